@@ -40,8 +40,8 @@ func (s *scripted) Generate(ctx context.Context, r *upstream.Request, w *upstrea
 	return step(ctx, r, w)
 }
 
-// says returns a step that responds with a text, as a server does.
-func says(text string) upstream.Func {
+// responds returns a step that responds with a text, as a server does.
+func responds(text string) upstream.Func {
 	return func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		w.Loss([]content.Loss{{Path: "loss of " + text, Severity: content.LossHint}})
 		w.Start(upstream.Start{Model: "m", Upstream: text, UpstreamID: "id of " + text})
@@ -190,88 +190,88 @@ func TestFailover(t *testing.T) {
 		minTime  time.Duration // that the call takes
 		maxTime  time.Duration
 	}{
-		{"first responds", ups{says("a"), says("b")}, nil, "a", "0*", 0, 0},
-		{"rate limit", ups{rateLimit(time.Hour), says("b")}, nil, "b", "0 rate_limit, 1*", 0, 0},
-		{"several", ups{code(overloaded), code(unavailable), code(upstream.CodeTimeout), code(upstream.CodeBadGateway), says("e")}, nil,
+		{"first responds", ups{responds("a"), responds("b")}, nil, "a", "0*", 0, 0},
+		{"rate limit", ups{rateLimit(time.Hour), responds("b")}, nil, "b", "0 rate_limit, 1*", 0, 0},
+		{"several", ups{code(overloaded), code(unavailable), code(upstream.CodeTimeout), code(upstream.CodeBadGateway), responds("e")}, nil,
 			"e", "0 overloaded, 1 unavailable, 2 timeout, 3 bad_gateway, 4*", 0, 0},
-		{"deadline of the upstream", ups{failsWith(context.DeadlineExceeded), says("b")}, nil, "b", "0 timeout, 1*", 0, 0},
-		{"wrapped error", ups{failsWith(fmt.Errorf("model: %w", &upstream.Error{Code: overloaded})), says("b")}, nil, "b", "0 overloaded, 1*", 0, 0},
+		{"deadline of the upstream", ups{failsWith(context.DeadlineExceeded), responds("b")}, nil, "b", "0 timeout, 1*", 0, 0},
+		{"wrapped error", ups{failsWith(fmt.Errorf("model: %w", &upstream.Error{Code: overloaded})), responds("b")}, nil, "b", "0 overloaded, 1*", 0, 0},
 
-		{"invalid request", ups{code(upstream.CodeInvalid), says("b")}, nil, "!invalid", "0 invalid", 0, 0},
-		{"violation", ups{violation, says("b")}, nil, "!turns.0", "0 invalid", 0, 0},
-		{"quota", ups{code(upstream.CodeQuota), says("b")}, nil, "!quota", "0 quota", 0, 0},
-		{"error of the host", ups{failsWith(errors.New("bug")), says("b")}, nil, "!bug", "0 internal", 0, 0},
+		{"invalid request", ups{code(upstream.CodeInvalid), responds("b")}, nil, "!invalid", "0 invalid", 0, 0},
+		{"violation", ups{violation, responds("b")}, nil, "!turns.0", "0 invalid", 0, 0},
+		{"quota", ups{code(upstream.CodeQuota), responds("b")}, nil, "!quota", "0 quota", 0, 0},
+		{"error of the host", ups{failsWith(errors.New("bug")), responds("b")}, nil, "!bug", "0 internal", 0, 0},
 		{"invalid output", ups{upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 			return w.Part(nil)
-		}), says("b")}, nil, "!upstream: nil Part", "0 internal", 0, 0},
+		}), responds("b")}, nil, "!upstream: nil Part", "0 internal", 0, 0},
 		{"ignored error of the Writer", ups{upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 			w.Part(nil)
 			return nil
-		}), says("b")}, nil, "!upstream: nil Part", "0 internal", 0, 0},
-		{"refused key", ups{keyRefused, says("b")}, nil, "!bad_gateway", "0 bad_gateway", 0, 0},
-		{"refused key, allowed", ups{keyRefused, says("b")}, &upstream.FailoverOptions{RefusedKeys: true}, "b", "0 bad_gateway, 1*", 0, 0},
+		}), responds("b")}, nil, "!upstream: nil Part", "0 internal", 0, 0},
+		{"refused key", ups{keyRefused, responds("b")}, nil, "!bad_gateway", "0 bad_gateway", 0, 0},
+		{"refused key, allowed", ups{keyRefused, responds("b")}, &upstream.FailoverOptions{RefusedKeys: true}, "b", "0 bad_gateway, 1*", 0, 0},
 		{"refused key is not retried", ups{keyRefused}, &upstream.FailoverOptions{RefusedKeys: true}, "!bad_gateway", "0 bad_gateway", 0, 0},
-		{"other codes", ups{code(upstream.CodeQuota), code(overloaded), says("c")}, &upstream.FailoverOptions{Codes: []upstream.Code{upstream.CodeQuota}},
+		{"other codes", ups{code(upstream.CodeQuota), code(overloaded), responds("c")}, &upstream.FailoverOptions{Codes: []upstream.Code{upstream.CodeQuota}},
 			"!quota", "0 quota, 1 overloaded", 0, 0},
-		{"no codes", ups{code(overloaded), says("b")}, &upstream.FailoverOptions{Codes: []upstream.Code{}}, "!overloaded", "0 overloaded", 0, 0},
+		{"no codes", ups{code(overloaded), responds("b")}, &upstream.FailoverOptions{Codes: []upstream.Code{}}, "!overloaded", "0 overloaded", 0, 0},
 
-		{"later violation is skipped", ups{code(overloaded), violation, says("c")}, nil, "c", "0 overloaded, 1 invalid, 2*", 0, 0},
+		{"later violation is skipped", ups{code(overloaded), violation, responds("c")}, nil, "c", "0 overloaded, 1 invalid, 2*", 0, 0},
 		{"later violation hides nothing", ups{code(overloaded), violation}, once, "!overloaded", "0 overloaded, 1 invalid", 0, 0},
-		{"violation with a cause", ups{failsWith(&content.Violation{Code: content.CodeValue, Path: "turns.0", Text: "is bad", Err: &upstream.Error{Code: unavailable}}), says("b")},
+		{"violation with a cause", ups{failsWith(&content.Violation{Code: content.CodeValue, Path: "turns.0", Text: "is bad", Err: &upstream.Error{Code: unavailable}}), responds("b")},
 			nil, "!turns.0", "0 invalid", 0, 0},
-		{"violation as a cause", ups{rateLimit(time.Hour), script(failsWith(&upstream.Error{Code: overloaded, Err: &content.Violation{Path: "choices"}}), says("b"))},
+		{"violation as a cause", ups{rateLimit(time.Hour), script(failsWith(&upstream.Error{Code: overloaded, Err: &content.Violation{Path: "choices"}}), responds("b"))},
 			nil, "b", "0 rate_limit, 1 overloaded, 1*", 125 * time.Millisecond, 250 * time.Millisecond},
 		{"violation in a retry", ups{script(rateLimit(time.Second), violation), rateLimit(time.Minute)}, nil, "!turns.0", "0 rate_limit, 1 rate_limit, 0 invalid", time.Second, time.Second},
-		{"later error ends", ups{code(overloaded), code(upstream.CodeNotFound), says("c")}, nil, "!overloaded", "0 overloaded, 1 not_found", 0, 0},
+		{"later error ends", ups{code(overloaded), code(upstream.CodeNotFound), responds("c")}, nil, "!overloaded", "0 overloaded, 1 not_found", 0, 0},
 
-		{"cut before content", ups{cut(""), says("b")}, nil, "b", "0 bad_gateway, 1*", 0, 0},
-		{"cut after content", ups{cut("half"), says("b")}, nil, "half!bad_gateway", "0 bad_gateway*", 0, 0},
+		{"cut before content", ups{cut(""), responds("b")}, nil, "b", "0 bad_gateway, 1*", 0, 0},
+		{"cut after content", ups{cut("half"), responds("b")}, nil, "half!bad_gateway", "0 bad_gateway*", 0, 0},
 
 		{"all down", ups{code(overloaded), code(unavailable)}, once, "!overloaded", "0 overloaded, 1 unavailable", 0, 0},
 		{"all down, one to wait for", ups{code(overloaded), rateLimit(time.Minute), rateLimit(9 * time.Second), rateLimit(time.Hour)}, nil,
 			"!rate_limit 9s", "0 overloaded, 1 rate_limit, 2 rate_limit, 3 rate_limit, 0 overloaded, 0 overloaded", 375 * time.Millisecond, 750 * time.Millisecond},
 
-		{"retry", ups{script(code(overloaded), says("a"))}, nil, "a", "0 overloaded, 0*", 125 * time.Millisecond, 250 * time.Millisecond},
+		{"retry", ups{script(code(overloaded), responds("a"))}, nil, "a", "0 overloaded, 0*", 125 * time.Millisecond, 250 * time.Millisecond},
 		{"two retries", ups{code(overloaded)}, nil, "!overloaded", "0 overloaded, 0 overloaded, 0 overloaded", 375 * time.Millisecond, 750 * time.Millisecond},
 		{"more retries", ups{code(overloaded)}, &upstream.FailoverOptions{Retries: 5}, "!overloaded",
 			"0 overloaded, 0 overloaded, 0 overloaded, 0 overloaded, 0 overloaded, 0 overloaded", 2875 * time.Millisecond, 5750 * time.Millisecond},
 		{"no retries", ups{code(overloaded)}, once, "!overloaded", "0 overloaded", 0, 0},
-		{"retry after all others", ups{script(code(overloaded), says("a")), rateLimit(time.Hour)}, nil, "a", "0 overloaded, 1 rate_limit, 0*",
+		{"retry after all others", ups{script(code(overloaded), responds("a")), rateLimit(time.Hour)}, nil, "a", "0 overloaded, 1 rate_limit, 0*",
 			125 * time.Millisecond, 250 * time.Millisecond},
-		{"Retry-After", ups{script(rateLimit(1500*time.Millisecond), says("a"))}, nil, "a", "0 rate_limit, 0*", 1500 * time.Millisecond, 1500 * time.Millisecond},
-		{"Retry-After too long", ups{script(rateLimit(2001*time.Millisecond), says("a"))}, nil, "!rate_limit 2.001s", "0 rate_limit", 0, 0},
-		{"shortest wait first", ups{rateLimit(2 * time.Second), script(rateLimit(time.Second), says("b"))}, nil, "b", "0 rate_limit, 1 rate_limit, 1*", time.Second, time.Second},
+		{"Retry-After", ups{script(rateLimit(1500*time.Millisecond), responds("a"))}, nil, "a", "0 rate_limit, 0*", 1500 * time.Millisecond, 1500 * time.Millisecond},
+		{"Retry-After too long", ups{script(rateLimit(2001*time.Millisecond), responds("a"))}, nil, "!rate_limit 2.001s", "0 rate_limit", 0, 0},
+		{"shortest wait first", ups{rateLimit(2 * time.Second), script(rateLimit(time.Second), responds("b"))}, nil, "b", "0 rate_limit, 1 rate_limit, 1*", time.Second, time.Second},
 		{"server wants no retry", ups{final, final}, nil, "!unavailable", "0 unavailable, 1 unavailable", 0, 0},
 
-		{"order", ups{says("a"), code(overloaded), says("c")}, &upstream.FailoverOptions{Order: order(1, 2)}, "c", "1 overloaded, 2*", 0, 0},
-		{"order with repetition", ups{script(rateLimit(time.Second), says("a")), says("b")}, &upstream.FailoverOptions{Order: order(0, 0, 1)},
+		{"order", ups{responds("a"), code(overloaded), responds("c")}, &upstream.FailoverOptions{Order: order(1, 2)}, "c", "1 overloaded, 2*", 0, 0},
+		{"order with repetition", ups{script(rateLimit(time.Second), responds("a")), responds("b")}, &upstream.FailoverOptions{Order: order(0, 0, 1)},
 			"a", "0 rate_limit, 0*", time.Second, time.Second},
-		{"repetition without retries", ups{code(overloaded), says("b")}, &upstream.FailoverOptions{Order: order(0, 0, 1), Retries: -1}, "b", "0 overloaded, 1*", 0, 0},
-		{"repetition that must not be", ups{rateLimit(time.Hour), says("b")}, &upstream.FailoverOptions{Order: order(0, 0, 1)}, "b", "0 rate_limit, 1*", 0, 0},
-		{"no order", ups{says("a")}, &upstream.FailoverOptions{Order: order()}, "!unavailable", "", 0, 0},
-		{"invalid index", ups{says("a")}, &upstream.FailoverOptions{Order: order(0, 1)}, "!upstream: FailoverOptions.Order returned the index 1 for a list of 1 upstreams", "", 0, 0},
-		{"negative index", ups{says("a")}, &upstream.FailoverOptions{Order: order(-1)}, "!upstream: FailoverOptions.Order returned the index -1 for a list of 1 upstreams", "", 0, 0},
+		{"repetition without retries", ups{code(overloaded), responds("b")}, &upstream.FailoverOptions{Order: order(0, 0, 1), Retries: -1}, "b", "0 overloaded, 1*", 0, 0},
+		{"repetition that must not be", ups{rateLimit(time.Hour), responds("b")}, &upstream.FailoverOptions{Order: order(0, 0, 1)}, "b", "0 rate_limit, 1*", 0, 0},
+		{"no order", ups{responds("a")}, &upstream.FailoverOptions{Order: order()}, "!unavailable", "", 0, 0},
+		{"invalid index", ups{responds("a")}, &upstream.FailoverOptions{Order: order(0, 1)}, "!upstream: FailoverOptions.Order returned the index 1 for a list of 1 upstreams", "", 0, 0},
+		{"negative index", ups{responds("a")}, &upstream.FailoverOptions{Order: order(-1)}, "!upstream: FailoverOptions.Order returned the index -1 for a list of 1 upstreams", "", 0, 0},
 
-		{"silence", ups{upstream.Func(silent), says("b")}, &upstream.FailoverOptions{FirstContent: 5 * time.Second}, "b", "0 timeout, 1*", 5 * time.Second, 5 * time.Second},
+		{"silence", ups{upstream.Func(silent), responds("b")}, &upstream.FailoverOptions{FirstContent: 5 * time.Second}, "b", "0 timeout, 1*", 5 * time.Second, 5 * time.Second},
 		{"silence everywhere", ups{upstream.Func(silent)}, &upstream.FailoverOptions{FirstContent: 5 * time.Second, Retries: 1}, "!timeout", "0 timeout, 0 timeout",
 			10125 * time.Millisecond, 10250 * time.Millisecond},
 		{"slow after the first content", ups{upstream.Func(func(ctx context.Context, _ *upstream.Request, w *upstream.Writer) error {
 			w.Text("a")
-			return after(time.Minute, says("b"))(ctx, nil, w)
+			return after(time.Minute, responds("b"))(ctx, nil, w)
 		})}, &upstream.FailoverOptions{FirstContent: 5 * time.Second}, "a!" + "upstream: Start must be called once, before other output", "0 internal*", time.Minute, time.Minute},
-		{"unresponsive", ups{upstream.Func(stuck), says("b")}, &upstream.FailoverOptions{FirstContent: 5 * time.Second}, "b", "0 timeout, 1*", 6 * time.Second, 6 * time.Second},
+		{"unresponsive", ups{upstream.Func(stuck), responds("b")}, &upstream.FailoverOptions{FirstContent: 5 * time.Second}, "b", "0 timeout, 1*", 6 * time.Second, 6 * time.Second},
 
-		{"hedge wins", ups{upstream.Func(silent), says("b")}, &upstream.FailoverOptions{Hedge: time.Second}, "b", "0 canceled, 1*", time.Second, time.Second},
-		{"hedge loses", ups{after(3*time.Second, says("a")), after(3*time.Second, says("b"))}, &upstream.FailoverOptions{Hedge: time.Second},
+		{"hedge wins", ups{upstream.Func(silent), responds("b")}, &upstream.FailoverOptions{Hedge: time.Second}, "b", "0 canceled, 1*", time.Second, time.Second},
+		{"hedge loses", ups{after(3*time.Second, responds("a")), after(3*time.Second, responds("b"))}, &upstream.FailoverOptions{Hedge: time.Second},
 			"a", "0*, 1 canceled", 3 * time.Second, 3 * time.Second},
-		{"not hedged in time", ups{after(time.Second-1, says("a")), says("b")}, &upstream.FailoverOptions{Hedge: time.Second}, "a", "0*", time.Second - 1, time.Second - 1},
-		{"nothing to hedge with", ups{after(3*time.Second, says("a"))}, &upstream.FailoverOptions{Hedge: time.Second}, "a", "0*", 3 * time.Second, 3 * time.Second},
-		{"hedge fails", ups{after(3*time.Second, says("a")), code(overloaded), code(upstream.CodeInvalid)}, &upstream.FailoverOptions{Hedge: time.Second},
+		{"not hedged in time", ups{after(time.Second-1, responds("a")), responds("b")}, &upstream.FailoverOptions{Hedge: time.Second}, "a", "0*", time.Second - 1, time.Second - 1},
+		{"nothing to hedge with", ups{after(3*time.Second, responds("a"))}, &upstream.FailoverOptions{Hedge: time.Second}, "a", "0*", 3 * time.Second, 3 * time.Second},
+		{"hedge fails", ups{after(3*time.Second, responds("a")), code(overloaded), code(upstream.CodeInvalid)}, &upstream.FailoverOptions{Hedge: time.Second},
 			"a", "0*, 1 overloaded, 2 invalid", 3 * time.Second, 3 * time.Second},
-		{"hedge after an error", ups{code(overloaded), upstream.Func(silent), says("c")}, &upstream.FailoverOptions{Hedge: time.Second}, "c", "0 overloaded, 1 canceled, 2*", time.Second, time.Second},
-		{"at most two at once", ups{upstream.Func(silent), upstream.Func(silent), says("c")}, &upstream.FailoverOptions{Hedge: time.Second, FirstContent: 5 * time.Second},
+		{"hedge after an error", ups{code(overloaded), upstream.Func(silent), responds("c")}, &upstream.FailoverOptions{Hedge: time.Second}, "c", "0 overloaded, 1 canceled, 2*", time.Second, time.Second},
+		{"at most two at once", ups{upstream.Func(silent), upstream.Func(silent), responds("c")}, &upstream.FailoverOptions{Hedge: time.Second, FirstContent: 5 * time.Second},
 			"c", "0 timeout, 1 canceled, 2*", 5 * time.Second, 5 * time.Second},
-		{"loser ignores its context", ups{upstream.Func(stuck), says("b")}, &upstream.FailoverOptions{Hedge: time.Second}, "b", "0 canceled, 1*", 2 * time.Second, 2 * time.Second},
+		{"loser ignores its context", ups{upstream.Func(stuck), responds("b")}, &upstream.FailoverOptions{Hedge: time.Second}, "b", "0 canceled, 1*", 2 * time.Second, 2 * time.Second},
 		{"both fail", ups{after(2*time.Second, code(overloaded)), after(2*time.Second, code(unavailable))}, &upstream.FailoverOptions{Hedge: time.Second, Retries: -1},
 			"!overloaded", "0 overloaded, 1 unavailable", 3 * time.Second, 3 * time.Second},
 	}
@@ -316,13 +316,13 @@ func TestFailoverWhole(t *testing.T) {
 		want string
 		log  string
 	}{
-		{"complete", ups{words(3, nil), says("b")}, nil, strings.Repeat(piece, 3), "0*"},
-		{"cut", ups{words(3, bad), says("b")}, nil, "b", "0 bad_gateway, 1*"},
-		{"cut late", ups{words(long-9, bad), says("b")}, nil, "b", "0 bad_gateway, 1*"},
-		{"cut too late", ups{words(long, bad), says("b")}, nil, strings.Repeat(piece, long) + "!bad_gateway", "0 bad_gateway*"},
-		{"empty", ups{words(0, nil), says("b")}, nil, "", "0*"},
-		{"whole frame", ups{complete, says("b")}, nil, "all!bad_gateway", "0 bad_gateway*"},
-		{"no time limit", ups{after(time.Hour, says("a")), says("b")}, &upstream.FailoverOptions{FirstContent: time.Second, Hedge: time.Second}, "a", "0*"},
+		{"complete", ups{words(3, nil), responds("b")}, nil, strings.Repeat(piece, 3), "0*"},
+		{"cut", ups{words(3, bad), responds("b")}, nil, "b", "0 bad_gateway, 1*"},
+		{"cut late", ups{words(long-9, bad), responds("b")}, nil, "b", "0 bad_gateway, 1*"},
+		{"cut too late", ups{words(long, bad), responds("b")}, nil, strings.Repeat(piece, long) + "!bad_gateway", "0 bad_gateway*"},
+		{"empty", ups{words(0, nil), responds("b")}, nil, "", "0*"},
+		{"whole frame", ups{complete, responds("b")}, nil, "all!bad_gateway", "0 bad_gateway*"},
+		{"no time limit", ups{after(time.Hour, responds("a")), responds("b")}, &upstream.FailoverOptions{FirstContent: time.Second, Hedge: time.Second}, "a", "0*"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -510,7 +510,7 @@ func TestFailoverHeld(t *testing.T) {
 				return &upstream.Error{Code: upstream.CodeOverloaded}
 			})
 			var log attemptLog
-			_, err := upstream.Collect(upstream.WithTrace(t.Context(), log.trace()), upstream.Failover(ups{cut, says("b")}, nil), &upstream.Request{Stream: true})
+			_, err := upstream.Collect(upstream.WithTrace(t.Context(), log.trace()), upstream.Failover(ups{cut, responds("b")}, nil), &upstream.Request{Stream: true})
 			want := map[string]string{"a": "0 overloaded*", "b": "0 overloaded, 1*"}[tt.want]
 			if got := log.String(); got != want || (err == nil) != (tt.want == "b") {
 				t.Errorf("got %q and %v, want %q", got, err, want)
@@ -526,7 +526,7 @@ func TestFailoverReport(t *testing.T) {
 		var log attemptLog
 		ctx := upstream.WithTrace(t.Context(), log.trace())
 		start := time.Now()
-		u := upstream.Failover(ups{after(time.Second, cut("")), upstream.Func(silent), after(2*time.Second, says("abc"))}, &upstream.FailoverOptions{Hedge: 3 * time.Second})
+		u := upstream.Failover(ups{after(time.Second, cut("")), upstream.Func(silent), after(2*time.Second, responds("abc"))}, &upstream.FailoverOptions{Hedge: 3 * time.Second})
 		got, err := upstream.Collect(ctx, u, &upstream.Request{Stream: true})
 		if err != nil {
 			t.Fatal(err)
@@ -582,9 +582,9 @@ func TestFailoverLosses(t *testing.T) {
 		want   string
 		losses string
 	}{
-		{"allowed", upstream.Failover(ups{upstream.Func(refuses), says("b")}, nil), 0, "without top_k", "top_k"},
-		{"not allowed", upstream.Failover(ups{upstream.Func(refuses), says("b")}, nil), content.LossDropped, "!top_k", "top_k"},
-		{"not allowed by a later one", upstream.Failover(ups{code(upstream.CodeOverloaded), upstream.Func(refuses), says("c")}, nil), content.LossDropped, "c", "loss of c"},
+		{"allowed", upstream.Failover(ups{upstream.Func(refuses), responds("b")}, nil), 0, "without top_k", "top_k"},
+		{"not allowed", upstream.Failover(ups{upstream.Func(refuses), responds("b")}, nil), content.LossDropped, "!top_k", "top_k"},
+		{"not allowed by a later one", upstream.Failover(ups{code(upstream.CodeOverloaded), upstream.Func(refuses), responds("c")}, nil), content.LossDropped, "c", "loss of c"},
 		{"First selects", upstream.Failover(ups{upstream.First(loses("a", content.LossDropped), code(upstream.CodeOverloaded)), upstream.First(loses("a", content.LossDropped), loses("c"))}, nil),
 			content.LossDropped, "c:", ""},
 		{"an Edit allows it", upstream.Failover(ups{code(upstream.CodeOverloaded), upstream.Edit(upstream.Func(refuses), func(_ context.Context, r *upstream.Request) (*upstream.Request, error) {
@@ -612,7 +612,7 @@ func TestFailoverLosses(t *testing.T) {
 // those that were held, although adapters use one Frame for all pieces.
 func TestFailoverFrames(t *testing.T) {
 	for name, u := range map[string]upstream.Upstream{
-		"first":  upstream.Failover(ups{adapter, says("b")}, nil),
+		"first":  upstream.Failover(ups{adapter, responds("b")}, nil),
 		"second": upstream.Failover(ups{code(upstream.CodeOverloaded), adapter}, nil),
 		"cut":    upstream.Failover(ups{cut(""), adapter}, nil),
 		"tapped": tap(func(events []event_, to upstream.Sink) error { return to.Send(events) })(upstream.Failover(ups{adapter}, nil)),
@@ -679,14 +679,14 @@ func TestFailoverContext(t *testing.T) {
 		opts *upstream.FailoverOptions
 		log  string
 	}{
-		"before":          {ups{says("a")}, nil, ""},
-		"silence":         {ups{upstream.Func(silent), says("b")}, nil, "0 canceled"},
-		"silence, timed":  {ups{upstream.Func(silent), says("b")}, &upstream.FailoverOptions{FirstContent: time.Hour}, "0 canceled"},
+		"before":          {ups{responds("a")}, nil, ""},
+		"silence":         {ups{upstream.Func(silent), responds("b")}, nil, "0 canceled"},
+		"silence, timed":  {ups{upstream.Func(silent), responds("b")}, &upstream.FailoverOptions{FirstContent: time.Hour}, "0 canceled"},
 		"silence, hedged": {ups{upstream.Func(silent), upstream.Func(silent)}, &upstream.FailoverOptions{Hedge: time.Millisecond}, "0 canceled, 1 canceled"},
 		"error at the end": {ups{upstream.Func(func(ctx context.Context, _ *upstream.Request, _ *upstream.Writer) error {
 			<-ctx.Done()
 			return &upstream.Error{Code: upstream.CodeUnavailable}
-		}), says("b")}, nil, "0 unavailable"},
+		}), responds("b")}, nil, "0 unavailable"},
 		"wait": {ups{rateLimit(2 * time.Second)}, nil, "0 rate_limit"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -710,7 +710,7 @@ func TestFailoverContext(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
 			order := func(context.Context, *upstream.Request) []int { return []int{0, 0, 1} }
-			u := upstream.Failover(ups{rateLimit(2 * time.Second), says("b")}, &upstream.FailoverOptions{Order: order})
+			u := upstream.Failover(ups{rateLimit(2 * time.Second), responds("b")}, &upstream.FailoverOptions{Order: order})
 			if reply, err := upstream.Collect(ctx, u, &upstream.Request{}); err != nil || len(reply.Parts) != 1 {
 				t.Errorf("got %v, %v, want the response of the second upstream", reply.Parts, err)
 			}
@@ -734,8 +734,8 @@ func TestFailoverContext(t *testing.T) {
 func TestFailoverSinkFails(t *testing.T) {
 	gone := errors.New("gone")
 	for _, opts := range []*upstream.FailoverOptions{nil, {FirstContent: time.Hour, Codes: []upstream.Code{upstream.CodeInternal}}} {
-		second := script(says("b"))
-		err := upstream.Run(t.Context(), upstream.Failover(ups{says("a"), second}, opts), &upstream.Request{Stream: true},
+		second := script(responds("b"))
+		err := upstream.Run(t.Context(), upstream.Failover(ups{responds("a"), second}, opts), &upstream.Request{Stream: true},
 			upstream.SinkFunc(func([]upstream.Event) error { return gone }))
 		if err != gone || second.calls > 0 {
 			t.Errorf("got %v and %d calls", err, second.calls)
@@ -756,7 +756,7 @@ func TestFailoverPanics(t *testing.T) {
 			var got any
 			func() {
 				defer func() { got = recover() }()
-				_, _ = upstream.Collect(upstream.WithTrace(t.Context(), log.trace()), upstream.Failover(ups{u, says("b")}, opts), &upstream.Request{Stream: true})
+				_, _ = upstream.Collect(upstream.WithTrace(t.Context(), log.trace()), upstream.Failover(ups{u, responds("b")}, opts), &upstream.Request{Stream: true})
 			}()
 			if !strings.HasPrefix(fmt.Sprint(got), "boom") || !strings.HasPrefix(log.String(), "0 internal") {
 				t.Errorf("got %.40v after %q", got, log.String())
@@ -771,7 +771,7 @@ func TestFailoverPanicHidden(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		boom := upstream.Func(func(context.Context, *upstream.Request, *upstream.Writer) error { panic("boom") })
 		var log attemptLog
-		u := upstream.Failover(ups{after(2*time.Second, boom), after(2*time.Second, says("b"))}, &upstream.FailoverOptions{Hedge: time.Second})
+		u := upstream.Failover(ups{after(2*time.Second, boom), after(2*time.Second, responds("b"))}, &upstream.FailoverOptions{Hedge: time.Second})
 		_, err := upstream.Collect(upstream.WithTrace(t.Context(), log.trace()), u, &upstream.Request{Stream: true})
 		if err != nil || log.String() != "0 internal, 1*" || !strings.Contains(log.list[0].Err.Error(), "boom") {
 			t.Errorf("got %v after %q, first with the error %v", err, log.String(), log.list[0].Err)
@@ -794,7 +794,7 @@ func TestFailoverTracePanics(t *testing.T) {
 			}
 			return nil
 		})
-		list := ups{after(1500*time.Millisecond, slow), after(time.Hour, says("b"))}
+		list := ups{after(1500*time.Millisecond, slow), after(time.Hour, responds("b"))}
 		ctx := upstream.WithTrace(t.Context(), &upstream.Trace{AttemptDone: func(context.Context, upstream.Attempt) { panic("trace") }})
 		writes := 0
 		func() {

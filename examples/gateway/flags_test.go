@@ -71,7 +71,7 @@ func TestRefuse(t *testing.T) {
 	}
 }
 
-// The log of a request that was rejected because of its losses says so: nothing was
+// The log of a request that was rejected because of its losses reports that: nothing was
 // dropped.
 func TestRejectedLosses(t *testing.T) {
 	const dropped = `{"contents":[{"parts":[{"text":"Hi."}]}],"generationConfig":{"seed":7}}`
