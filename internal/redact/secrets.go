@@ -128,13 +128,49 @@ func (s *Secrets) find(text string, i int) (begin, end int) {
 				end++
 			}
 		}
-		return begin, end
+		return escapeBegin(text, begin), escapeEnd(text, end)
 	}
 	return 0, -1
 }
 
-// base64Begin returns the beginning of the base64 run around i. It does not split an
-// escape sequence.
+// escapeBegin returns the backslash of the escape sequence that i is within, so that
+// a text without what follows i is still valid. Outside of one, it returns i.
+func escapeBegin(text string, i int) int {
+	for k := i - 1; k >= max(0, i-len("u0000")); k-- {
+		if text[k] != '\\' {
+			continue
+		}
+		first := k
+		for first > 0 && text[first-1] == '\\' {
+			first--
+		}
+		if (k-first)%2 == 0 && (k == i-1 || text[k+1] == 'u' && isHex(text, k+2, 4)) {
+			return k
+		}
+		return i
+	}
+	return i
+}
+
+// escapeEnd returns the end of a removed text that ends at end. If that is within a
+// run of backslashes, the run is removed, but for one that escapes what follows.
+func escapeEnd(text string, end int) int {
+	if text[end-1] != '\\' {
+		return end
+	}
+	first := end - 1
+	for first > 0 && text[first-1] == '\\' {
+		first--
+	}
+	n := step(text, first)
+	if n%2 == 1 && first+n < len(text) {
+		n--
+	}
+	return first + n
+}
+
+// base64Begin returns the beginning of the base64 run around i, behind the escape
+// sequence with which the run begins. An escaped slash belongs to the run.
 func base64Begin(text string, i int) int {
 	begin := i
 	for begin > 0 && isBase64(text[begin-1]) {
@@ -145,7 +181,7 @@ func base64Begin(text string, i int) int {
 	}
 	switch text[begin] {
 	case '/':
-		return begin - 1
+		return begin
 	case 'u':
 		return min(begin+len("u0000"), i)
 	}

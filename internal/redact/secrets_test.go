@@ -89,16 +89,25 @@ func TestValues(t *testing.T) {
 
 func FuzzSecrets(f *testing.F) {
 	f.Add("a\\", `\n`, byte(0))
+	f.Add("\\/", `\n`, byte(3))                      // the run of base64 begins with an escaped backslash
+	f.Add("\n", "", byte(4))                         // n ends an escape sequence and begins a key
+	f.Add("\u2028", "ey-with-n", byte(6))            // as the last digit of one
+	f.Add("", "", byte(8))                           // the key ends with a backslash
+	f.Add("\n", "ext-key and \"aG9zdCtr\"", byte(9)) // a part of a key behind its first byte
+	keys := []string{"host+key/for=tests", "next-key/1", `8key\with\`}
 	f.Fuzz(func(t *testing.T, before, after string, how byte) {
-		const key = "host+key/for=tests"
+		key := keys[int(how)/4%len(keys)]
 		forms := []string{key, url.QueryEscape(key), escaped(`\u%04x`, key), base64.StdEncoding.EncodeToString([]byte(key))}
 		q := forms[int(how)%len(forms)]
 		got := NewSecrets([]string{key}).Clean(before + " " + q + " " + after)
 		if strings.Contains(got, q) && !strings.Contains(before+after, q[:4]) {
 			t.Errorf("%q is left in %q", q, got)
 		}
-		if doc, _ := json.Marshal([]string{before + q + after}); !json.Valid([]byte(NewSecrets([]string{key}).Clean(string(doc)))) {
-			t.Errorf("not JSON any more: %s", doc)
+		for _, text := range []string{before + q + after, before + q[1:] + after} {
+			doc, _ := json.Marshal([]string{text})
+			if clean := NewSecrets([]string{key}).Clean(string(doc)); !json.Valid([]byte(clean)) {
+				t.Errorf("%s became %s, which is not JSON", doc, clean)
+			}
 		}
 	})
 }
