@@ -526,7 +526,7 @@ func (c *converter) responseSchema(g *GenerationConfig) {
 		c.Report(lossImpliedType, "output.media_type")
 	}
 	s, losses := c.schemas.Output(c.dialect(o.Schema), o.Schema)
-	c.Within("output.schema", losses)
+	schema.AddLosses(&c.Log, "output.schema", losses)
 	if c.isOpenAPI(o.Schema) {
 		g.ResponseSchema = s
 	} else {
@@ -731,9 +731,9 @@ func (c *converter) function(t *content.Tool, i int) (changed bool) {
 		c.Report(lossStrictTool, path+".strict")
 	}
 	input, losses := c.schemas.Input(c.dialect(t.Input), t.Input)
-	c.Within(path+".input", losses)
+	schema.AddLosses(&c.Log, path+".input", losses)
 	output, losses := c.schemas.Output(c.dialect(t.Output), t.Output)
-	c.Within(path+".output", losses)
+	schema.AddLosses(&c.Log, path+".output", losses)
 	in, out := c.toSchema(t.Input, input), c.toSchema(t.Output, output)
 	changed = in != t.Input || out != t.Output
 	t.Input, t.Output = in, out

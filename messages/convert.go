@@ -528,7 +528,7 @@ func (c *converter) tool(t content.Tool, path string) (left content.Tool, change
 		dialect = dialects.MessagesStrict
 	}
 	text, lost := c.schemas.Input(dialect, t.Input)
-	c.Within(path+".input", lost)
+	dialects.AddLosses(&c.Log, path+".input", lost)
 	if len(lost) == 0 && !t.Input.OpenAPI {
 		if text == t.Input.JSON || isUnchanged(dialect, t.Input.JSON) {
 			return t, false, true
@@ -701,7 +701,7 @@ func (c *converter) output() {
 	wanted := c.schema()
 	if wanted != "" && !hasSchema(wanted, r.OutputConfig.format(), r.OutputFormat) {
 		text, lost := dialects.Output(dialects.MessagesStrict, n.Schema)
-		c.Within("output.schema", lost)
+		dialects.AddLosses(&c.Log, "output.schema", lost)
 		switch text {
 		case "true": // any JSON value
 			text = "{}"

@@ -2,7 +2,6 @@ package codec
 
 import (
 	"iter"
-	"slices"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
@@ -57,20 +56,6 @@ func (l *Losses) Report(r *loss.Rule, path string) { l.Add(r, path) }
 func (l *Losses) Drop(r *loss.Rule, path string) content.Part {
 	l.Add(r, path)
 	return nil
-}
-
-// Within adds losses whose paths are relative to path, such as those of
-// internal/schema.
-func (l *Losses) Within(path string, list []content.Loss) {
-	l.Losses = slices.Grow(l.Losses, len(list))
-	for _, x := range list {
-		if x.Path != "" {
-			x.Path = path + "." + x.Path
-		} else {
-			x.Path = path
-		}
-		l.Losses = append(l.Losses, x)
-	}
 }
 
 // Foreign adds the losses of members of another format, at path: see [LostMembers].

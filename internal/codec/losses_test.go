@@ -30,12 +30,11 @@ func TestLosses(t *testing.T) {
 	if l.Own(own) != own || l.Own(other) != nil || l.Own(nil) != nil {
 		t.Error("want the format's own members, and no others")
 	}
-	l.Within("m", []content.Loss{{Severity: content.LossHint}, {Path: "items", Severity: content.LossDegraded}})
 	var got []string
 	for _, x := range l.Log.Losses {
 		got = append(got, x.Severity.String()+" "+x.Path)
 	}
-	want := []string{"hint turns.0.parts.0.extra", "hint g.signature", "dropped i", "dropped j", "dropped l", "hint m", "degraded m.items"}
+	want := []string{"hint turns.0.parts.0.extra", "hint g.signature", "dropped i", "dropped j", "dropped l"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -56,7 +56,8 @@ type converter struct {
 	level              int // nesting of schemas
 	nodesLeft, maxSize int // schemas that may still be written, and bytes in total
 	tooLarge           bool
-	losses             []loss
+	rules              *ruleTable // of the losses
+	losses             []Loss
 	worstUnlisted      content.Severity // the highest severity of the losses that are not listed
 }
 
@@ -81,12 +82,6 @@ type member struct {
 type prop struct {
 	name     string
 	all, any []value
-}
-
-// A loss is the compact form of a content.Loss.
-type loss struct {
-	path   string
-	reason reason
 }
 
 // start prepares c for a schema with the given text.
@@ -143,14 +138,14 @@ func (c *converter) report(r reason, steps ...string) {
 		return
 	}
 	if len(c.losses) == maxLosses {
-		c.worstUnlisted = max(c.worstUnlisted, reasons[r].severity)
+		c.worstUnlisted = max(c.worstUnlisted, c.rules[r].Severity)
 		return
 	}
 	path := joined(c.path, steps)
 	if len(path) > maxPath {
 		path = strings.ToValidUTF8(path[:maxPath], "") + "…"
 	}
-	l := loss{path, r}
+	l := Loss{&c.rules[r], path}
 	for _, old := range c.losses {
 		if old == l {
 			return
@@ -175,17 +170,13 @@ func joined(a, b []string) string {
 }
 
 // takeLosses returns the recorded losses.
-func (c *converter) takeLosses() []content.Loss {
+func (c *converter) takeLosses() []Loss {
 	if len(c.losses) == 0 {
 		return nil
 	}
-	out := make([]content.Loss, 0, len(c.losses)+1)
-	for _, l := range c.losses {
-		r := &reasons[l.reason]
-		out = append(out, content.Loss{Path: l.path, Severity: r.severity, Reason: r.text})
-	}
+	out := append(make([]Loss, 0, len(c.losses)+1), c.losses...)
 	if c.worstUnlisted != 0 {
-		out = append(out, content.Loss{Severity: c.worstUnlisted, Reason: reasons[rMore].text})
+		out = append(out, Loss{Rule: &c.rules[moreReason(c.worstUnlisted)]})
 	}
 	return out
 }

@@ -13,7 +13,7 @@ func ExampleInput() {
 	out, losses := schema.Input(schema.GeminiSchema, s)
 	fmt.Println(out)
 	for _, l := range losses {
-		fmt.Printf("%s %s: %s\n", l.Severity, l.Path, l.Reason)
+		fmt.Printf("%s %s: %s\n", l.Rule.Severity, l.Path, l.Rule.Reason)
 	}
 	// Output:
 	// {"type":"OBJECT","properties":{"when":{"type":"STRING","format":"date","nullable":true},"step":{"type":"NUMBER"}}}

@@ -15,15 +15,15 @@ type translationTest struct {
 	losses         []string
 }
 
-func severities(losses []content.Loss) []string {
+func severities(losses []Loss) []string {
 	var out []string
 	for _, l := range losses {
-		out = append(out, l.Severity.String()+" "+l.Path)
+		out = append(out, l.Rule.Severity.String()+" "+l.Path)
 	}
 	return out
 }
 
-func check(t *testing.T, d Dialect, f func(Dialect, content.Schema) (string, []content.Loss), tests []translationTest) {
+func check(t *testing.T, d Dialect, f func(Dialect, content.Schema) (string, []Loss), tests []translationTest) {
 	t.Helper()
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

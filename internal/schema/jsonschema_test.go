@@ -199,14 +199,14 @@ func TestOpenAIStrictMembers(t *testing.T) {
 		if tt.want == "" {
 			tt.want = tt.member
 		}
-		for _, f := range []func(Dialect, content.Schema) (string, []content.Loss){Input, Output} {
+		for _, f := range []func(Dialect, content.Schema) (string, []Loss){Input, Output} {
 			got, losses := f(OpenAIStrict, content.Schema{JSON: fmt.Sprintf(around, tt.member)})
 			if want := fmt.Sprintf(around, tt.want); got != want {
 				t.Errorf("%s became\n%s, want\n%s", tt.member, got, want)
 			}
 			gotLosses := ""
 			for _, l := range losses {
-				gotLosses += fmt.Sprint(l.Severity, " ", l.Path, ";")
+				gotLosses += fmt.Sprint(l.Rule.Severity, " ", l.Path, ";")
 			}
 			wantLosses := ""
 			if tt.loss != "" {

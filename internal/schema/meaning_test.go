@@ -6,15 +6,16 @@ import (
 	"testing"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/loss"
 )
 
 // TestMeaning checks that a translated schema accepts the values that its losses
 // allow. If all losses only widen, it accepts every value that the source accepts. If
 // all losses only narrow, the source accepts every value that it accepts.
 func TestMeaning(t *testing.T) {
-	effects := map[string]effect{}
-	for _, r := range reasons {
-		effects[r.text] = r.effect
+	effects := map[*loss.Rule]effect{}
+	for i, r := range reasons {
+		effects[&argumentRules[i]], effects[&responseRules[i]] = r.effect, r.effect
 	}
 	for d := JSONSchema; int(d) < dialectCount; d++ {
 		for _, input := range []bool{true, false} {
@@ -26,7 +27,7 @@ func TestMeaning(t *testing.T) {
 	}
 }
 
-func checkMeaning(t *testing.T, effects map[string]effect, d Dialect, input, openAPI bool) {
+func checkMeaning(t *testing.T, effects map[*loss.Rule]effect, d Dialect, input, openAPI bool) {
 	widened, narrowed := 0, 0 // numbers of comparisons
 	for seed := range uint64(300) {
 		g := generator{rand.New(rand.NewPCG(seed, uint64(d))), d >= MessagesStrict && seed%2 == 0}
@@ -44,8 +45,8 @@ func checkMeaning(t *testing.T, effects map[string]effect, d Dialect, input, ope
 		}
 		onlyWidens, onlyNarrows := true, true
 		for _, l := range losses {
-			onlyWidens = onlyWidens && effects[l.Reason] <= widens
-			onlyNarrows = onlyNarrows && (effects[l.Reason] == sameValues || effects[l.Reason] == narrows)
+			onlyWidens = onlyWidens && effects[l.Rule] <= widens
+			onlyNarrows = onlyNarrows && (effects[l.Rule] == sameValues || effects[l.Rule] == narrows)
 		}
 		from := &evaluator{root: unmarshal(source)}
 		to := &evaluator{root: unmarshal(target)}

@@ -226,7 +226,7 @@ func checkStable(t *testing.T, d Dialect, input bool, s content.Schema, out stri
 		return
 	}
 	again, losses := f(d, content.Schema{JSON: out})
-	hints := !slices.ContainsFunc(losses, func(l content.Loss) bool { return l.Severity != content.LossHint })
+	hints := !slices.ContainsFunc(losses, func(l Loss) bool { return l.Rule.Severity != content.LossHint })
 	// A root without arguments may be omitted after the first translation has dropped its other keywords.
 	if again != out && !(d == GeminiJSON && again == "" && hints) {
 		t.Errorf("dialect %d input %t: %s became\n%s, and that\n%s\n%v", d, input, s.JSON, out, again, losses)
@@ -252,8 +252,8 @@ func checkNameIndependent(t *testing.T, d Dialect, s content.Schema, kw keyword)
 		s1 = strings.Replace(s1, `"required":["`+plain+`"]`, `"required":["`+name+`"]`, 1)
 	}
 	// A longer name may exceed the limits of schemas and paths.
-	limited := func(l content.Loss) bool {
-		return l.Reason == reasons[rTooLarge].text || strings.HasSuffix(l.Path, "…")
+	limited := func(l Loss) bool {
+		return hasReason(l, rTooLarge) || strings.HasSuffix(l.Path, "…")
 	}
 	if slices.ContainsFunc(losses1, limited) || slices.ContainsFunc(losses2, limited) {
 		return
@@ -265,7 +265,7 @@ func checkNameIndependent(t *testing.T, d Dialect, s content.Schema, kw keyword)
 
 // checkAccounted checks that each member of a source is in the translation,
 // represented by other members, or reported.
-func checkAccounted(t *testing.T, d Dialect, s content.Schema, out string, losses []content.Loss) {
+func checkAccounted(t *testing.T, d Dialect, s content.Schema, out string, losses []Loss) {
 	t.Helper()
 	if len(losses) > maxLosses {
 		return
@@ -276,7 +276,7 @@ func checkAccounted(t *testing.T, d Dialect, s content.Schema, out string, losse
 	}
 	a := accountant{d: d, openAPI: s.OpenAPI, reported: map[string]bool{}}
 	for _, l := range losses {
-		if l.Reason == reasons[rTooLarge].text || l.Reason == reasons[rRootType].text {
+		if hasReason(l, rTooLarge) || hasReason(l, rRootType) {
 			return // this loss covers the rest
 		}
 		a.reported[l.Path] = true

@@ -1,6 +1,9 @@
 package schema
 
-import "github.com/polywire/polywire/content"
+import (
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/loss"
+)
 
 // An effect is the change to the set of values that a schema accepts.
 type effect uint8
@@ -50,7 +53,9 @@ const (
 	rRootType
 	rForbidden
 	rNotJSON
-	rMore
+	rMoreHints
+	rMoreDegraded
+	rMoreDropped
 )
 
 // reasons defines the severity, the effect and the text of each reason. A hint does
@@ -94,5 +99,26 @@ var reasons = [...]struct {
 	rRootType:        {content.LossDropped, changes, "the target requires an object at the root; other types were dropped"},
 	rForbidden:       {content.LossDropped, narrows, "strict schemas allow listed properties only; the unlisted properties of this schema are forbidden"},
 	rNotJSON:         {content.LossDropped, changes, "the schema is neither a JSON object nor a boolean; it was dropped"},
-	rMore:            {0, changes, "the schema has further losses, which are not listed"}, // the highest severity of those
+	rMoreHints:       {content.LossHint, changes, textMore},
+	rMoreDegraded:    {content.LossDegraded, changes, textMore},
+	rMoreDropped:     {content.LossDropped, changes, textMore},
+}
+
+// textMore is reported with the highest severity of the losses that are not listed.
+const textMore = "the schema has further losses, which are not listed"
+
+// moreReason returns the reason for losses that are not listed, by their highest severity.
+func moreReason(worst content.Severity) reason { return rMoreHints + reason(worst-content.LossHint) }
+
+// A ruleTable has the rule of each reason.
+type ruleTable [len(reasons)]loss.Rule
+
+// The rules of losses in the schemas of arguments and of responses. They are read-only.
+var argumentRules, responseRules = newRules(loss.ToolSchema), newRules(loss.OutputSchema)
+
+func newRules(feature string) (t ruleTable) {
+	for i, r := range reasons {
+		t[i] = loss.Rule{Feature: feature, Severity: r.severity, Reason: r.text}
+	}
+	return t
 }

@@ -1,11 +1,34 @@
 package schema
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/loss"
 )
+
+// A Loss is a loss of a translation.
+type Loss struct {
+	Rule *loss.Rule
+
+	// Path is relative to the schema, such as "properties.mode.anyOf.1". It is empty for
+	// the schema itself.
+	Path string
+}
+
+// AddLosses adds the losses of a schema at path to log.
+func AddLosses(log *loss.Log, path string, losses []Loss) {
+	log.Losses = slices.Grow(log.Losses, len(losses))
+	for _, l := range losses {
+		at := path
+		if l.Path != "" {
+			at += "." + l.Path
+		}
+		log.Add(l.Rule, at)
+	}
+}
 
 // Input translates the schema of a tool's arguments to dialect d. Arguments are always
 // an object, so the root of every result is one. If nothing needs to change, Input
@@ -14,17 +37,15 @@ import (
 // An empty result means that the tool has no arguments and that the member is omitted.
 // Only GeminiSchema and GeminiJSON return it.
 //
-// The paths of losses are relative to the schema, such as "properties.mode.anyOf.1";
-// the schema itself has the empty path. A schema that is not JSON is reported, and
-// replaced by one without arguments.
-func Input(d Dialect, s content.Schema) (string, []content.Loss) {
+// A schema that is not JSON is reported, and replaced by one without arguments.
+func Input(d Dialect, s content.Schema) (string, []Loss) {
 	return (*ExpansionLimit)(nil).Input(d, s)
 }
 
 // Output translates the schema of a response to dialect d. It is like [Input], but the
 // root may have any type, except in OpenAIStrict. The translation of an empty schema
 // is empty.
-func Output(d Dialect, s content.Schema) (string, []content.Loss) {
+func Output(d Dialect, s content.Schema) (string, []Loss) {
 	return (*ExpansionLimit)(nil).Output(d, s)
 }
 
@@ -43,7 +64,7 @@ const (
 	closedEmptyObject = `{"type":"object","properties":{},"required":[],"additionalProperties":false}`
 )
 
-func translate(d Dialect, s content.Schema, input bool, expansion *ExpansionLimit) (string, []content.Loss) {
+func translate(d Dialect, s content.Schema, input bool, expansion *ExpansionLimit) (string, []Loss) {
 	switch {
 	case s.JSON == "":
 		return emptySchema(d), nil
@@ -52,6 +73,10 @@ func translate(d Dialect, s content.Schema, input bool, expansion *ExpansionLimi
 	}
 	c := converters.Get().(*converter)
 	defer c.release()
+	c.rules = &responseRules
+	if input {
+		c.rules = &argumentRules
+	}
 	// The schema was validated as part of its document, so names are unique.
 	text, limits := s.JSON, jsonwire.Limits{AllowDuplicateNames: true}
 	if s.OpenAPI {
@@ -119,12 +144,12 @@ type ExpansionLimit struct{ nodes, bytes int } // used so far
 const maxExpandedSchemas = 64
 
 // Input is like the function [Input], within the limit.
-func (s *ExpansionLimit) Input(d Dialect, x content.Schema) (string, []content.Loss) {
+func (s *ExpansionLimit) Input(d Dialect, x content.Schema) (string, []Loss) {
 	return translate(d, x, true, s)
 }
 
 // Output is like the function [Output], within the limit.
-func (s *ExpansionLimit) Output(d Dialect, x content.Schema) (string, []content.Loss) {
+func (s *ExpansionLimit) Output(d Dialect, x content.Schema) (string, []Loss) {
 	if x.JSON == "" {
 		return "", nil
 	}

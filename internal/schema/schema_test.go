@@ -5,6 +5,7 @@ import (
 	"os"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -12,7 +13,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/floor"
-	losses "github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/loss/losstable"
 	"github.com/polywire/polywire/internal/race"
 )
@@ -178,7 +179,7 @@ func TestSpare(t *testing.T) {
 			if i < maxExpandedSchemas/2 && (text != alone || !cmp.Equal(losses, none)) {
 				t.Fatalf("dialect %d: schema %d differs from its translation without an ExpansionLimit", d, i)
 			}
-			if cut = text != alone; cut && !slices.ContainsFunc(losses, func(l content.Loss) bool { return l.Reason == reasons[rTooLarge].text }) {
+			if cut = text != alone; cut && !slices.ContainsFunc(losses, func(l Loss) bool { return hasReason(l, rTooLarge) }) {
 				t.Fatalf("dialect %d: schema %d is cut without a loss", d, i)
 			}
 			size, source = size+len(text), source+len(s.JSON)
@@ -204,19 +205,47 @@ func TestSpare(t *testing.T) {
 	}
 }
 
-// TestLossTable compares the reasons with the table of losses, for arguments and for
-// responses.
-func TestLossTable(t *testing.T) {
-	var rules []*losses.Rule
-	for _, r := range reasons {
-		severity := r.severity
-		if severity == 0 { // rMore has the severity of the losses that it represents
-			severity = content.LossDropped
+// hasReason reports whether l was reported for r.
+func hasReason(l Loss, r reason) bool {
+	return l.Rule == &argumentRules[r] || l.Rule == &responseRules[r]
+}
+
+// TestAddLosses checks the paths of losses of a schema within a request.
+func TestAddLosses(t *testing.T) {
+	a, b := &loss.Rule{Severity: content.LossHint, Reason: "a"}, &loss.Rule{Severity: content.LossDropped, Reason: "b"}
+	log := loss.Log{Losses: []content.Loss{a.At("top_k")}}
+	AddLosses(&log, "tools.0.input", nil)
+	AddLosses(&log, "tools.1.input", []Loss{{Rule: a}, {Rule: b, Path: "items.anyOf.1"}})
+	want := []content.Loss{a.At("top_k"), a.At("tools.1.input"), b.At("tools.1.input.items.anyOf.1")}
+	if diff := cmp.Diff(want, log.Losses); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestMore checks the severity of the loss for those that are not listed.
+func TestMore(t *testing.T) {
+	for _, r := range []reason{rAnnotation, rConstraint, rMembers} {
+		c := converter{rules: &responseRules}
+		for i := range maxLosses {
+			c.report(rAnnotation, strconv.Itoa(i))
 		}
-		for _, feature := range []string{losses.ToolSchema, losses.OutputSchema} {
-			if r.text != "" {
-				rules = append(rules, &losses.Rule{Feature: feature, Severity: severity, Reason: r.text})
-			}
+		c.report(r, "more")
+		c.report(rAnnotation, "even more")
+		got := c.takeLosses()
+		if len(got) != maxLosses+1 || got[maxLosses].Path != "" || got[maxLosses].Rule.Severity != reasons[r].severity {
+			t.Errorf("%q: %d losses, the last %v", reasons[r].text, len(got), got[len(got)-1].Rule)
+		}
+	}
+}
+
+// TestLossTable compares the rules with the table of losses.
+func TestLossTable(t *testing.T) {
+	var rules []*loss.Rule
+	for i := range reasons {
+		switch reason(i) {
+		case rNone, rMoreHints, rMoreDegraded: // rMoreDropped represents them
+		default:
+			rules = append(rules, &argumentRules[i], &responseRules[i])
 		}
 	}
 	losstable.Check(t, "schema", rules...)

@@ -519,18 +519,8 @@ func (e *encoder) toolSchema(t *content.Tool, path string) (bool, string) {
 		e.log.Add(lossToolStrict, path)
 	}
 	input, losses := e.schemas.Input(schema.JSONSchema, t.Input)
-	e.schemaLosses(losses, path)
+	schema.AddLosses(&e.log, path, losses)
 	return false, input
-}
-
-func (e *encoder) schemaLosses(losses []content.Loss, path string) {
-	for _, l := range losses {
-		if l.Path != "" {
-			l.Path = "." + l.Path
-		}
-		l.Path = path + l.Path
-		e.log.Losses = append(e.log.Losses, l)
-	}
 }
 
 // An outputForm is the form of the response text.
@@ -601,14 +591,14 @@ func (e *encoder) outputSchema(s content.Schema) (strict bool, text string) {
 	text, losses := e.schemas.Output(schema.OpenAIStrict, s)
 	// Objects in OpenAPI schemas list their members, so that it changes nothing to forbid
 	// others.
-	changed := func(l content.Loss) bool { return !s.OpenAPI || l.Severity != content.LossHint }
+	changed := func(l schema.Loss) bool { return !s.OpenAPI || l.Rule.Severity != content.LossHint }
 	if text != "" && !slices.ContainsFunc(losses, changed) {
-		e.schemaLosses(losses, "output.schema")
+		schema.AddLosses(&e.log, "output.schema", losses)
 		return true, text
 	}
 	e.log.Add(lossSchemaStrict, "output.schema")
 	text, losses = e.schemas.Output(schema.JSONSchema, s)
-	e.schemaLosses(losses, "output.schema")
+	schema.AddLosses(&e.log, "output.schema", losses)
 	return false, text
 }
 

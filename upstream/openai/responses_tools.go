@@ -69,7 +69,7 @@ func (e *responsesEncoder) toolOutputSchema(t *content.Tool, path string) {
 	if t.Output.JSON == "" {
 		return
 	}
-	text, losses := "", []content.Loss(nil)
+	text, losses := "", []schema.Loss(nil)
 	if e.target.isOpenAI && !e.target.refusals.has(fieldOutputSchema) {
 		text, losses = e.schemas.Output(schema.JSONSchema, t.Output)
 	}
@@ -77,7 +77,7 @@ func (e *responsesEncoder) toolOutputSchema(t *content.Tool, path string) {
 		e.log.Add(lossResponsesToolOutput, path)
 		return
 	}
-	e.schemaLosses(losses, path)
+	schema.AddLosses(&e.log, path, losses)
 	e.sent |= fieldOutputSchema
 	e.w.Name("output_schema")
 	e.w.Raw(text)
