@@ -10,6 +10,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/schema"
@@ -330,7 +331,7 @@ func RequestForTarget(n *upstream.Request, target *Target) (*Request, []content.
 	}
 	c := converter{Losses: codec.Losses{Format: Format}, target: target, from: n, to: requestFromExtra(n.Extra)}
 	r := c.to
-	c.Foreign(n.Extra, "extra")
+	c.Foreign(n.Extra, foreign.Request, "extra")
 	r.Model = n.Model
 	c.system()
 	c.path.Push("turns")
@@ -390,9 +391,9 @@ type converter struct {
 func (c *converter) reportHere(r *loss.Rule, names ...string) { c.Report(r, c.path.At(names...)) }
 
 // reportForeign reports members of another format.
-func (c *converter) reportForeign(x *content.Extra) {
+func (c *converter) reportForeign(x *content.Extra, in foreign.Kind) {
 	if x != nil && x.Format != Format {
-		c.Foreign(x, c.path.At("extra"))
+		c.Foreign(x, in, c.path.At("extra"))
 	}
 }
 
@@ -496,7 +497,7 @@ func (c *converter) tier() {
 
 func (c *converter) output(g *GenerationConfig) {
 	o := &c.from.Output
-	c.Foreign(o.Extra, "output.extra")
+	c.Foreign(o.Extra, foreign.Output, "output.extra")
 	g.ResponseModalities = c.modalities(g)
 	c.image(g)
 	if mediaType, schema := textFormat(g.ResponseFormat); mediaType != "" {
@@ -583,7 +584,7 @@ func (c *converter) modalities(g *GenerationConfig) []string {
 
 func (c *converter) thinking() *ThinkingConfig {
 	n := &c.from.Thinking
-	c.Foreign(n.Extra, "thinking.extra")
+	c.Foreign(n.Extra, foreign.Thinking, "thinking.extra")
 	t := &ThinkingConfig{Extra: c.Own(n.Extra)}
 	switch n.Mode {
 	case "":
@@ -723,7 +724,7 @@ func (c *converter) inspectTools(tools []content.Tool) {
 // function converts a function in place and reports whether it changed.
 func (c *converter) function(t *content.Tool, i int) (changed bool) {
 	path := "tools." + strconv.Itoa(i)
-	c.Foreign(t.Extra, path+".extra")
+	c.Foreign(t.Extra, foreign.Tool, path+".extra")
 	if t.Cache != nil {
 		c.Report(lossCacheMark, path+".cache")
 	}
@@ -845,7 +846,7 @@ func (c *converter) reportToolMembers(raw, path string) {
 		switch {
 		case !known:
 			r = lossMappedToolBounds
-		case name == "allowed_callers" && codec.OnlyDirect(x):
+		case name == "allowed_callers" && foreign.OnlyDirect(x):
 			r = nil
 		}
 		if r != nil && x.Kind() != jsonwire.Null {
@@ -856,7 +857,7 @@ func (c *converter) reportToolMembers(raw, path string) {
 
 func (c *converter) choice() {
 	n := &c.from.Choice
-	c.Foreign(n.Extra, "choice.extra")
+	c.Foreign(n.Extra, foreign.Choice, "choice.extra")
 	functions := slices.ContainsFunc(c.to.Tools, isFunctionTool)
 	if n.NoParallel && functions {
 		c.Report(lossChoiceParallel, "choice.no_parallel")

@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/cleared"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/media"
 	"github.com/polywire/polywire/internal/partfield"
 )
@@ -21,7 +21,7 @@ const placeholderSignature = "skip_thought_signature_validator"
 // turn with the calls.
 func (c *converter) turns(turns []content.Turn) []content.Turn {
 	turns = envelope.AttachSignatures(Format, turns)
-	gone := cleared.Find(turns)
+	gone := foreign.FindExpired(turns)
 	c.currentTurn = currentTurn(turns, gone)
 	for c.lastAssistant = len(turns) - 1; c.lastAssistant >= 0 && turns[c.lastAssistant].Role != content.RoleAssistant; {
 		c.lastAssistant--
@@ -89,7 +89,7 @@ func lastOf(list []content.Turn) *content.Turn {
 // turn converts one turn and reports whether it changed.
 func (c *converter) turn(from *content.Turn, last *content.Turn) (t content.Turn, changed bool) {
 	t = *from
-	c.reportForeign(t.Extra)
+	c.reportForeign(t.Extra, foreign.Turn)
 	if t.Role == content.RoleSystem {
 		t.Role, changed = content.RoleUser, true
 	}
@@ -191,7 +191,7 @@ func (c *converter) signFirstCall(from, t *content.Turn, later bool, i int) bool
 
 // currentTurn returns where the vendor's current turn begins: at the last user turn with
 // a part that is not a tool result.
-func currentTurn(turns []content.Turn, gone cleared.Turns) int {
+func currentTurn(turns []content.Turn, gone foreign.Expired) int {
 	for i := len(turns) - 1; i >= 0; i-- {
 		if turns[i].Role == content.RoleAssistant || gone.Contains(i, &turns[i]) {
 			continue
@@ -320,7 +320,7 @@ func (c *converter) reportMarks(s content.Signature, m *content.Cache, x *conten
 		c.reportHere(codec.ForeignSignature, "signature")
 	}
 	c.reportCache(m)
-	c.reportForeign(x)
+	c.reportForeign(x, foreign.Part)
 }
 
 // textPart converts a text. The vendor rejects an empty text next to other parts, unless
@@ -352,7 +352,7 @@ func (c *converter) thinkingPart(p *content.Thinking) content.Part {
 		c.reportHere(lossEmptyText)
 		return nil
 	}
-	c.reportForeign(p.Extra)
+	c.reportForeign(p.Extra, foreign.Part)
 	return p
 }
 
@@ -408,7 +408,7 @@ func headOf(list []content.Part) (one content.Part, more []content.Part) {
 // searchResultPart converts a search result to texts.
 func (c *converter) searchResultPart(p *content.SearchResult) (content.Part, []content.Part) {
 	c.reportCache(p.Cache)
-	c.reportForeign(p.Extra)
+	c.reportForeign(p.Extra, foreign.Part)
 	c.reportHere(lossSearchResult)
 	if p.Citations {
 		c.reportHere(lossDocumentCitations, "citations")
@@ -428,7 +428,7 @@ func (c *converter) searchResultPart(p *content.SearchResult) (content.Part, []c
 // tool call.
 func (c *converter) resultPart(p *content.ToolResult) (one content.Part, more []content.Part) {
 	c.reportCache(p.Cache)
-	c.reportForeign(p.Extra)
+	c.reportForeign(p.Extra, foreign.Part)
 	c.path.Push("parts")
 	parts, changed := c.parts(p.Parts, content.RoleUser)
 	c.path.Pop()
@@ -551,19 +551,19 @@ func (c *converter) source(s content.Source, usual string) content.Source {
 		if s == nil {
 			break
 		}
-		c.reportForeign(s.Extra)
+		c.reportForeign(s.Extra, foreign.Part)
 		if s.MediaType == "" {
 			return c.detectType(s)
 		}
 	case *content.PlainText:
 		if s != nil {
-			c.reportForeign(s.Extra)
+			c.reportForeign(s.Extra, foreign.Part)
 		}
 	case *content.URL:
 		if s == nil {
 			break
 		}
-		c.reportForeign(s.Extra)
+		c.reportForeign(s.Extra, foreign.Part)
 		if s.MediaType != "" || usual == "" || c.Own(s.Extra) != nil || c.target.FilesInlined && !c.from.ForwardLinks {
 			break
 		}
@@ -577,7 +577,7 @@ func (c *converter) source(s content.Source, usual string) content.Source {
 		if s == nil {
 			break
 		}
-		c.reportForeign(s.Extra)
+		c.reportForeign(s.Extra, foreign.Part)
 		if !c.target.FilesInlined && !strings.Contains(s.ID, "://") && s.MediaType == "" {
 			c.reportHere(lossForeignFile)
 			return nil

@@ -4,6 +4,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/upstream"
 )
@@ -38,7 +39,7 @@ var turnMappings = []mapping{
 	{name: "empty system turns", from: requestOf(asked, content.Turn{Role: content.RoleSystem, Extra: foreignExtra(`{"output_config":{"effort":"low"}}`)},
 		content.Turn{Role: content.RoleSystem, Parts: []content.Part{&content.Unknown{Format: foreignFormat, Kind: "tool_addition", Raw: `{}`}}}),
 		want: question + `]}`, lost: []string{"dropped turns.1.extra.output_config", "hint turns.1", "dropped turns.2.parts.0", "hint turns.2"},
-		rules: []*loss.Rule{codec.ForeignSetting, lossEmptyTurn, codec.ForeignPart, lossEmptyTurn}},
+		rules: []*loss.Rule{foreign.SettingLoss, lossEmptyTurn, codec.ForeignPart, lossEmptyTurn}},
 	{name: "user turn without parts that can be represented", from: requestOf(userTurn(plainText(""), &content.Unknown{Format: foreignFormat, Kind: "container_upload", Raw: `{}`}), replies(aCall), userTurn(&content.ToolResult{ID: "1"})),
 		want: `{"contents":[{"role":"user","parts":[{"text":"[Here was something that you cannot be shown.]"}]},{"role":"model","parts":[{"functionCall":{"id":"1","name":"f","args":{"a":1}}}]},` +
 			`{"role":"user","parts":[{"functionResponse":{"id":"1","name":"f","response":{}}}]}]}`,
@@ -64,7 +65,7 @@ var turnMappings = []mapping{
 	{name: "response in pieces", from: requestOf(asked, replies(plainText("a")), content.Turn{Role: content.RoleAssistant, Parts: []content.Part{plainText(" ")}, Extra: foreignExtra(`{"x":1}`)},
 		replies(plainText("b"))),
 		want: question + `,{"role":"model","parts":[{"text":"a"},{"text":" "},{"text":"b"}]}]}`,
-		lost: []string{"hint turns.2.extra"}, rules: []*loss.Rule{codec.ForeignMembers}},
+		lost: []string{"hint turns.2.extra"}, rules: []*loss.Rule{foreign.MembersLoss}},
 	{name: "assistant turns with extra members", from: requestOf(asked, replies(plainText("a")), content.Turn{Role: content.RoleAssistant, Parts: []content.Part{plainText("b")}, Extra: extra(`{"x":1}`)}),
 		want: question + `,{"role":"model","parts":[{"text":"a"}]},{"role":"model","parts":[{"text":"b"}],"x":1}]}`},
 	{name: "empty texts and turns", from: requestOf(asked, replies(plainText("")), userTurn(plainText(""), plainText(" "))),
@@ -143,7 +144,7 @@ var partMappings = []mapping{
 	{name: "text with signature, cache mark and extra members", from: userRequest(&content.Text{Text: "a", Citations: []content.Citation{{Kind: content.CiteWeb}},
 		Signature: content.Signature{Format: foreignFormat, Data: "x"}, Cache: &content.Cache{}, Extra: foreignExtra(`{"x":1}`)}),
 		want: oneTurn(`{"text":"a"}`), lost: []string{"hint turns.0.parts.0.signature", "hint turns.0.parts.0.cache", "hint turns.0.parts.0.extra", "hint turns.0.parts.0.citations"},
-		rules: []*loss.Rule{codec.ForeignSignature, lossCacheMark, codec.ForeignMembers, lossEarlierCitations}},
+		rules: []*loss.Rule{codec.ForeignSignature, lossCacheMark, foreign.MembersLoss, lossEarlierCitations}},
 	{name: "links", from: userRequest(&content.Image{Source: &content.URL{URL: "https://a.example/x.PNG?q=1"}}, &content.Document{Source: &content.URL{URL: "https://a.example/x.png"}},
 		&content.Image{Source: &content.URL{URL: "https://a.example/x", MediaType: "image/webp"}}),
 		want: oneTurn(`{"fileData":{"mimeType":"image/png","fileUri":"https://a.example/x.PNG?q=1"}},{"fileData":{"mimeType":"application/pdf","fileUri":"https://a.example/x.png"}},` +

@@ -12,6 +12,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/upstream"
@@ -102,8 +103,8 @@ func TestTextFormats(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", tt.config, diff)
 		}
 		var lost []string
-		for at, rule := range codec.LostMembers(n.Extra, "extra") {
-			lost = append(lost, rule.Severity.String()+" "+at)
+		for tail, rule := range foreign.Members(n.Extra, foreign.Request) {
+			lost = append(lost, rule.Severity.String()+" extra."+tail)
 		}
 		if diff := cmp.Diff(tt.lost, lost); diff != "" {
 			t.Errorf("%s, losses (-want +got):\n%s", tt.config, diff)
@@ -555,14 +556,14 @@ var settingMappings = []mapping{
 	{name: "service tier with another name", from: &upstream.Request{ServiceTier: "standard_only"}, want: `,"serviceTier":"standard"`},
 	{name: "members of another format", from: &upstream.Request{Extra: foreignExtra(`{"context_management":{}}`)}, lost: []string{"hint extra.context_management"}},
 	{name: "schema also in extra members", from: &upstream.Request{Extra: foreignExtra(`{"output_format":{"type":"json_schema","schema":{}},"output_config":{"format":{"type":"json_schema"},"task_budget":{"type":"tokens","total":20000}}}`)},
-		lost: []string{"dropped extra.output_config.task_budget"}, rules: []*loss.Rule{codec.ForeignSetting}},
+		lost: []string{"dropped extra.output_config.task_budget"}, rules: []*loss.Rule{foreign.SettingLoss}},
 	{name: "members of another format that change the response", from: &upstream.Request{Extra: foreignExtra(`{"thread":{"type":"create"},"compaction":{"type":"summarize"},"fallbacks":"default"}`)},
 		lost:  []string{"dropped extra.thread", "dropped extra.compaction", "degraded extra.fallbacks"},
-		rules: []*loss.Rule{codec.ForeignState, codec.ForeignSetting, codec.ForeignInfluence}},
+		rules: []*loss.Rule{foreign.StateLoss, foreign.SettingLoss, foreign.InfluenceLoss}},
 	{name: "place of processing", from: &upstream.Request{Extra: foreignExtra(`{"inference_geo":"eu"}`)},
-		lost: []string{"dropped extra.inference_geo"}, rules: []*loss.Rule{codec.ForeignLocation}},
+		lost: []string{"dropped extra.inference_geo"}, rules: []*loss.Rule{foreign.LocationLoss}},
 	{name: "safety settings of another format", from: &upstream.Request{Extra: &content.Extra{Format: "openai-chat", JSON: `{"moderation":{"model":"m"}}`}},
-		lost: []string{"degraded extra.moderation"}, rules: []*loss.Rule{codec.ForeignSafety}},
+		lost: []string{"degraded extra.moderation"}, rules: []*loss.Rule{foreign.SafetyLoss}},
 }
 
 func withTools(tools ...content.Tool) *upstream.Request { return &upstream.Request{Tools: tools} }
@@ -610,7 +611,7 @@ var toolMappings = []mapping{
 		lost: []string{"degraded tools.0.input.properties.a.minLength"}},
 	{name: "tool with cache mark and extra members", from: withTools(content.Tool{Name: "f", Strict: true, Cache: &content.Cache{}, Extra: foreignExtra(`{"defer_loading":true,"allowed_callers":["code_execution_20250825"],"x":1}`)}),
 		want: declaredF, lost: []string{"degraded tools.0.extra.allowed_callers", "dropped tools.0.extra.x", "hint tools.0.extra", "hint tools.0.cache", "degraded tools.0.strict"},
-		rules: []*loss.Rule{codec.ForeignInfluence, codec.ForeignUnknown, codec.ForeignMembers, lossCacheMark, lossStrictTool}},
+		rules: []*loss.Rule{foreign.InfluenceLoss, foreign.UnknownLoss, foreign.MembersLoss, lossCacheMark, lossStrictTool}},
 	{name: "built-in tools", from: withTools(vendorTool("web_search_20250305", `{"type":"web_search_20250305","name":"web_search","max_uses":8}`), content.Tool{Name: "f"},
 		vendorTool("web_fetch_20250910", `{}`), vendorTool("code_execution_20250825", `{"type":"x","name":"y"}`), vendorTool("web_search", `{}`), vendorTool("bash_20250124", `{}`)),
 		want:  `,"tools":[{"functionDeclarations":[{"name":"f"}]},{"googleSearch":{}},{"urlContext":{}},{"codeExecution":{}}],"toolConfig":{"includeServerSideToolInvocations":true}`,
@@ -676,5 +677,5 @@ var toolMappings = []mapping{
 	{name: "choice without tools", from: choosing(content.ToolChoice{Mode: content.ChoiceAny, NoParallel: true}),
 		lost: []string{"hint choice.mode"}, rules: []*loss.Rule{lossChoiceNoTools}},
 	{name: "unknown choice", from: choosing(content.ToolChoice{Mode: "x", Extra: foreignExtra(`{"x":1}`)}, aTool...),
-		want: declaredF, lost: []string{"dropped choice.extra.x", "dropped choice.mode"}, rules: []*loss.Rule{codec.ForeignUnknown, lossChoiceMode}},
+		want: declaredF, lost: []string{"dropped choice.extra.x", "dropped choice.mode"}, rules: []*loss.Rule{foreign.UnknownLoss, lossChoiceMode}},
 }

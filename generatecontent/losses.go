@@ -4,6 +4,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/loss"
 )
 
@@ -149,7 +150,7 @@ var requestLosses = append([]*loss.Rule{
 	lossBudgetWithoutMode, lossMissingBudget, lossEffortBesideBudget, lossEffortOff, lossEffortHighest,
 	lossEffortUnknown, lossDisplaySummary, lossDisplayUnknown, lossImpliedType, lossOutputType,
 	lossOutputModality, lossOutputImage, lossUnsupportedUserID, lossTierUnknown,
-}, codec.ForeignRules...)
+}, foreign.MemberRules...)
 
 // The losses of converting a response to this format.
 var (

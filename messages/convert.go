@@ -12,6 +12,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
 	dialects "github.com/polywire/polywire/internal/schema"
@@ -282,7 +283,7 @@ func (c *OutputConfig) leftover(ambiguous bool) *OutputConfig {
 func RequestFromUpstream(n *upstream.Request) (*Request, []content.Loss) {
 	c := converter{Losses: codec.Losses{Format: Format}, from: n, to: fromExtra(n.Extra)}
 	r := c.to
-	c.Foreign(n.Extra, "extra")
+	c.Foreign(n.Extra, foreign.Request, "extra")
 	r.Model, r.MaxTokens, r.Stream = n.Model, n.MaxTokens, n.Stream
 	c.sampling()
 	r.System = c.system(n.System)
@@ -370,7 +371,7 @@ func isNonzero(penalty *float64) bool { return penalty != nil && *penalty != 0 }
 
 func (c *converter) thinking() *Thinking {
 	n := &c.from.Thinking
-	c.Foreign(n.Extra, "thinking.extra")
+	c.Foreign(n.Extra, foreign.Thinking, "thinking.extra")
 	t := &Thinking{BudgetTokens: n.Budget, Display: n.Display, Extra: c.Own(n.Extra)}
 	switch n.Mode {
 	case upstream.ThinkingBudget:
@@ -516,7 +517,7 @@ func (c *converter) tool(t content.Tool, path string) (left content.Tool, change
 	if t.Kind != "" {
 		return c.vendorTool(t, path)
 	}
-	c.foreignExtra(t.Extra, path)
+	c.foreignExtra(t.Extra, foreign.Tool, path)
 	if t.Output.JSON != "" {
 		c.lose(lossToolOutput, path+".output")
 	}
@@ -638,7 +639,7 @@ func mappedTool(kind, name, theirs string) string {
 // choice converts the tool choice. The tools must have been converted.
 func (c *converter) choice() *ToolChoice {
 	n := &c.from.Choice
-	c.Foreign(n.Extra, "choice.extra")
+	c.Foreign(n.Extra, foreign.Choice, "choice.extra")
 	if t := c.to.ToolChoice; t != nil && n.Mode == t.neutral().Mode && len(n.Names) == 0 &&
 		n.NoParallel == t.DisableParallelToolUse {
 		return t
@@ -697,7 +698,7 @@ func (c *converter) forceCall(t *ToolChoice) {
 // request has no field for.
 func (c *converter) output() {
 	n, r := &c.from.Output, c.to
-	c.Foreign(n.Extra, "output.extra")
+	c.Foreign(n.Extra, foreign.Output, "output.extra")
 	wanted := c.schema()
 	if wanted != "" && !hasSchema(wanted, r.OutputConfig.format(), r.OutputFormat) {
 		text, lost := dialects.Output(dialects.MessagesStrict, n.Schema)

@@ -11,6 +11,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/media"
 	"github.com/polywire/polywire/internal/partfield"
 )
@@ -133,7 +134,7 @@ func (c *converter) leadingTurn(t content.Turn, i int) {
 
 // otherTurn converts a turn that is neither the user's nor the assistant's.
 func (c *converter) otherTurn(list []content.Turn, t content.Turn, i int) []content.Turn {
-	c.Foreign(t.Extra, turnPath(i)+".extra")
+	c.foreignExtra(t.Extra, foreign.Turn, turnPath(i))
 	if len(t.Parts) == 0 {
 		return append(list, t)
 	}
@@ -191,7 +192,7 @@ func (c *converter) convertRun(run []content.Turn, first int, role content.Role)
 	}
 	for k := range run {
 		if x := run[k].Extra; x != nil {
-			c.foreignExtra(x, turnPath(first+k))
+			c.foreignExtra(x, foreign.Turn, turnPath(first+k))
 		}
 		if len(run[k].Parts) == 0 && (role != content.RoleAssistant || first+k+1 < len(c.from.Turns)) {
 			c.lose(lossEmpty, turnPath(first+k))
@@ -410,13 +411,13 @@ func (c *converter) systemPart(p content.Part, path string) content.Part {
 // reportForeign reports the signature and members of other formats.
 func (c *converter) reportForeign(s content.Signature, x *content.Extra, path string) {
 	c.Signature(s, path)
-	c.foreignExtra(x, path)
+	c.foreignExtra(x, foreign.Part, path)
 }
 
 // foreignExtra reports members of another format. It makes a path only if there are any.
-func (c *converter) foreignExtra(x *content.Extra, path string) {
+func (c *converter) foreignExtra(x *content.Extra, in foreign.Kind, path string) {
 	if x != nil {
-		c.Foreign(x, path+".extra")
+		c.Foreign(x, in, path+".extra")
 	}
 }
 
@@ -433,7 +434,7 @@ func (c *converter) moveImage(p content.Part, path string, role content.Role) co
 // vendorPart drops a part of another vendor.
 func (c *converter) vendorPart(p content.Part, f content.Format, x *content.Extra, path string) content.Part {
 	if p = c.KeepPart(p, f, path); p != nil {
-		c.foreignExtra(x, path)
+		c.foreignExtra(x, foreign.Part, path)
 	}
 	return p
 }
@@ -444,7 +445,7 @@ func (c *converter) thinkingPart(p *content.Thinking, path string) content.Part 
 	switch {
 	case p.Redacted.Format == Format,
 		p.Redacted == (content.Signature{}) && p.Signature.Format == Format && p.Signature.Data != "":
-		c.foreignExtra(p.Extra, path)
+		c.foreignExtra(p.Extra, foreign.Part, path)
 		return p
 	}
 	if rest, ok := strings.CutPrefix(c.carriedText, p.Text); ok && p.Signature.Data == "" && p.Redacted.Data == "" && c.returned != nil {
@@ -456,7 +457,7 @@ func (c *converter) thinkingPart(p *content.Thinking, path string) content.Part 
 
 // searchResult converts a search result.
 func (c *converter) searchResult(p *content.SearchResult, path string) content.Part {
-	c.foreignExtra(p.Extra, path)
+	c.foreignExtra(p.Extra, foreign.Part, path)
 	parts, changed := c.parts(p.Parts, path+".parts", content.RoleUser)
 	uncited := c.dropsCitations(p.Citations, path)
 	if !changed && !uncited {
@@ -486,7 +487,7 @@ func (c *converter) text(p *content.Text, path string) content.Part {
 	}
 	list, changed := codec.Rewrite(p.Citations, func(i int, cite content.Citation) (content.Citation, bool, bool) {
 		at := path + ".citations." + strconv.Itoa(i)
-		c.foreignExtra(cite.Extra, at)
+		c.foreignExtra(cite.Extra, foreign.Part, at)
 		keep := isCitable(&cite)
 		if !keep {
 			c.lose(lossCitation, at)
@@ -644,7 +645,7 @@ func truncate(s string, n int) string {
 
 // source reports the members of a source that cannot be represented.
 func (c *converter) source(s content.Source, path string) {
-	c.foreignExtra(partfield.SourceExtra(s), path)
+	c.foreignExtra(partfield.SourceExtra(s), foreign.Part, path)
 	switch s.(type) {
 	case *content.URL, *content.File:
 		if partfield.MediaTypeOf(s) != "" {
@@ -757,7 +758,7 @@ func thinkingKey(t *content.Thinking) content.Signature {
 
 // result converts a tool result.
 func (c *converter) result(p *content.ToolResult, path string) content.Part {
-	c.foreignExtra(p.Extra, path)
+	c.foreignExtra(p.Extra, foreign.Part, path)
 	var parts []content.Part
 	changed := strings.Contains(p.Object, `"$ref"`)
 	if changed {

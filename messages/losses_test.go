@@ -7,9 +7,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/legal"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/loss/losstable"
@@ -272,7 +274,7 @@ func turnLosses() []lossCase {
 func TestRequestFromUpstreamLosses(t *testing.T) {
 	met := make([]bool, len(requestLosses))
 	shared := []*loss.Rule{codec.ForeignSignature, codec.ForeignPart, codec.ForeignTool}
-	shared = append(shared, codec.ForeignRules...)
+	shared = append(shared, foreign.MemberRules...)
 	for _, tt := range append(append(settingLosses(), partLosses()...), turnLosses()...) {
 		t.Run(tt.name, func(t *testing.T) {
 			before := tt.n.Clone()
@@ -371,7 +373,7 @@ func TestReadLosses(t *testing.T) {
 
 // TestLossTable checks the tables that the page of losses is made from.
 func TestLossTable(t *testing.T) {
-	rules := append([]*loss.Rule{legal.HeaderNotSent, legal.RequiredHeaderNotSent, codec.ForeignSignature, codec.ForeignPart, codec.ForeignTool}, codec.ForeignRules...)
+	rules := append([]*loss.Rule{legal.HeaderNotSent, legal.RequiredHeaderNotSent, codec.ForeignSignature, codec.ForeignPart, codec.ForeignTool}, foreign.MemberRules...)
 	for i := range requestLosses {
 		rules = append(rules, &requestLosses[i])
 	}

@@ -2,7 +2,7 @@ package upstream
 
 import (
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/cleared"
+	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/media"
 	"github.com/polywire/polywire/internal/tokencount"
 )
@@ -25,7 +25,7 @@ import (
 // (context_management).
 func EstimateTokens(r *Request) int64 {
 	n := estimateParts(r.System)
-	clearedTurns := cleared.Find(r.Turns)
+	clearedTurns := foreign.FindExpired(r.Turns)
 	for i := range r.Turns {
 		if !clearedTurns.Contains(i, &r.Turns[i]) {
 			n += turnTokens + estimateParts(r.Turns[i].Parts)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
-	"github.com/polywire/polywire/internal/legal"
+	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/violation"
 	"github.com/polywire/polywire/upstream"
 )
@@ -19,18 +19,15 @@ import (
 func CheckForeignState(n *upstream.Request, own content.Format) error {
 	var list violation.List
 	if codec.Own(n.Extra, own) == nil {
-		for at, rule := range codec.LostMembers(n.Extra, "extra") {
-			if rule == codec.ForeignState {
-				list.Add(content.CodeUnsupported, at, rule.Reason)
+		for tail, rule := range foreign.Members(n.Extra, foreign.Request) {
+			if rule == foreign.StateLoss {
+				list.Add(content.CodeUnsupported, codec.Below("extra", tail), rule.Reason)
 			}
 		}
 	}
-	if own == "messages" {
-		return list.Err()
-	}
 	for i := range n.Turns {
 		for k, p := range n.Turns[i].Parts {
-			if legal.Encrypted(p) {
+			if u, ok := p.(*content.Unknown); ok && u != nil && u.Format != own && foreign.IsState(u) {
 				list.Add(content.CodeUnsupported, "turns."+strconv.Itoa(i)+".parts."+strconv.Itoa(k),
 					"the summary of the earlier conversation is encrypted; only the vendor that created it can read it")
 			}

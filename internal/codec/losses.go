@@ -4,12 +4,13 @@ import (
 	"iter"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
 )
 
 // The rules by which [Losses] reports. The table of every codec includes them and
-// [ForeignRules].
+// [foreign.MemberRules].
 var (
 	ForeignSignature = &loss.Rule{Feature: loss.Signature, Severity: content.LossHint,
 		Reason: "signatures are valid only at the vendor that made them; the signature was dropped"}
@@ -58,18 +59,15 @@ func (l *Losses) Drop(r *loss.Rule, path string) content.Part {
 	return nil
 }
 
-// Foreign adds the losses of members of another format, at path: see [LostMembers].
-func (l *Losses) Foreign(x *content.Extra, path string) {
+// Foreign adds the losses of members of another format, at path: see [foreign.Members].
+func (l *Losses) Foreign(x *content.Extra, in foreign.Kind, path string) {
 	if x == nil || Own(x, l.Format) != nil {
 		return
 	}
-	for at, rule := range LostMembers(x, path) {
-		l.Add(rule, at)
+	for tail, rule := range foreign.Members(x, in) {
+		l.Add(rule, Below(path, tail))
 	}
 }
-
-// maxReported is the maximum number of members that are reported by name.
-const maxReported = 64
 
 // ReportedMembers yields the names of the members of x, in order. It yields "" for all
 // members that are not reported by name: their names are not plain, there are too
@@ -84,7 +82,7 @@ func ReportedMembers(x *content.Extra) iter.Seq[string] {
 		defer doc.Close()
 		n, unnamed := 0, false
 		for name := range doc.Root().Members() {
-			if n++; n > maxReported || !isPlain(name) {
+			if n++; n > loss.MaxNames || !loss.IsPlainName(name) {
 				unnamed = true
 			} else if !yield(name) {
 				return
@@ -102,17 +100,6 @@ func Below(path, name string) string {
 		return path
 	}
 	return path + "." + name
-}
-
-// isPlain reports whether a name looks like the names of formats.
-func isPlain(s string) bool {
-	for i := range len(s) {
-		c := s[i] | 0x20
-		if (c < 'a' || c > 'z') && (s[i] < '0' || s[i] > '9') && s[i] != '_' && s[i] != '-' {
-			return false
-		}
-	}
-	return s != "" && len(s) <= 64
 }
 
 // Own returns x if its members are of the format, otherwise nil.

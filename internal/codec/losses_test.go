@@ -9,15 +9,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/foreign"
+	"github.com/polywire/polywire/internal/loss"
 )
 
 func TestLosses(t *testing.T) {
 	l := Losses{Format: "f"}
 	own, other := &content.Extra{Format: "f", JSON: `{"a":1}`}, &content.Extra{Format: "g", JSON: `{"a":1}`}
 	p := content.Part(&content.Text{Text: "a"})
-	l.Foreign(own, "a")
-	l.Foreign(nil, "b")
-	l.Foreign(other, "turns.0.parts.0.extra")
+	l.Foreign(own, foreign.Request, "a")
+	l.Foreign(nil, foreign.Request, "b")
+	l.Foreign(other, foreign.Part, "turns.0.parts.0.extra")
+	l.Foreign(other, foreign.Request, "extra")
 	l.Signature(content.Signature{Format: "f", Data: "x"}, "d")
 	l.Signature(content.Signature{Format: "g"}, "e") // is none
 	l.Signature(content.Signature{Format: "g", Data: "x"}, "g")
@@ -34,7 +37,7 @@ func TestLosses(t *testing.T) {
 	for _, x := range l.Log.Losses {
 		got = append(got, x.Severity.String()+" "+x.Path)
 	}
-	want := []string{"hint turns.0.parts.0.extra", "hint g.signature", "dropped i", "dropped j", "dropped l"}
+	want := []string{"hint turns.0.parts.0.extra", "dropped extra.a", "hint g.signature", "dropped i", "dropped j", "dropped l"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -90,7 +93,7 @@ func TestRewrite(t *testing.T) {
 // TestReportedMembers checks which members are reported by name.
 func TestReportedMembers(t *testing.T) {
 	many := "{"
-	for i := range maxReported + 2 {
+	for i := range loss.MaxNames + 2 {
 		many += `"m` + strconv.Itoa(i) + `":0,`
 	}
 	for _, tt := range []struct {
@@ -110,7 +113,7 @@ func TestReportedMembers(t *testing.T) {
 		})
 	}
 	got := slices.Collect(ReportedMembers(&content.Extra{Format: "other", JSON: strings.TrimSuffix(many, ",") + "}"}))
-	if len(got) != maxReported+1 || got[maxReported] != "" {
+	if len(got) != loss.MaxNames+1 || got[loss.MaxNames] != "" {
 		t.Errorf("%d names are reported", len(got))
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/upstream"
@@ -104,7 +105,7 @@ func unsupportedMembers(x *content.Extra) iter.Seq2[string, *loss.Rule] {
 		for name := range ReportedMembers(x) {
 			if name != "" && doc != nil {
 				v := doc.Root().Get(name)
-				if v.Kind() == jsonwire.Null || isIdle(v) || name == grounding && onlySources(v) {
+				if v.Kind() == jsonwire.Null || foreign.IsIdle(v) || name == grounding && onlySources(v) {
 					continue
 				}
 			}
@@ -122,7 +123,7 @@ func unsupportedMembers(x *content.Extra) iter.Seq2[string, *loss.Rule] {
 // onlySources reports whether grounding has only the members that [Sources] reads.
 func onlySources(v jsonwire.Value) bool {
 	for name, x := range v.Members() {
-		if name != "groundingChunks" && name != "groundingSupports" && !isIdle(x) && x.Kind() != jsonwire.Null {
+		if name != "groundingChunks" && name != "groundingSupports" && !foreign.IsIdle(x) && x.Kind() != jsonwire.Null {
 			return false
 		}
 	}

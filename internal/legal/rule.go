@@ -1,6 +1,6 @@
 // Package legal converts tool names and tool call ids to those that are valid in a
 // target format, and back. It pairs tool results with their tool calls, by id or
-// otherwise by name and position. It also converts parts of Messages that any model
+// otherwise by name and position. It also converts blocks and tools that any model
 // can use to neutral ones.
 package legal
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/foreign"
 )
 
 // chatMembers are the members that the encoder writes. Extra members do not replace
@@ -153,10 +154,10 @@ func (e *chatEncoder) sampling() {
 // maxTopLogprobs is the limit of top_logprobs.
 const maxTopLogprobs = 20
 
-// isLogprobsPath reports whether path is a member of generateContent that requests log
-// probabilities.
-func isLogprobsPath(path string) bool {
-	return path == "extra.generationConfig.responseLogprobs" || path == "extra.generationConfig.logprobs"
+// isLogprobs reports whether tail is that of a member of generateContent that requests
+// log probabilities: see [foreign.Members].
+func isLogprobs(tail string) bool {
+	return tail == "generationConfig.responseLogprobs" || tail == "generationConfig.logprobs"
 }
 
 // logprobs requests log probabilities if a generateContent request does. It adds losses
@@ -171,9 +172,9 @@ func (e *chatEncoder) logprobs(accepted bool) {
 	valid := gjson.Get(x.JSON, "generationConfig.responseLogprobs").Type == gjson.True &&
 		(top.Type == gjson.Null || top.Type == gjson.Number && float64(n) == top.Num && n >= 0 && n <= maxTopLogprobs)
 	if !valid || !accepted || e.target.refusals.has(fieldLogprobs) {
-		for at, rule := range codec.LostMembers(x, "extra") {
-			if isLogprobsPath(at) {
-				e.log.Add(rule, at)
+		for tail, rule := range foreign.Members(x, foreign.Request) {
+			if isLogprobs(tail) {
+				e.log.Add(rule, codec.Below("extra", tail))
 			}
 		}
 		return

@@ -5,13 +5,14 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/jsonwire"
 )
 
 // thinkingEffort returns the effort to send, or "".
 func (e *chatEncoder) thinkingEffort() string {
 	t := &e.req.Thinking
-	e.checkExtra(t.Extra, "thinking.extra")
+	e.checkExtra(t.Extra, foreign.Thinking, "thinking.extra")
 	if t.Display != "" && t.Display != "omitted" && e.target.isOpenAI {
 		e.log.Add(lossDisplay, "thinking.display")
 	}

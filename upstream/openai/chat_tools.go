@@ -11,6 +11,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/upstream"
 )
@@ -44,7 +45,7 @@ func (e *chatEncoder) hasTools() bool {
 }
 
 func (e *chatEncoder) tool(t *content.Tool, path string) {
-	e.checkExtra(t.Extra, path+".extra")
+	e.checkExtra(t.Extra, foreign.Tool, path+".extra")
 	if t.Cache != nil {
 		e.log.Add(lossToolCache, path)
 	}

@@ -8,9 +8,9 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/adapter"
-	"github.com/polywire/polywire/internal/cleared"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/legal"
 	"github.com/polywire/polywire/internal/media"
@@ -23,7 +23,7 @@ func (e *chatEncoder) messages() {
 	e.systemText()
 	turns := e.req.Turns
 	e.lastStart, e.lastEnd = adapter.LastMessage(turns)
-	expired := cleared.Find(turns)
+	expired := foreign.FindExpired(turns)
 	for i := 0; i < len(turns); {
 		t := &turns[i]
 		switch t.Role {

@@ -3,6 +3,7 @@ package openai
 import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/legal"
 	"github.com/polywire/polywire/internal/loss"
 )
@@ -123,7 +124,7 @@ var (
 // chatLosses lists the losses of Chat Completions. Those of schemas are in package
 // schema.
 var chatLosses = append([]*loss.Rule{
-	legal.RenamedTool, legal.RenamedCall, legal.SummaryAsText, legal.ReferenceAsText, legal.ToolAsFunction, codec.EmptyMessage, legal.HeaderNotSent,
+	legal.RenamedTool, legal.RenamedCall, foreign.SummaryAsText, foreign.ReferenceAsText, foreign.ToolAsFunction, codec.EmptyMessage, legal.HeaderNotSent,
 	lossSystemFile, lossSystemTurn, lossCallOrder, lossSignature, lossCache, lossCacheTime, lossThinking, lossThinkingMissing, lossThinkingEmpty, lossPrefill,
 	lossVendorPart, lossUnknownPart, lossOwnMembers, lossMemberReplaced, lossDetail, lossUnreadableFile, lossCitations, lossAssistantFile,
 	lossDocumentText, lossDocumentTitle, lossDocumentParts, lossDocumentCitations, lossSearchResult,
@@ -134,7 +135,7 @@ var chatLosses = append([]*loss.Rule{
 	lossDisplay, lossSchemaStrict, lossSchemaUnsatisfiable, lossJSONObject, lossOutputType, lossOutputEnum, lossModalities, lossOutputImage,
 	lossUserDigest, lossUser, lossTier,
 	lossEmptyResponse, lossCharacters, lossUsage, lossThinkingState, lossResponseCitation, lossUnknownPiece, lossLateInput, lossCustomCall, lossNamelessCall, lossResponseFile, lossExecutedTools, lossMessageSignature,
-}, codec.ForeignRules...)
+}, foreign.MemberRules...)
 
 // Losses of requests that only the Responses API has, or that have another text there.
 var (
@@ -183,7 +184,7 @@ var (
 // responsesLosses lists the losses of the Responses API. Those of schemas are in package
 // schema.
 var responsesLosses = append([]*loss.Rule{
-	legal.RenamedTool, legal.RenamedCall, legal.SummaryAsText, legal.ReferenceAsText, legal.ToolAsFunction, codec.EmptyMessage, legal.HeaderNotSent,
+	legal.RenamedTool, legal.RenamedCall, foreign.SummaryAsText, foreign.ReferenceAsText, foreign.ToolAsFunction, codec.EmptyMessage, legal.HeaderNotSent,
 	lossResponsesSystemFile, lossSystemTurn, lossResponsesUnknownPart, lossVendorPart, lossOwnMembers, lossMemberReplaced, lossDetail, lossUnreadableFile, lossResponsesCitations, lossResponsesAssistantFile, lossResponsesDocumentCitations,
 	lossPrefill, lossForeignThinking, lossTrailingThinking, lossThinkingRefused, lossBrokenState, lossUnrequestedItem, lossThinkingNotReturned, lossEmptyText, lossEmptyTurn, lossTurnPlaceholder,
 	lossSignature, lossCache, lossCacheTime, lossDocumentText, lossDocumentTitle, lossDocumentParts, lossSearchResult,
@@ -196,4 +197,4 @@ var responsesLosses = append([]*loss.Rule{
 	lossUserDigest, lossUser, lossTier,
 	lossEmptyResponse, lossCharacters, lossThinkingState, lossResponseCitation, lossCustomCall, lossNamelessCall,
 	lossImageFailed, lossUsageCut, lossConflictingText, lossUnknownItem,
-}, codec.ForeignRules...)
+}, foreign.MemberRules...)

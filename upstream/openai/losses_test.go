@@ -10,6 +10,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/legal"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/loss/losstable"
@@ -56,7 +57,7 @@ func withTool(t content.Tool) func(*upstream.Request) {
 
 var (
 	plainTool = content.Tool{Name: "f", Input: content.Schema{JSON: `{"type":"object","properties":{}}`}}
-	foreign   = &content.Extra{Format: "messages", JSON: `{"x":1}`}
+	unknownMembers   = &content.Extra{Format: "messages", JSON: `{"x":1}`}
 	png       = &content.Image{Source: &content.Base64{MediaType: "image/png", Data: "iVBORw0KGgo="}}
 	pdf       = &content.Base64{MediaType: "application/pdf", Data: "JVBERi0="}
 	half      = 0.5
@@ -102,20 +103,20 @@ var partLossCases = []lossCase{
 	{rule: lossUnreadableFile, path: "turns.2.parts.0.parts.0", compatible: true, dialect: Dialect{DescribeUnreadable: true, TextOnly: true}, change: withCall(resultOf("c1", png))},
 	{rule: lossDetail, path: "extra.generationConfig.mediaResolution", change: withMembers(`{"generationConfig":{"mediaResolution":"MEDIA_RESOLUTION_MEDIUM"}}`)},
 	{rule: lossDetail, path: "extra.generationConfig.mediaResolution", compatible: true, change: withMembers(`{"generationConfig":{"mediaResolution":"MEDIA_RESOLUTION_LOW"}}`)},
-	{rule: codec.ForeignMembers, path: "turns.0.parts.1.extra", change: withUserParts(&content.Image{Source: png.Source, Extra: resolution("MEDIA_RESOLUTION_MEDIUM")})},
-	{rule: codec.ForeignMembers, path: "turns.0.parts.1.extra", compatible: true, change: withUserParts(&content.Image{Source: png.Source, Extra: resolution("MEDIA_RESOLUTION_LOW")})},
+	{rule: foreign.MembersLoss, path: "turns.0.parts.1.extra", change: withUserParts(&content.Image{Source: png.Source, Extra: resolution("MEDIA_RESOLUTION_MEDIUM")})},
+	{rule: foreign.MembersLoss, path: "turns.0.parts.1.extra", compatible: true, change: withUserParts(&content.Image{Source: png.Source, Extra: resolution("MEDIA_RESOLUTION_LOW")})},
 	{rule: lossOwnMembers, path: "turns.0.parts.1.extra", change: withUserParts(&content.Image{Source: png.Source, Extra: &content.Extra{Format: ChatFormat, JSON: `{"detail":"low","x":1}`}})},
 	{rule: lossVendorPart, path: "turns.0.parts.1", change: withUserParts(&content.ServerToolResult{Format: "messages", Kind: "x", Content: "{}"})},
-	{rule: legal.ReferenceAsText, path: "turns.2.parts.0.parts.0", change: withCall(resultOf("c1", &content.Unknown{Format: "messages", Kind: "tool_reference", Raw: `{"tool_name":"x"}`}))},
-	{rule: legal.ToolAsFunction, path: "tools.0", change: func(r *upstream.Request) {
+	{rule: foreign.ReferenceAsText, path: "turns.2.parts.0.parts.0", change: withCall(resultOf("c1", &content.Unknown{Format: "messages", Kind: "tool_reference", Raw: `{"tool_name":"x"}`}))},
+	{rule: foreign.ToolAsFunction, path: "tools.0", change: func(r *upstream.Request) {
 		r.Tools = []content.Tool{{Format: "messages", Kind: "bash_20250124", Name: "bash", Raw: `{"type":"bash_20250124","name":"bash"}`}}
 	}},
-	{rule: legal.SummaryAsText, path: "turns.0.parts.1", change: withUserParts(&content.Unknown{Format: "messages", Kind: "compaction", Raw: `{"content":"x"}`})},
+	{rule: foreign.SummaryAsText, path: "turns.0.parts.1", change: withUserParts(&content.Unknown{Format: "messages", Kind: "compaction", Raw: `{"content":"x"}`})},
 	{rule: lossUnknownPart, path: "turns.0.parts.1", change: withUserParts(&content.Unknown{Format: "messages", Kind: "x", Raw: "{}"})},
-	{rule: codec.ForeignMembers, path: "turns.0.parts.1.extra", change: withUserParts(&content.Text{Text: "x", Extra: foreign})},
+	{rule: foreign.MembersLoss, path: "turns.0.parts.1.extra", change: withUserParts(&content.Text{Text: "x", Extra: unknownMembers})},
 	{rule: lossOwnMembers, path: "turns.0.parts.1.extra", change: withUserParts(&content.Text{Text: "x", Extra: &content.Extra{Format: ChatFormat, JSON: `{"x":1}`}})},
-	{rule: codec.ForeignMembers, path: "turns.0.parts.1.source.extra", change: withUserParts(&content.Image{Source: &content.Base64{MediaType: "image/png", Data: "iVBORw0KGgo=", Extra: foreign}})},
-	{rule: codec.ForeignMembers, path: "turns.0.parts.1.source.extra", change: withUserParts(&content.Document{Title: "T", Source: &content.PlainText{Text: "x", Extra: foreign}})},
+	{rule: foreign.MembersLoss, path: "turns.0.parts.1.source.extra", change: withUserParts(&content.Image{Source: &content.Base64{MediaType: "image/png", Data: "iVBORw0KGgo=", Extra: unknownMembers}})},
+	{rule: foreign.MembersLoss, path: "turns.0.parts.1.source.extra", change: withUserParts(&content.Document{Title: "T", Source: &content.PlainText{Text: "x", Extra: unknownMembers}})},
 	{rule: codec.EmptyMessage, path: "turns.2", change: withTurns(turnOf(content.RoleUser, textOf("q")), turnOf(content.RoleAssistant, textOf("a")), turnOf(content.RoleUser, textOf("")))},
 	{rule: lossEmptyTurn, path: "turns.1", change: withTurns(turnOf(content.RoleUser, textOf("q")), turnOf(content.RoleAssistant), turnOf(content.RoleUser, textOf("q")))},
 	{rule: lossEmptyTurn, path: "turns.1", change: withTurns(turnOf(content.RoleUser, textOf("q")), turnOf(content.RoleUser))},
@@ -124,11 +125,11 @@ var partLossCases = []lossCase{
 		withUserParts(&content.Document{Source: pdf})(r)
 		withMembers(`{"generationConfig":{"mediaResolution":"MEDIA_RESOLUTION_LOW"}}`)(r)
 	}},
-	{rule: codec.ForeignMembers, path: "turns.0.parts.1.extra", change: withUserParts(&content.Image{Source: png.Source, Extra: &content.Extra{Format: "generatecontent", JSON: `{"mediaResolution":{"level":"MEDIA_RESOLUTION_LOW","numTokens":5}}`}})},
+	{rule: foreign.MembersLoss, path: "turns.0.parts.1.extra", change: withUserParts(&content.Image{Source: png.Source, Extra: &content.Extra{Format: "generatecontent", JSON: `{"mediaResolution":{"level":"MEDIA_RESOLUTION_LOW","numTokens":5}}`}})},
 	{rule: lossEmptyText, path: "turns.0.parts.1", change: withUserParts(textOf(""))},
 	{rule: lossDocumentCitations, path: "turns.0.parts.1", change: withUserParts(&content.SearchResult{Title: "T", Citations: true})},
 	{rule: lossCache, path: "turns.1.parts.0", change: withTurns(turnOf(content.RoleUser, textOf("q")), turnOf(content.RoleAssistant, &content.ToolUse{ID: "c1", Name: "f", Cache: &content.Cache{}, Signature: content.Signature{Format: ChatFormat, Data: "[]"}}), turnOf(content.RoleUser, resultOf("c1")))},
-	{rule: lossCacheTime, path: "turns.0.parts.1", model: "gpt-5.6-sol", change: withUserParts(&content.Text{Text: "x", Cache: &content.Cache{Extra: foreign}})},
+	{rule: lossCacheTime, path: "turns.0.parts.1", model: "gpt-5.6-sol", change: withUserParts(&content.Text{Text: "x", Cache: &content.Cache{Extra: unknownMembers}})},
 	{rule: lossCitations, path: "turns.1.parts.0", change: withTurns(turnOf(content.RoleUser, textOf("q")), turnOf(content.RoleAssistant, &content.Text{Text: "a", Citations: []content.Citation{{Kind: content.CiteWeb}}}))},
 	{rule: lossAssistantFile, path: "turns.1.parts.0", change: withTurns(turnOf(content.RoleUser, textOf("q")), turnOf(content.RoleAssistant, png))},
 	{rule: lossDocumentText, path: "turns.0.parts.1", change: withUserParts(&content.Document{Source: &content.PlainText{Text: "x"}})},
@@ -158,13 +159,13 @@ var requestLossCases = []lossCase{
 	{rule: lossChoiceOther, path: "choice.mode", change: func(r *upstream.Request) {
 		r.Tools, r.Choice.Mode = []content.Tool{plainTool}, "odd"
 	}},
-	{rule: codec.ForeignMembers, path: "extra.labels", change: withMembers(`{"labels":{}}`)},
-	{rule: codec.ForeignState, path: "extra.cachedContent", change: withMembers(`{"cachedContent":"c"}`)},
-	{rule: codec.ForeignLocation, path: "extra.inference_geo", change: func(r *upstream.Request) {
+	{rule: foreign.MembersLoss, path: "extra.labels", change: withMembers(`{"labels":{}}`)},
+	{rule: foreign.StateLoss, path: "extra.cachedContent", change: withMembers(`{"cachedContent":"c"}`)},
+	{rule: foreign.LocationLoss, path: "extra.inference_geo", change: func(r *upstream.Request) {
 		r.Extra = &content.Extra{Format: "messages", JSON: `{"inference_geo":"eu"}`}
 	}},
-	{rule: codec.ForeignSafety, path: "extra.safetySettings", change: withMembers(`{"safetySettings":[{}]}`)},
-	{rule: codec.ForeignSetting, path: "extra.generationConfig.responseLogprobs", model: "o3", change: withMembers(`{"generationConfig":{"responseLogprobs":true}}`)},
+	{rule: foreign.SafetyLoss, path: "extra.safetySettings", change: withMembers(`{"safetySettings":[{}]}`)},
+	{rule: foreign.SettingLoss, path: "extra.generationConfig.responseLogprobs", model: "o3", change: withMembers(`{"generationConfig":{"responseLogprobs":true}}`)},
 	{rule: lossChoiceNames, path: "choice.names", compatible: true, change: func(r *upstream.Request) {
 		r.Tools = []content.Tool{plainTool, {Name: "g", Input: plainTool.Input}, {Name: "h"}}
 		r.Choice = content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"f", "g"}}
@@ -181,8 +182,8 @@ var requestLossCases = []lossCase{
 	{rule: lossChoiceNames, path: "choice.names", change: func(r *upstream.Request) {
 		r.Tools, r.Choice = []content.Tool{plainTool}, content.ToolChoice{Mode: content.ChoiceValidated, Names: []string{"gone"}}
 	}},
-	{rule: codec.ForeignInfluence, path: "tools.0.extra.allowed_callers", change: withTool(content.Tool{Name: "f", Extra: ofMessages(`{"allowed_callers":["code_execution_20250825"]}`)})},
-	{rule: codec.ForeignUnknown, path: "extra.x", change: func(r *upstream.Request) { r.Extra = foreign }},
+	{rule: foreign.InfluenceLoss, path: "tools.0.extra.allowed_callers", change: withTool(content.Tool{Name: "f", Extra: ofMessages(`{"allowed_callers":["code_execution_20250825"]}`)})},
+	{rule: foreign.UnknownLoss, path: "extra.x", change: func(r *upstream.Request) { r.Extra = unknownMembers }},
 	{rule: lossChoiceTrust, path: "choice.names", compatible: true, change: func(r *upstream.Request) {
 		r.Tools, r.Choice = []content.Tool{plainTool}, content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"f"}}
 	}},
@@ -281,7 +282,7 @@ func TestLosses(t *testing.T) {
 		if !slices.Contains(p.losses, x.rule.At(x.path)) {
 			t.Errorf("%s: want %v in %v", x.rule.Feature, x.rule.At(x.path), p.losses)
 		}
-		if kept := x.rule == codec.ForeignState; kept != (p.err != nil) {
+		if kept := x.rule == foreign.StateLoss; kept != (p.err != nil) {
 			t.Errorf("%s: %v", x.rule.Feature, p.err)
 		}
 		for _, l := range p.losses {
@@ -408,25 +409,25 @@ func responsesPartLossCases() []responsesLossCase {
 		{lossSystemTurn, "turns.1", c, requestWith(func(r *upstream.Request) {
 			r.Turns = append(r.Turns, content.Turn{Role: content.RoleSystem, Parts: partsOf(hi)})
 		}), 0},
-		{legal.ReferenceAsText, "turns.0.parts.0.parts.0", v, newRequest("m", resultOf("c1", &content.Unknown{Format: "messages", Kind: "tool_reference", Raw: `{"tool_name":"x"}`})), 0},
-		{legal.ToolAsFunction, "tools.0", v, requestWith(func(r *upstream.Request) {
+		{foreign.ReferenceAsText, "turns.0.parts.0.parts.0", v, newRequest("m", resultOf("c1", &content.Unknown{Format: "messages", Kind: "tool_reference", Raw: `{"tool_name":"x"}`})), 0},
+		{foreign.ToolAsFunction, "tools.0", v, requestWith(func(r *upstream.Request) {
 			r.Tools = []content.Tool{{Format: "messages", Kind: "memory_20250818", Name: "memory", Raw: `{"type":"memory_20250818","name":"memory"}`}}
 		}), 0},
-		{legal.SummaryAsText, "turns.0.parts.0", v, newRequest("m", &content.Unknown{Format: "messages", Kind: "compaction", Raw: `{"content":"x"}`}), 0},
+		{foreign.SummaryAsText, "turns.0.parts.0", v, newRequest("m", &content.Unknown{Format: "messages", Kind: "compaction", Raw: `{"content":"x"}`}), 0},
 		{codec.EmptyMessage, "turns.0", v, newRequest("m", &content.Text{}), 0},
 		{lossResponsesUnknownPart, "turns.0.parts.0", v, newRequest("m", &content.Unknown{Format: "alien", Kind: "x"}), 0},
 		{lossVendorPart, "turns.1.parts.0", v, newConversation(&content.ServerToolUse{Format: "alien"}, hi), 0},
-		{codec.ForeignMembers, "turns.0.parts.0.extra", v, newRequest("m", &content.Text{Text: "a", Extra: foreignExtra}), 0},
+		{foreign.MembersLoss, "turns.0.parts.0.extra", v, newRequest("m", &content.Text{Text: "a", Extra: foreignExtra}), 0},
 		{lossOwnMembers, "turns.0.parts.0.extra", v, newRequest("m", &content.Text{Text: "a", Extra: &content.Extra{Format: ResponsesFormat, JSON: `{"x":1}`}}), 0},
-		{codec.ForeignMembers, "turns.0.parts.0.source.extra", v, newRequest("m", &content.Document{Title: "T", Source: &content.PlainText{Text: "x", Extra: foreignExtra}}), 0},
-		{codec.ForeignState, "extra.cachedContent", v, requestWith(withMembers(`{"cachedContent":"c"}`)), 0},
-		{codec.ForeignLocation, "extra.inference_geo", v, requestWith(func(r *upstream.Request) {
+		{foreign.MembersLoss, "turns.0.parts.0.source.extra", v, newRequest("m", &content.Document{Title: "T", Source: &content.PlainText{Text: "x", Extra: foreignExtra}}), 0},
+		{foreign.StateLoss, "extra.cachedContent", v, requestWith(withMembers(`{"cachedContent":"c"}`)), 0},
+		{foreign.LocationLoss, "extra.inference_geo", v, requestWith(func(r *upstream.Request) {
 			r.Extra = &content.Extra{Format: "messages", JSON: `{"inference_geo":"eu"}`}
 		}), 0},
-		{codec.ForeignSafety, "extra.safetySettings", v, requestWith(withMembers(`{"safetySettings":[{}]}`)), 0},
-		{codec.ForeignSetting, "extra.generationConfig.speechConfig", v, requestWith(withMembers(`{"generationConfig":{"speechConfig":{"languageCode":"de"}}}`)), 0},
+		{foreign.SafetyLoss, "extra.safetySettings", v, requestWith(withMembers(`{"safetySettings":[{}]}`)), 0},
+		{foreign.SettingLoss, "extra.generationConfig.speechConfig", v, requestWith(withMembers(`{"generationConfig":{"speechConfig":{"languageCode":"de"}}}`)), 0},
 		{lossDetail, "extra.generationConfig.mediaResolution", v, requestWith(withMembers(`{"generationConfig":{"mediaResolution":"MEDIA_RESOLUTION_MEDIUM"}}`)), 0},
-		{codec.ForeignMembers, "turns.0.parts.0.extra", c, newRequest("m", &content.Image{Source: png.Source, Extra: resolution("MEDIA_RESOLUTION_LOW")}), 0},
+		{foreign.MembersLoss, "turns.0.parts.0.extra", c, newRequest("m", &content.Image{Source: png.Source, Extra: resolution("MEDIA_RESOLUTION_LOW")}), 0},
 		{lossMemberReplaced, "extra.text.format", v, requestWith(func(r *upstream.Request) {
 			r.Extra = &content.Extra{Format: ResponsesFormat, JSON: `{"text":{"format":{"type":"text"}}}`}
 		}), 0},
@@ -444,8 +445,8 @@ func responsesPartLossCases() []responsesLossCase {
 		{lossThinkingNotReturned, "thinking", v, newRequest("gpt-5.2", hi), fieldReasoning},
 		{lossEmptyTurn, "turns.1", v, newConversation(), 0},
 		{lossTurnPlaceholder, "turns.0", v, with(newConversation(hi), func(r *upstream.Request) { r.Turns[0].Parts = partsOf(vendorPart) }), 0},
-		{codec.ForeignInfluence, "tools.0.extra.input_examples", v, requestWith(withTool(content.Tool{Name: "f", Extra: ofMessages(`{"input_examples":[{}]}`)})), 0},
-		{codec.ForeignUnknown, "extra.x", v, requestWith(func(r *upstream.Request) { r.Extra = foreign }), 0},
+		{foreign.InfluenceLoss, "tools.0.extra.input_examples", v, requestWith(withTool(content.Tool{Name: "f", Extra: ofMessages(`{"input_examples":[{}]}`)})), 0},
+		{foreign.UnknownLoss, "extra.x", v, requestWith(func(r *upstream.Request) { r.Extra = unknownMembers }), 0},
 		{lossEmptyText, "turns.0.parts.0", v, newRequest("m", textOf(""), hi), 0},
 		{lossSignature, "turns.1.parts.0", v, newConversation(&content.Text{Text: "a", Signature: foreignPart}), 0},
 		{lossCache, "turns.0.parts.0", v, newRequest("gpt-5.2", &content.Text{Text: "a", Cache: &content.Cache{}}), 0},

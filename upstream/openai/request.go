@@ -10,6 +10,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/schema"
@@ -91,14 +92,14 @@ type encoder struct {
 
 // checkExtra adds losses for members that are not sent: members of other formats, and
 // members of this format below the request itself. OpenAI rejects unknown members.
-func (e *encoder) checkExtra(x *content.Extra, path string) {
+func (e *encoder) checkExtra(x *content.Extra, in foreign.Kind, path string) {
 	switch {
 	case x == nil || x.JSON == "" || x.JSON == "{}":
 	case codec.Own(x, e.format) != nil:
 		e.log.Add(lossOwnMembers, path)
 	default:
-		for at, rule := range codec.LostMembers(x, path) {
-			e.log.Add(rule, at)
+		for tail, rule := range foreign.Members(x, in) {
+			e.log.Add(rule, codec.Below(path, tail))
 		}
 	}
 }
@@ -128,13 +129,13 @@ func (e *encoder) checkRequestExtra(x *content.Extra) {
 	if x == nil || codec.Own(x, e.format) != nil {
 		return
 	}
-	for at, rule := range codec.LostMembers(x, "extra") {
+	for tail, rule := range foreign.Members(x, foreign.Request) {
 		switch {
-		case e.format == ChatFormat && isLogprobsPath(at): // see chatEncoder.logprobs
-		case at != "extra.generationConfig.mediaResolution":
-			e.log.Add(rule, at)
+		case e.format == ChatFormat && isLogprobs(tail): // see chatEncoder.logprobs
+		case tail != "generationConfig.mediaResolution":
+			e.log.Add(rule, codec.Below("extra", tail))
 		case !e.setDefaultDetail(x):
-			e.log.Add(lossDetail, at)
+			e.log.Add(lossDetail, codec.Below("extra", tail))
 		}
 	}
 }
@@ -151,14 +152,14 @@ func (e *encoder) systemRole() string {
 // checkPartExtra is checkExtra for a part. It makes the path only if there are members.
 func (e *encoder) checkPartExtra(x *content.Extra, at partPath) {
 	if x != nil {
-		e.checkExtra(x, at.String()+".extra")
+		e.checkExtra(x, foreign.Part, at.String()+".extra")
 	}
 }
 
 // checkTurnExtra is checkExtra for a turn.
 func (e *encoder) checkTurnExtra(x *content.Extra, turn int) {
 	if x != nil {
-		e.checkExtra(x, partPath{turn: turn}.turnPath()+".extra")
+		e.checkExtra(x, foreign.Turn, partPath{turn: turn}.turnPath()+".extra")
 	}
 }
 
@@ -330,7 +331,7 @@ func (e *encoder) toolRefs() []toolRef {
 // toolChoice writes the tool choice.
 func (e *encoder) toolChoice() {
 	c := &e.req.Choice
-	e.checkExtra(c.Extra, "choice.extra")
+	e.checkExtra(c.Extra, foreign.Choice, "choice.extra")
 	switch c.Mode {
 	case "":
 	case content.ChoiceAuto:
@@ -557,7 +558,7 @@ func (e *encoder) outputForm() outputForm {
 // not have.
 func (e *encoder) checkOutputForm(unsupported *loss.Rule) {
 	o := &e.req.Output
-	e.checkExtra(o.Extra, "output.extra")
+	e.checkExtra(o.Extra, foreign.Output, "output.extra")
 	switch e.outputForm() {
 	case formOther:
 		e.unsupportedForm(unsupported)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/partfield"
@@ -207,7 +208,7 @@ func (e *encoder) fileName(p *content.Document, at partPath) string {
 	if name := gjson.Get(x.JSON, "displayName").Str; name != "" && p.Title == "" {
 		return name
 	}
-	e.checkExtra(x, at.String()+".source.extra")
+	e.checkExtra(x, foreign.Part, at.String()+".source.extra")
 	return p.Title
 }
 
@@ -227,7 +228,7 @@ func (e *encoder) fileLabel(p content.Part, s content.Source, at partPath) {
 			}
 		}
 	}
-	e.checkExtra(x, at.String()+".source.extra")
+	e.checkExtra(x, foreign.Part, at.String()+".source.extra")
 }
 
 // resultParts adds the parts of a tool result with part, except texts that its object

@@ -9,6 +9,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/upstream"
 )
@@ -191,7 +192,7 @@ var turnCases = []formatsCase{
 		chat:      encoding{not: "detail", losses: []content.Loss{lossDetail.At("turns.0.parts.0")}},
 		responses: encoding{has: `"file_data":"data:application/pdf;base64,JVBERi0=","detail":"low"`}},
 	{name: "resolution of one file", change: withTurns(turnOf(content.RoleUser, &content.Document{Title: "a.pdf", Source: pdf, Extra: resolution("MEDIA_RESOLUTION_HIGH")})),
-		chat:      encoding{not: "detail", losses: []content.Loss{codec.ForeignMembers.At("turns.0.parts.0.extra")}},
+		chat:      encoding{not: "detail", losses: []content.Loss{foreign.MembersLoss.At("turns.0.parts.0.extra")}},
 		responses: encoding{has: `"detail":"high"`}},
 	{name: "context settings of Messages", change: func(r *upstream.Request) {
 		r.Extra = ofMessages(`{"context_management":{"edits":[]},"compaction":{"type":"summarize"}}`)
@@ -217,7 +218,7 @@ var (
 	helloFile   = &content.Document{Source: &content.Base64{MediaType: "text/plain", Data: "SGVsbG8="}}
 	helloLosses = []content.Loss{lossDocumentText.At("turns.2.parts.0.parts.1")}
 	imageLosses = []content.Loss{lossResultImage.At("turns.2.parts.0.parts.1"), lossResultImage.At("turns.2.parts.0.parts.2")}
-	namedLoss   = codec.ForeignMembers.At("turns.2.parts.0.parts.1.source.extra")
+	namedLoss   = foreign.MembersLoss.At("turns.2.parts.0.parts.1.source.extra")
 )
 
 // resultCases are about tool results that are objects.
@@ -260,7 +261,7 @@ var resultCases = []formatsCase{
 		responses: encoding{not: "summary"}},
 }
 
-var foreignOnes = []content.Loss{codec.ForeignMembers.At("extra.context_management"), codec.ForeignSetting.At("extra.compaction")}
+var foreignOnes = []content.Loss{foreign.MembersLoss.At("extra.context_management"), foreign.SettingLoss.At("extra.compaction")}
 
 // TestFormats checks documents and losses of requests in both formats.
 func TestFormats(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/adapter"
-	"github.com/polywire/polywire/internal/cleared"
 	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/upstream"
@@ -104,7 +104,7 @@ func (e *responsesEncoder) items() {
 	}
 	turns := envelope.AttachSignatures(ResponsesFormat, e.req.Turns)
 	e.lastStart, e.lastEnd = adapter.LastMessage(turns)
-	expired := cleared.Find(turns)
+	expired := foreign.FindExpired(turns)
 	for i, end := 0, 0; i < len(turns); i = end {
 		end = i + 1
 		if turns[i].Role != content.RoleAssistant {
@@ -197,7 +197,7 @@ func (e *responsesEncoder) writeContent(list []piece) {
 // reasoning writes the effort and the summary of thinking.
 func (e *responsesEncoder) reasoning() {
 	t := &e.req.Thinking
-	e.checkExtra(t.Extra, "thinking.extra")
+	e.checkExtra(t.Extra, foreign.Thinking, "thinking.extra")
 	if want := e.requestedEffort(); want != "" {
 		e.effort = e.supportedEffort(want)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/schema"
@@ -42,7 +43,7 @@ func (e *responsesEncoder) tools() bool {
 }
 
 func (e *responsesEncoder) tool(t *content.Tool, path string) {
-	e.checkExtra(t.Extra, path+".extra")
+	e.checkExtra(t.Extra, foreign.Tool, path+".extra")
 	if t.Cache != nil {
 		e.log.Add(lossResponsesToolCache, path)
 	}
@@ -164,7 +165,7 @@ func (e *responsesEncoder) convertTool(t *content.Tool, kind, path string) strin
 				w.Raw(x.Raw())
 			case !known:
 				e.log.Add(lossToolRestrictions, path)
-			case r != nil && !(name == "allowed_callers" && codec.OnlyDirect(x)):
+			case r != nil && !(name == "allowed_callers" && foreign.OnlyDirect(x)):
 				e.log.Add(r, path)
 			}
 		}

@@ -1,0 +1,136 @@
+// Package foreign describes members, blocks, tools and turns that only one format has, so
+// that the other formats can report or replace them. Each format has a file with its data.
+// The functions run over the data and do not depend on a format.
+package foreign
+
+import (
+	"strings"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/loss"
+)
+
+// formats are the formats that have data.
+var formats = [...]*format{&messages, &generateContent, &openAI}
+
+// A format is what only one format has, or formats that share most of it.
+type format struct {
+	names   []content.Format
+	members [kinds]table     // without a neutral field, by the object that they are in
+	blocks  map[string]block // by kind, if other formats do not drop them
+	tools   []clientTool     // the first that matches is used
+
+	// addMembers adds the other members of the definition of a clientTool to its function.
+	addMembers func(f *content.Tool, definition string)
+
+	// isTemporary reports whether a system turn with the members of x applies only until
+	// the next user turn.
+	isTemporary func(x *content.Extra) bool
+}
+
+// A block is a kind of [content.Unknown].
+type block struct {
+	// text returns the text of a block for other formats, or "". They get it after prefix,
+	// and report rule.
+	text   func(raw string) string
+	prefix string
+	rule   *loss.Rule
+
+	isState func(raw string) bool // see IsState; nil if no block of this kind is
+}
+
+// A clientTool is a vendor-defined tool that the client runs, with the schema that the
+// vendor has published for it. Its kinds begin with prefix; a date follows.
+type clientTool struct{ prefix, description, schema string }
+
+// The rules by which blocks and tools are reported. The table of every codec to which they
+// are foreign includes them.
+var (
+	SummaryAsText = &loss.Rule{Feature: loss.VendorPart, Severity: content.LossDegraded,
+		Reason: "the summary of the earlier conversation is sent as text"}
+	ReferenceAsText = &loss.Rule{Feature: loss.VendorPart, Severity: content.LossDegraded,
+		Reason: "the tool reference is sent as the name of the tool"}
+	ToolAsFunction = &loss.Rule{Feature: loss.VendorTool, Severity: content.LossDegraded,
+		Reason: "the vendor-defined tool that the client runs is sent as a function with the vendor's schema"}
+)
+
+// dataOf returns the data of a format, which is empty for one without data.
+func dataOf(name content.Format) *format {
+	for _, f := range formats {
+		for _, s := range f.names {
+			if s == name {
+				return f
+			}
+		}
+	}
+	return &unknownFormat
+}
+
+var unknownFormat format
+
+// Text returns the text of a block that formats other than its own send instead of it, and
+// the rule that reports this. The rule is nil if the block has no text form.
+func Text(u *content.Unknown) (string, *loss.Rule) {
+	b := dataOf(u.Format).blocks[u.Kind]
+	if b.text == nil {
+		return "", nil
+	}
+	s := b.text(u.Raw)
+	if s == "" {
+		return "", nil
+	}
+	return b.prefix + s, b.rule
+}
+
+// IsState reports whether a block carries state of the conversation that only its vendor
+// can read. Without that state a model would respond to another conversation.
+func IsState(u *content.Unknown) bool {
+	b := dataOf(u.Format).blocks[u.Kind]
+	return b.isState != nil && b.isState(u.Raw)
+}
+
+// Function returns a vendor-defined tool that the client runs as a function of the same
+// name, so that clients recognize its calls, and the rule that reports this. The rule is
+// nil if t is not such a tool.
+func Function(t *content.Tool) (content.Tool, *loss.Rule) {
+	if t.Kind == "" || t.Name == "" {
+		return content.Tool{}, nil
+	}
+	data := dataOf(t.Format)
+	for i := range data.tools {
+		if c := &data.tools[i]; strings.HasPrefix(t.Kind, c.prefix) {
+			f := content.Tool{Name: t.Name, Description: c.description, Input: content.Schema{JSON: c.schema}}
+			data.addMembers(&f, t.Raw)
+			return f, ToolAsFunction
+		}
+	}
+	return content.Tool{}, nil
+}
+
+// Expired are the turns of a conversation that are no longer in effect: system turns that
+// the model sees only until the next user turn. After it they must not be sent to another
+// vendor's model, which would follow them.
+type Expired struct{ lastUser int }
+
+// FindExpired returns the turns that are no longer in effect.
+func FindExpired(turns []content.Turn) Expired {
+	i := len(turns) - 1
+	for i >= 0 && turns[i].Role != content.RoleUser {
+		i--
+	}
+	return Expired{i}
+}
+
+// Contains reports whether turn i, which is t, is no longer in effect. Omitting it
+// is not a loss.
+func (e Expired) Contains(i int, t *content.Turn) bool {
+	if i > e.lastUser || t.Role != content.RoleSystem || t.Extra == nil {
+		return false
+	}
+	is := dataOf(t.Extra.Format).isTemporary
+	return is != nil && is(t.Extra)
+}
+
+// unlimited is for JSON that has passed the limits of the host.
+var unlimited = jsonwire.Limits{Depth: 1 << 30, Values: 1 << 30}

@@ -1,0 +1,160 @@
+package foreign
+
+import (
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/jsonwire"
+)
+
+var messages = format{
+	names: []content.Format{"messages"},
+	members: [kinds]table{
+		Request: {
+			"speed": {rule: MembersLoss}, "cache_control": {rule: MembersLoss}, "diagnostics": {rule: MembersLoss},
+			"fallback_credit_token": {rule: MembersLoss}, "billing_policy": {rule: MembersLoss}, "metadata": {rule: MembersLoss},
+
+			"inference_geo": {rule: LocationLoss, isExempt: isGlobal, exempt: MembersLoss},
+			"fallbacks":     {rule: InfluenceLoss}, "thread": {rule: StateLoss}, "container": {rule: SettingLoss},
+			"mcp_servers": {rule: SettingLoss}, "compaction": {rule: SettingLoss},
+			"context_management": {rule: SettingLoss, isExempt: clearsThinking, exempt: MembersLoss},
+			"output_format":      {rule: SettingLoss, isExempt: isOutputSchema},
+			"output_config": {members: table{
+				"format": {rule: SettingLoss, isExempt: isOutputSchema}, "task_budget": {rule: SettingLoss},
+			}},
+			"thinking": {rule: SettingLoss}, "tool_choice": {rule: SettingLoss}, // of an unknown type
+		},
+		Turn: {
+			"clear_at":      {rule: MembersLoss, isExempt: isClearTime},
+			"output_config": {rule: SettingLoss},
+		},
+		Tool: {
+			"defer_loading": {rule: MembersLoss}, "eager_input_streaming": {rule: MembersLoss},
+			"allowed_callers": {rule: InfluenceLoss}, "input_examples": {rule: InfluenceLoss},
+		},
+		Thinking: {"block_binding": {rule: MembersLoss}},
+	},
+	blocks: map[string]block{
+		"compaction":     {text: summary, prefix: "Summary of the conversation so far:\n\n", rule: SummaryAsText, isState: isEncrypted},
+		"tool_reference": {text: func(raw string) string { return gjson.Get(raw, "tool_name").Str }, rule: ReferenceAsText},
+	},
+	tools:       messagesTools,
+	addMembers:  addMessagesMembers,
+	isTemporary: func(x *content.Extra) bool { return gjson.Get(x.JSON, "clear_at").Str == "next_user_message" },
+}
+
+// isGlobal reports whether inference_geo allows any place.
+func isGlobal(v, _ jsonwire.Value) bool { return v.Is("global") }
+
+// isClearTime reports whether clear_at is a time that [Expired] follows.
+func isClearTime(v, _ jsonwire.Value) bool { return v.Is("never") || v.Is("next_user_message") }
+
+// isOutputSchema reports whether the neutral request has the schema of a format.
+func isOutputSchema(v, _ jsonwire.Value) bool { return v.Get("type").Is("json_schema") }
+
+// clearsThinking reports whether context_management only clears or keeps earlier
+// thinking. Some agents send that with every request. It has no effect at other
+// vendors, since they do not receive the thinking.
+func clearsThinking(v, _ jsonwire.Value) bool {
+	for name := range v.Members() {
+		if name != "edits" {
+			return false
+		}
+	}
+	for _, x := range v.Get("edits").Elems() {
+		if !strings.HasPrefix(x.Get("type").Str(), "clear_thinking_") {
+			return false
+		}
+	}
+	return true
+}
+
+// OnlyDirect reports whether only the model may call a tool, which is the case for all
+// tools of other formats. callers is the member "allowed_callers" of Messages.
+func OnlyDirect(callers jsonwire.Value) bool {
+	for _, x := range callers.Elems() {
+		if !x.Is("direct") {
+			return false
+		}
+	}
+	return true
+}
+
+// summary returns the text of a compaction block, or "" if it is encrypted.
+func summary(raw string) string { return gjson.Get(raw, "content").Str }
+
+// isEncrypted reports whether a compaction block has only an encrypted summary.
+func isEncrypted(raw string) bool {
+	return summary(raw) == "" && gjson.Get(raw, "encrypted_content").Str != ""
+}
+
+// messagesTools are the tools that the client runs. Two versions of the text editor
+// precede the prefix that they share with later ones.
+var messagesTools = []clientTool{
+	{"bash_", "Runs a command in a persistent bash session on the user's machine and returns its output. Restart the session if it no longer responds.",
+		`{"type":"object","properties":{"command":{"type":"string","description":"The command to run. Required unless restart is true."},` +
+			`"restart":{"type":"boolean","description":"True to restart the session instead of running a command."}}}`},
+	{"text_editor_2024", olderEditor, olderEditorSchema},
+	{"text_editor_20250124", olderEditor, olderEditorSchema},
+	{"text_editor_", "Views, creates and edits files on the user's machine.",
+		`{"type":"object","properties":{"command":{"type":"string","enum":["view","create","str_replace","insert"],"description":"What to do."},` +
+			editorPath + editorText + `"new_str":{"type":"string","description":"For str_replace: the text that replaces old_str."},` +
+			editorLine + `"insert_text":{"type":"string","description":"For insert: the text to insert."},` + editorRange + `},"required":["command","path"]}`},
+	{"memory_", "Keeps notes in files below /memories that last longer than this conversation. View the directory /memories before other work.",
+		`{"type":"object","properties":{"command":{"type":"string","enum":["view","create","str_replace","insert","delete","rename"],"description":"What to do."},` +
+			`"path":{"type":"string","description":"The file or directory below /memories, for all commands but rename."},` +
+			editorText + `"new_str":{"type":"string","description":"For str_replace: the text that replaces old_str."},` +
+			editorLine + `"insert_text":{"type":"string","description":"For insert: the text to insert."},` + editorRange +
+			`,"old_path":{"type":"string","description":"For rename: the path as it is."},` +
+			`"new_path":{"type":"string","description":"For rename: the path as it is to be."}},"required":["command"]}`},
+}
+
+// Common members of the schemas of the text editors and of memory, and the text
+// editors up to 20250124, which insert new_str and can undo edits.
+const (
+	editorPath  = `"path":{"type":"string","description":"The absolute path of a file or directory."},`
+	editorText  = `"file_text":{"type":"string","description":"For create: the content of the file."},"old_str":{"type":"string","description":"For str_replace: the text to replace, which the file has exactly once."},`
+	editorLine  = `"insert_line":{"type":"integer","description":"For insert: the line after which to insert; 0 for the beginning of the file."},`
+	editorRange = `"view_range":{"type":"array","items":{"type":"integer"},"description":"For view: the first and the last line to show, counted from 1; -1 is the last line of the file."}`
+
+	olderEditor       = "Views, creates and edits files on the user's machine."
+	olderEditorSchema = `{"type":"object","properties":{"command":{"type":"string","enum":["view","create","str_replace","insert","undo_edit"],"description":"What to do."},` +
+		editorPath + editorText + `"new_str":{"type":"string","description":"For str_replace: the text that replaces old_str. For insert: the text to insert."},` +
+		editorLine + editorRange + `},"required":["command","path"]}`
+)
+
+// addMessagesMembers adds the other members of a tool's definition to a function.
+func addMessagesMembers(t *content.Tool, raw string) {
+	doc, err := jsonwire.Parse(raw, unlimited)
+	if err != nil {
+		return
+	}
+	defer doc.Close()
+	var w jsonwire.Writer
+	w.BeginObject()
+	hasMembers := false
+	for name, v := range doc.Root().Members() {
+		switch name {
+		case "type", "name":
+		case "cache_control":
+			if v.Kind() == jsonwire.Object {
+				t.Cache = &content.Cache{TTL: v.Get("ttl").Str()}
+			}
+		case "strict": // the schema does not fit strict functions
+		case "max_characters":
+			if v.Kind() == jsonwire.Number {
+				t.Description += " A view shows at most " + v.Raw() + " characters."
+			}
+		default:
+			w.Name(name)
+			w.Raw(v.Raw())
+			hasMembers = true
+		}
+	}
+	w.EndObject()
+	if hasMembers {
+		t.Extra = &content.Extra{Format: "messages", JSON: w.Text()}
+	}
+}

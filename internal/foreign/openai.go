@@ -1,0 +1,24 @@
+package foreign
+
+import "github.com/polywire/polywire/content"
+
+// openAI is for both formats of the vendor, which share most members.
+var openAI = format{
+	names: []content.Format{"openai-chat", "openai-responses"},
+	members: [kinds]table{
+		Request: {
+			"metadata": {rule: MembersLoss}, "store": {rule: MembersLoss}, "user": {rule: MembersLoss}, "safety_identifier": {rule: MembersLoss},
+			"prompt_cache_key": {rule: MembersLoss}, "prompt_cache_options": {rule: MembersLoss}, "prompt_cache_retention": {rule: MembersLoss},
+			"prediction": {rule: MembersLoss}, "service_tier": {rule: MembersLoss}, "stream_options": {rule: MembersLoss},
+			"background": {rule: MembersLoss}, "include": {rule: MembersLoss}, "access_programs": {rule: MembersLoss},
+
+			"verbosity": {rule: InfluenceLoss}, "truncation": {rule: InfluenceLoss}, "moderation": {rule: SafetyLoss},
+			"previous_response_id": {rule: StateLoss}, "conversation": {rule: StateLoss}, "prompt": {rule: StateLoss},
+
+			"logprobs": {rule: SettingLoss}, "top_logprobs": {rule: SettingLoss}, "logit_bias": {rule: SettingLoss},
+			"modalities": {rule: SettingLoss}, "audio": {rule: SettingLoss}, "web_search_options": {rule: SettingLoss},
+			"max_tool_calls": {rule: SettingLoss}, "context_management": {rule: SettingLoss}, "reasoning": {rule: SettingLoss},
+			"text": {rule: SettingLoss}, "n": {rule: SettingLoss}, "image": {rule: SettingLoss},
+		},
+	},
+}
