@@ -5,8 +5,8 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/geminifile"
 	"github.com/polywire/polywire/internal/handler"
-	"github.com/polywire/polywire/internal/legal"
 	"github.com/polywire/polywire/internal/media"
 	"github.com/polywire/polywire/internal/partfield"
 )
@@ -15,7 +15,7 @@ import (
 func isLink(uri string) bool {
 	scheme, _, _ := strings.Cut(uri, "://")
 	return len(scheme) < len(uri) && (strings.EqualFold(scheme, "https") || strings.EqualFold(scheme, "http")) &&
-		!strings.HasPrefix(uri, legal.GeminiStorage)
+		!strings.HasPrefix(uri, geminifile.Storage)
 }
 
 // A linkFinder lists the files that a request links to.

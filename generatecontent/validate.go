@@ -8,7 +8,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
-	"github.com/polywire/polywire/internal/legal"
+	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/internal/violation"
 )
 
@@ -99,7 +99,7 @@ type validator struct {
 
 	base64 int // the index of the next text in origin.base64
 	files  int
-	pairs  legal.Pairing // of the tool calls in the latest model turn
+	pairs  lower.Pairing // of the tool calls in the latest model turn
 }
 
 // violation records a violation at the path, followed by names.

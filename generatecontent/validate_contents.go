@@ -7,7 +7,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
-	"github.com/polywire/polywire/internal/legal"
+	"github.com/polywire/polywire/internal/geminifile"
 	"github.com/polywire/polywire/internal/media"
 )
 
@@ -319,7 +319,7 @@ func (v *validator) fileData(uri, mediaType string) {
 		v.violation(content.CodeRange, "file_uri should have at most "+strconv.Itoa(maxURI)+" characters", "file_uri")
 	case strings.ContainsFunc(uri, func(r rune) bool { return r <= ' ' || r == 0x7F || r == '\\' }):
 		v.violation(content.CodeValue, "Invalid or unsupported file uri: it has white space, control characters or backslashes", "file_uri")
-	case !isLink(uri) && !legal.IsGeminiFile(uri):
+	case !isLink(uri) && !geminifile.IsID(uri):
 		// The URI is not repeated: it may hold a password or a signature.
 		v.violation(content.CodeValue, "Invalid or unsupported file uri; accepted are URLs of http and https, files/… and gs://…", "file_uri")
 	}
@@ -339,7 +339,7 @@ func (v *validator) mediaType(t string) bool {
 }
 
 func (v *validator) isSupported(t string) bool {
-	return legal.IsGeminiMediaType(t) || slices.Contains(v.opts.MediaTypes, t)
+	return geminifile.IsMediaType(t) || slices.Contains(v.opts.MediaTypes, t)
 }
 
 // inline checks inline data against its media type and the limits.

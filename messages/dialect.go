@@ -11,7 +11,7 @@ import (
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/jsonwire"
-	"github.com/polywire/polywire/internal/legal"
+	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -239,11 +239,11 @@ func (d *dialect) setRequest(op *handler.Operation, r *http.Request, req *Reques
 		if r.Header.Get(name) == "" || slices.ContainsFunc(sent, func(f upstream.HeaderField) bool { return f.Name == name }) {
 			continue
 		}
-		rule := legal.HeaderNotSent
+		rule := lower.HeaderNotSent
 		if name == profileHeader && req.has("billing_policy") {
-			rule = legal.RequiredHeaderNotSent
+			rule = lower.RequiredHeaderNotSent
 		}
-		op.Losses = append(op.Losses, rule.At(legal.HeaderPath(name)))
+		op.Losses = append(op.Losses, rule.At(lower.HeaderPath(name).String()))
 	}
 	return where
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/foreign"
-	"github.com/polywire/polywire/internal/legal"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/loss/losstable"
+	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -373,7 +373,7 @@ func TestReadLosses(t *testing.T) {
 
 // TestLossTable checks the tables that the page of losses is made from.
 func TestLossTable(t *testing.T) {
-	rules := append([]*loss.Rule{legal.HeaderNotSent, legal.RequiredHeaderNotSent, codec.ForeignSignature, codec.ForeignPart, codec.ForeignTool}, foreign.MemberRules...)
+	rules := append([]*loss.Rule{lower.HeaderNotSent, lower.RequiredHeaderNotSent, codec.ForeignSignature, codec.ForeignPart, codec.ForeignTool}, foreign.MemberRules...)
 	for i := range requestLosses {
 		rules = append(rules, &requestLosses[i])
 	}

@@ -44,7 +44,7 @@ var generateTexts = []feature{
 		name:  "empty first message",
 		body:  `"contents":[{"role":"user","parts":[{"text":""}]},{"role":"model","parts":[{"text":"T1"}]},{"role":"user","parts":[{"text":"T2"}]}]`,
 		marks: []string{"T1 @ turns.1.parts.0", "T2 @ turns.2.parts.0"},
-		loss:  map[string][]string{toClaude: {"* turns.0"}, toChat: {"* turns.0.parts.0"}, toResp: {"* turns.0.parts.0"}},
+		loss:  map[string][]string{toClaude: {"* turns.0"}, toChat: {"degraded turns.0", "* turns.0.parts.0"}, toResp: {"degraded turns.0", "* turns.0.parts.0"}},
 	},
 	{
 		name:  "conversation that begins with the model",

@@ -18,6 +18,7 @@ func lenientServers() map[string]vendoropenai.Options {
 		"bare":    {Quirks: vendoropenai.Quirks{NoIndex: true, NoIDs: true, UsageNever: true, NoMeta: true, NoContent: true, Comments: true}},
 		"odd":     {Quirks: vendoropenai.Quirks{ObjectArgs: true, ContentList: true, NullError: true, DeltaAfterStop: true, FilterFirst: true}},
 		"repeats": {Quirks: vendoropenai.Quirks{RepeatIDs: true, EmptyContent: true, UsageAtFinish: true, WholeArgs: true}},
+		"strict":  {ShortIDs: true, StrictRoles: true},
 		"endless": {Quirks: vendoropenai.Quirks{NoFinish: true, WholeArgs: true}},
 	}
 }
@@ -31,7 +32,7 @@ func TestLocal(t *testing.T) {
 				t.Parallel()
 				f := vendoropenai.New(t, o)
 				up, err := openai.New(&openai.Options{BaseURL: f.Base(), Key: hostKey, HTTPClient: httpClient(t),
-					Dialect: openai.Dialect{Reasoning: o.EchoReasoning, Files: true}})
+					Dialect: openai.Dialect{Reasoning: o.EchoReasoning, Files: true, ShortIDs: o.ShortIDs, StrictRoles: o.StrictRoles}})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -20,6 +20,7 @@ type format struct {
 	members [kinds]table     // without a neutral field, by the object that they are in
 	blocks  map[string]block // by kind, if other formats do not drop them
 	tools   []clientTool     // the first that matches is used
+	headers []string         // that select versions; see IsVersionHeader
 
 	// addMembers adds the other members of the definition of a clientTool to its function.
 	addMembers func(f *content.Tool, definition string)
@@ -108,9 +109,31 @@ func Function(t *content.Tool) (content.Tool, *loss.Rule) {
 	return content.Tool{}, nil
 }
 
-// Expired are the turns of a conversation that are no longer in effect: system turns that
-// the model sees only until the next user turn. After it they must not be sent to another
-// vendor's model, which would follow them.
+// IsOver reports whether a turn is no longer in effect once a user turn follows it: a system
+// turn that the model sees only until then. It must not be sent to another vendor's model,
+// which would follow it. Omitting it is not a loss.
+func IsOver(t *content.Turn) bool {
+	if t.Role != content.RoleSystem || t.Extra == nil {
+		return false
+	}
+	is := dataOf(t.Extra.Format).isTemporary
+	return is != nil && is(t.Extra)
+}
+
+// IsVersionHeader reports whether a header selects versions of a format. The losses of the
+// features that it selects are reported where these are used.
+func IsVersionHeader(name string) bool {
+	for _, f := range formats {
+		for _, h := range f.headers {
+			if strings.EqualFold(h, name) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Expired are the turns of a conversation that are no longer in effect: see [IsOver].
 type Expired struct{ lastUser int }
 
 // FindExpired returns the turns that are no longer in effect.
@@ -122,15 +145,8 @@ func FindExpired(turns []content.Turn) Expired {
 	return Expired{i}
 }
 
-// Contains reports whether turn i, which is t, is no longer in effect. Omitting it
-// is not a loss.
-func (e Expired) Contains(i int, t *content.Turn) bool {
-	if i > e.lastUser || t.Role != content.RoleSystem || t.Extra == nil {
-		return false
-	}
-	is := dataOf(t.Extra.Format).isTemporary
-	return is != nil && is(t.Extra)
-}
+// Contains reports whether turn i, which is t, is no longer in effect.
+func (e Expired) Contains(i int, t *content.Turn) bool { return i <= e.lastUser && IsOver(t) }
 
 // unlimited is for JSON that has passed the limits of the host.
 var unlimited = jsonwire.Limits{Depth: 1 << 30, Values: 1 << 30}

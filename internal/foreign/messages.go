@@ -10,7 +10,8 @@ import (
 )
 
 var messages = format{
-	names: []content.Format{"messages"},
+	names:   []content.Format{"messages"},
+	headers: []string{"anthropic-version", "anthropic-beta"},
 	members: [kinds]table{
 		Request: {
 			"speed": {rule: MembersLoss}, "cache_control": {rule: MembersLoss}, "diagnostics": {rule: MembersLoss},

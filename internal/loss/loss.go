@@ -19,6 +19,10 @@ type Rule struct {
 
 	// Reason is the sentence of the report: see [content.Loss].
 	Reason string
+
+	// Always reports that the loss follows from the target alone: it is reported even if
+	// nothing is left in the request that the target cannot represent.
+	Always bool
 }
 
 // At returns the loss at a neutral path.

@@ -3,7 +3,8 @@
 //
 // The recordings are third-party data and are not part of the repository. They
 // are read from ../shared/corpus/recorded, relative to the root of the
-// repository. Without that folder the tests are skipped.
+// repository. Without that folder the tests are skipped, except those with requests of
+// their own.
 //
 // Every expectation is read from a recording with encoding/json and the small
 // readers of this package (answer_test.go and one file for each format), without
@@ -11,7 +12,8 @@
 //
 // A failure is a defect, unless known.txt next to the recordings or
 // ownExceptions in this package lists the record, the check and a reason, which
-// is a vendor's document.
+// is a vendor's document. Known failures of checks 8 to 11 are in defects_test.go, each
+// with a request that shows it.
 //
 // # Checks
 //
@@ -39,6 +41,15 @@
 //	6m       a member of a request that has no effect on the translation is reported as a loss
 //	6r       so is a member of a whole response that has no effect on what a client of another format gets
 //	7        a stream that breaks off is an error, for the readers and for the handlers' clients
+//	8        Preflight returns the losses and the error of Generate, and sends and loads nothing; Generate reports
+//	         every loss before it sends the request, also those that depend on files that it has loaded
+//	9        a request that is encoded twice gives the same document and losses, and is not changed
+//	10       a request that continues a conversation has the same tools and system text, and begins with the same
+//	         turns, as vendors' prompt caches require; cache marks may differ
+//	11       a request with links gives the document and the losses that it gives with the files in it
+//
+// FuzzEncodings and FuzzPrefixes do checks 8 to 11 with requests that are changed at
+// random, as a host could build them.
 //
 // # Running some of them
 //

@@ -120,5 +120,8 @@ func newRules(feature string) (t ruleTable) {
 	for i, r := range reasons {
 		t[i] = loss.Rule{Feature: feature, Severity: r.severity, Reason: r.text}
 	}
+	for _, i := range []reason{rOneOf, rIgnored, rIgnoredPart, rUntyped, rMoreHints, rMoreDegraded, rMoreDropped} {
+		t[i].Always = true // the keyword may be sent
+	}
 	return t
 }

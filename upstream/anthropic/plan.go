@@ -13,8 +13,8 @@ import (
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/document"
 	"github.com/polywire/polywire/internal/jsonwire"
-	"github.com/polywire/polywire/internal/legal"
 	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/internal/violation"
 	"github.com/polywire/polywire/messages"
@@ -40,23 +40,23 @@ type plan struct {
 	wire    *document.Document // the original document, if it can be sent
 	model   string
 	request *messages.Request // otherwise
-	names   *legal.Names
+	names   *lower.Names
 }
 
 // nameRules are the format's rules for tool names and ids.
-var nameRules = &legal.Rules{
-	Name: legal.Rule{MaxBytes: 128, Punctuation: "_-"},
-	ID:   legal.Rule{Punctuation: "_-"},
+var nameRules = &lower.NameRules{
+	Name: lower.Charset{MaxBytes: 128, Punctuation: "_-"},
+	ID:   lower.Charset{Punctuation: "_-"},
 }
 
 // nameRulesFor returns the rules for a request. In a thread, which the vendor
 // stores, tool results keep their ids: their tool calls may be there.
-func nameRulesFor(req *upstream.Request) *legal.Rules {
+func nameRulesFor(req *upstream.Request) *lower.NameRules {
 	x := codec.Own(req.Extra, messages.Format)
 	if x == nil || !gjson.Get(x.JSON, "thread.previous_message_id").Exists() {
 		return nameRules
 	}
-	return &legal.Rules{Name: nameRules.Name, AnyID: true}
+	return &lower.NameRules{Name: nameRules.Name, AnyID: true}
 }
 
 // plan converts a request. It returns an error for what the format cannot represent.
@@ -79,12 +79,13 @@ func (c *Client) plan(n *upstream.Request) (*plan, error) {
 	if !own {
 		n = fillEmptyMessage(n, &log)
 	}
-	fitted, names := legal.Rename(n, nameRulesFor(n), &log)
+	fitted, names, renamed := lower.Rename(n, nameRulesFor(n))
 	p.names = names
+	lower.AddTo(&log, renamed)
 	if own {
 		p.setHeader(n.Header)
 	} else {
-		legal.Headers(n, &log)
+		lower.AddTo(&log, lower.Headers(n))
 		p.header.Set(versionHeader, defaultVersion)
 		var err error
 		if fitted, err = fit(fitted, familyOf(p.model), c.maxTokens, c.maxOutput(p.model), &log); err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/internal/adapter"
-	"github.com/polywire/polywire/internal/legal"
+	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -137,4 +137,4 @@ func (c *Client) Preflight(_ context.Context, req *upstream.Request) ([]content.
 }
 
 // nameRules are the format's rules for tool names. Ids are not restricted.
-var nameRules = &legal.Rules{Name: legal.Rule{MaxBytes: 128, Punctuation: "_.:-", LetterFirst: true}, AnyID: true}
+var nameRules = &lower.NameRules{Name: lower.Charset{MaxBytes: 128, Punctuation: "_.:-", LetterFirst: true}, AnyID: true}

@@ -3,7 +3,7 @@ package gemini
 import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/adapter"
-	"github.com/polywire/polywire/internal/legal"
+	"github.com/polywire/polywire/internal/geminifile"
 	"github.com/polywire/polywire/internal/media"
 	"github.com/polywire/polywire/internal/violation"
 	"github.com/polywire/polywire/upstream"
@@ -25,11 +25,11 @@ func checkFiles(n *upstream.Request) error {
 			switch kind := typeOf(s); {
 			case kind == "":
 				violations.Add(content.CodeMedia, f.Path(), "the media type of the file is unknown; set it")
-			case !legal.IsGeminiMediaType(kind):
+			case !geminifile.IsMediaType(kind):
 				violations.Add(content.CodeUnsupported, f.Path(), "the model does not accept files of this media type")
 			}
 		case *content.File:
-			if s != nil && !legal.IsGeminiFile(s.ID) {
+			if s != nil && !geminifile.IsID(s.ID) {
 				violations.Add(content.CodeUnsupported, f.Path(), "the file is not stored by the model's vendor; send it as base64")
 			}
 		}
@@ -58,7 +58,7 @@ func hasExternalFiles(n *upstream.Request) bool {
 				return true
 			}
 		case *content.File:
-			if s != nil && !legal.IsGeminiFile(s.ID) {
+			if s != nil && !geminifile.IsID(s.ID) {
 				return true
 			}
 		}

@@ -7,8 +7,8 @@ import (
 	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/internal/foreign"
-	"github.com/polywire/polywire/internal/legal"
 	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -33,7 +33,7 @@ var (
 
 // fitLosses are all losses that this package itself reports.
 var fitLosses = []*loss.Rule{
-	legal.RenamedTool, legal.RenamedCall, foreign.SummaryAsText, foreign.ReferenceAsText, foreign.ToolAsFunction, legal.HeaderNotSent,
+	lower.RenamedTool, lower.RenamedCall, foreign.SummaryAsText, foreign.ReferenceAsText, foreign.ToolAsFunction, lower.HeaderNotSent,
 	lossNoThinking, lossAlwaysThinks, lossBudgetBounds, lossNoEffort, lossMinEffort, lossJSONBesideTools, lossLoweredLimit,
 }
 

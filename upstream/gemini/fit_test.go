@@ -171,7 +171,7 @@ func TestFitLosses(t *testing.T) {
 	}
 	fitting("gemini-2.5-flash", &upstream.Request{Tools: []content.Tool{{Name: "f"}}, Output: upstream.Output{MediaType: "application/json"}})
 	fitting("gemini-2.0-flash", &upstream.Request{MaxTokens: number(8193)})
-	for _, r := range fitLosses[6:] { // those before are of internal/legal
+	for _, r := range fitLosses[6:] { // those before are of other packages
 		if !slices.ContainsFunc(all, r.Of) {
 			t.Errorf("never reported: %+v", r)
 		}

@@ -16,8 +16,8 @@ import (
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/document"
 	"github.com/polywire/polywire/internal/jsonwire"
-	"github.com/polywire/polywire/internal/legal"
 	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/upstream"
 )
@@ -33,7 +33,7 @@ type plan struct {
 	model   string
 	source  *upstream.Request        // otherwise: the neutral request with valid names,
 	request *generatecontent.Request // and its wire form
-	names   *legal.Names
+	names   *lower.Names
 }
 
 // plan converts a request. The plan is never nil; with an error it has the losses
@@ -58,9 +58,12 @@ func (c *Client) plan(n *upstream.Request) (*plan, error) {
 	}
 	var log loss.Log
 	if foreign {
-		legal.Headers(n, &log)
+		lower.AddTo(&log, lower.Headers(n))
 	}
-	p.source, p.names = legal.Rename(legal.Portable(n, generatecontent.Format, &log), nameRules, &log)
+	portable, losses := lower.Portable(n, generatecontent.Format)
+	lower.AddTo(&log, losses)
+	p.source, p.names, losses = lower.Rename(portable, nameRules)
+	lower.AddTo(&log, losses)
 	p.request = p.convert(p.source, &log)
 	violation := adapter.CheckLastMessage(n, log.Losses, len(p.request.Contents) > 0, func(n *upstream.Request) bool {
 		r, _ := generatecontent.RequestForTarget(n, c.target(familyOf(p.model)))

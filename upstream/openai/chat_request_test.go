@@ -1,8 +1,10 @@
 package openai
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"io"
 	"strings"
@@ -16,21 +18,37 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// documentOf returns the document of a plan.
-func documentOf(t *testing.T, p *plan) string {
+// send returns the document of a plan as it is sent, and all losses.
+func send(t testing.TB, p *plan) (doc string, losses []content.Loss, err error) {
 	t.Helper()
-	b, err := p.body(t.Context())
+	sender := upstream.Func(func(ctx context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		if err := w.Loss(p.losses); err != nil {
+			return err
+		}
+		body, err := p.body(ctx, w)
+		if err != nil {
+			return err
+		}
+		r := body.Reader()
+		defer r.Close()
+		text, err := io.ReadAll(r)
+		if doc = string(text); int64(len(text)) != body.Len() || !json.Valid(text) {
+			t.Errorf("%d of %d bytes: %s", len(text), body.Len(), text)
+		}
+		return err
+	})
+	response, err := upstream.Collect(t.Context(), sender, p.req)
+	return doc, response.Losses, err
+}
+
+// documentOf returns the document of a plan.
+func documentOf(t testing.TB, p *plan) string {
+	t.Helper()
+	doc, _, err := send(t, p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := io.ReadAll(b.Reader())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if int64(len(out)) != b.Len() {
-		t.Errorf("the document has %d bytes, Len is %d", len(out), b.Len())
-	}
-	return string(out)
+	return doc
 }
 
 var q = turnOf(content.RoleUser, textOf("q"))
@@ -106,6 +124,8 @@ var messageCases = []struct {
 		messages: `{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":"Error: no"},{"role":"user","content":[{"type":"text","text":"Files of the result of the call c1 of f:"},{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgo="}},{"type":"text","text":"x"}]}`},
 	{name: "object as result", change: withCall(&content.ToolResult{ID: "c1", Object: `{"a":1}`, Parts: partsOf(textOf("1"))}),
 		messages: `{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":"{\"a\":1}"}`},
+	{name: "failed result without text", change: withCall(&content.ToolResult{ID: "c1", Error: true}),
+		messages: `{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":"Error"}`},
 	{name: "empty result", change: withCall(resultOf("c1")),
 		messages: `{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":""}`},
 	{name: "thinking returned in its member", local: true, change: withTurns(q, turnOf(content.RoleAssistant, thinkingPart("hm", "reasoning"), useOf("c1", "f", "")), turnOf(content.RoleUser, resultOf("c1"))),
@@ -270,7 +290,7 @@ func TestChatViolations(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			x := lossCase{compatible: test.local, model: test.model, change: test.change}
-			_, err := x.plan(t).body(t.Context())
+			_, _, err := send(t, x.plan(t))
 			var e *content.Violation
 			if !errors.As(err, &e) || e.Path != test.path || e.Code != test.code {
 				t.Errorf("%v, want %s at %s", err, test.code, test.path)

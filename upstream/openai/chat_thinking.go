@@ -5,87 +5,8 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
-	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/jsonwire"
 )
-
-// thinkingEffort returns the effort to send, or "".
-func (e *chatEncoder) thinkingEffort() string {
-	t := &e.req.Thinking
-	e.checkExtra(t.Extra, foreign.Thinking, "thinking.extra")
-	if t.Display != "" && t.Display != "omitted" && e.target.isOpenAI {
-		e.log.Add(lossDisplay, "thinking.display")
-	}
-	want := e.requestedEffort()
-	if e.setThinkingMode(want) {
-		return ""
-	}
-	if e.hasTools() {
-		switch rule := e.toolRule(); {
-		case rule == toolsResponsesOnly:
-			e.violations.Add(content.CodeUnsupported, "tools", "this model accepts tools only over Responses, not over Chat Completions")
-		case rule == toolsWithNone, rule == toolsNoneOrOmitted && want != "":
-			if want != "none" {
-				e.log.Add(lossEffortTools, "thinking")
-			}
-			return "none"
-		}
-	}
-	if want == "" {
-		return ""
-	}
-	return e.supportedEffort(want)
-}
-
-// setThinkingMode sets thinkingMode for servers with a thinking switch. It reports
-// whether no effort is needed in addition.
-func (e *chatEncoder) setThinkingMode(want string) bool {
-	on := want != "none" && (want != "" || e.req.Thinking.Enabled())
-	switch {
-	case e.target.thinkingMember() == "":
-	case e.target.refusals.has(fieldThinkingSwitch):
-		if on && want == "" {
-			e.log.Add(lossThinkingOn, "thinking.mode")
-		}
-	case on:
-		e.thinkingMode = "enabled"
-	case want == "none":
-		e.thinkingMode = "disabled"
-		return true
-	}
-	return false
-}
-
-// thinkingSwitch writes the member that turns thinking on or off.
-func (e *chatEncoder) thinkingSwitch() {
-	if e.thinkingMode == "" {
-		return
-	}
-	e.sent |= fieldThinkingSwitch
-	e.w.Name(e.target.thinkingMember())
-	e.w.BeginObject()
-	if e.target.thinkingMember() == thinkingObject {
-		e.member("type", e.thinkingMode)
-	} else { // templates use one of the two
-		e.w.Name("enable_thinking")
-		e.w.Bool(e.thinkingMode == "enabled")
-		e.w.Name("thinking")
-		e.w.Bool(e.thinkingMode == "enabled")
-	}
-	e.w.EndObject()
-}
-
-// toolRule returns the rule for tools. Gateways may have lifted the rules of OpenAI's
-// models.
-func (e *chatEncoder) toolRule() toolRule {
-	switch {
-	case e.target.refusals.toolsWithNone:
-		return toolsWithNone
-	case e.target.isOpenAI:
-		return e.target.family.tools
-	}
-	return toolsAny
-}
 
 // The members that return thinking unchanged.
 const (

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -131,8 +132,8 @@ func TestCarriedThinkingLosses(t *testing.T) {
 		want  []content.Loss
 	}{
 		"in chunks": {refusals{}, partsOf(thinkingPart("h", ""), thinkingPart("m", ""), textOf("x"), carryingCall("c1", thinkingPart("hm", "reasoning"))), nil},
-		"another":   {refusals{}, partsOf(thinkingPart("hmm", ""), carryingCall("c1", thinkingPart("hm", "reasoning"))), []content.Loss{lossThinking.At("turns.1.parts.0")}},
-		"refused":   {refusals{fields: fieldReasoning}, partsOf(thinkingPart("hm", ""), carryingCall("c1", thinkingPart("hm", "reasoning"))), []content.Loss{lossThinking.At("turns.1.parts.1")}},
+		"another":   {refusals{}, partsOf(thinkingPart("hmm", ""), carryingCall("c1", thinkingPart("hm", "reasoning"))), []content.Loss{lower.Thinking.At("turns.1.parts.0")}},
+		"refused":   {refusals{fields: fieldReasoning}, partsOf(thinkingPart("hm", ""), carryingCall("c1", thinkingPart("hm", "reasoning"))), []content.Loss{lower.Thinking.At("turns.1.parts.1.signature")}},
 	} {
 		model := "model of " + name
 		c.refusals.add(model, tt.known)
@@ -172,8 +173,8 @@ func TestThinkingChunks(t *testing.T) {
 			}
 			turns := append(append([]content.Turn{q}, tt.turns...), turnOf(content.RoleUser, resultOf("c1")))
 			p := c.plan(&upstream.Request{Model: "m", Turns: turns}, false)
-			if want := `"reasoning_content":"` + tt.want + `"`; !strings.Contains(p.doc.Text(), want) || p.err != nil {
-				t.Errorf("%v: %s is missing in %s", p.err, want, p.doc.Text())
+			if want := `"reasoning_content":"` + tt.want + `"`; !strings.Contains(documentOf(t, p), want) {
+				t.Errorf("%s is missing in %s", want, documentOf(t, p))
 			}
 			for _, l := range p.losses {
 				t.Errorf("reported: %v", l)

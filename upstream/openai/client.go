@@ -2,19 +2,18 @@ package openai
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"errors"
 	"io"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
-	"github.com/polywire/polywire/internal/legal"
-	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -30,7 +29,7 @@ func New(opts *Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Client{client{format: ChatFormat, path: "/chat/completions", server: server, isOpenAI: o.isOpenAI(), dialect: o.Dialect, limits: o.OutputLimits}}, nil
+	return &Client{client{format: ChatFormat, path: "/chat/completions", server: server, isOpenAI: o.isOpenAI(), dialect: o.Dialect, known: servers[o.host()], limits: o.OutputLimits}}, nil
 }
 
 // Generate implements [upstream.Upstream].
@@ -46,7 +45,7 @@ func (c *Client) Generate(ctx context.Context, req *upstream.Request, w *upstrea
 // decode decodes a response, streamed or not, and writes it to w.
 func (c *Client) decode(ctx context.Context, resp *adapter.Response, p *plan, w *upstream.Writer) error {
 	tags := c.dialect.ThinkTags
-	if tags == ThinkTagsOpen && p.thinkingOff {
+	if tags == ThinkTagsOpen && p.isThinkingOff() {
 		tags = ThinkTagsLeading // the template closes the tag that it opens
 	}
 	if isStream(resp.Buffer(), resp.Stream) {
@@ -82,13 +81,13 @@ func (c *Client) CountTokens(_ context.Context, req *upstream.Request) (upstream
 type Responses struct{ client }
 
 // NewResponses returns a client for the Responses API. It returns an error as [New]
-// does. It ignores the fields Reasoning, ThinkTags, Thinking and ShortIDs of Dialect.
+// does. It ignores the fields Reasoning, ThinkTags, Thinking, ShortIDs and StrictRoles of Dialect.
 func NewResponses(opts *Options) (*Responses, error) {
 	o, server, err := opts.newServer(ResponsesFormat, "openai responses")
 	if err != nil {
 		return nil, err
 	}
-	return &Responses{client{format: ResponsesFormat, path: "/responses", server: server, isOpenAI: o.isOpenAI(), dialect: o.Dialect, limits: o.OutputLimits}}, nil
+	return &Responses{client{format: ResponsesFormat, path: "/responses", server: server, isOpenAI: o.isOpenAI(), dialect: o.Dialect, known: servers[o.host()], limits: o.OutputLimits}}, nil
 }
 
 // Generate implements [upstream.Upstream].
@@ -104,7 +103,7 @@ func (c *Responses) Generate(ctx context.Context, req *upstream.Request, w *upst
 
 // decode decodes a response, streamed or not, and writes it to w.
 func (c *Responses) decode(ctx context.Context, resp *adapter.Response, p *plan, w *upstream.Writer) error {
-	cut := newStopCutter(p.req.StopSequences)
+	cut := newStopCutter(p.lowered.Cut)
 	if isStream(resp.Buffer(), resp.Stream) {
 		return adapter.Relay(ctx, w, cut.wrap(newResponsesReader(resp, c.server.Limits())), resp.StartInfo(true), p.restoreNames)
 	}
@@ -150,17 +149,17 @@ func (c *Responses) CountTokens(ctx context.Context, req *upstream.Request) (ups
 }
 
 func (c *Responses) countTokens(ctx context.Context, req *upstream.Request, p *plan) (upstream.TokenCount, error) {
-	if p.err != nil || p.needsFiles {
+	if p.err != nil || p.lowered.Load {
 		return adapter.EstimatedCount(req), p.err
 	}
 	var n upstream.TokenCount
 	var err error
 	for attempt := 1; ; attempt++ {
-		n, err = c.server.SendCount(ctx, &adapter.Request{Path: "/responses/input_tokens", Body: encodedBody{p.doc}}, decodeCount)
+		n, err = c.server.SendCount(ctx, &adapter.Request{Path: "/responses/input_tokens", Body: encodedBody{p.write()}}, decodeCount)
 		if err == nil || attempt == maxAttempts || !c.learnRefusal(p, err) {
 			break
 		}
-		p.reencode()
+		p.lower(p.req, false)
 	}
 	switch {
 	case adapter.IsNotServed(err), invalidPath(err):
@@ -199,8 +198,10 @@ type client struct {
 	server   *adapter.Client
 	isOpenAI bool
 	dialect  Dialect
+	known    server
 	limits   adapter.OutputLimits
 	refusals refusalMemory
+	targets  targetCache
 }
 
 // maxAttempts bounds how often one request is sent.
@@ -239,7 +240,7 @@ func (c *client) Preflight(_ context.Context, req *upstream.Request) ([]content.
 // without it.
 func (c *client) exchange(ctx context.Context, p *plan, w *upstream.Writer) (*adapter.Response, error) {
 	for attempt := 1; ; attempt++ {
-		body, err := p.body(ctx)
+		body, err := p.body(ctx, w)
 		if err != nil {
 			return nil, err
 		}
@@ -250,7 +251,7 @@ func (c *client) exchange(ctx context.Context, p *plan, w *upstream.Writer) (*ad
 		if attempt == maxAttempts || !c.learnRefusal(p, err) {
 			return nil, err
 		}
-		if err := w.Loss(p.reencode()); err != nil {
+		if err := w.Loss(p.lower(p.req, false)); err != nil {
 			return nil, err
 		}
 	}
@@ -307,68 +308,67 @@ func decodeModels(text string) ([]upstream.Model, error) {
 	return all, nil
 }
 
-// A plan is a request on its way to the server: the document, its losses, and the
-// reasons for retries. No file is fetched before body is called.
+// A plan is a request on its way to the server: lowered, with its losses, and the
+// reasons for retries. Nothing is written or fetched before body is called.
 type plan struct {
-	format       content.Format
-	req          *upstream.Request // with valid names and ids
-	names        *legal.Names
+	client       *client
+	req          *upstream.Request
 	target       target
 	counting     bool // tokens are counted; Responses API only
 	dropThinking bool // the server cannot read earlier thinking; Responses API only
-	thinkingOff  bool // thinking is turned off; Chat Completions only
-	losses       []content.Loss
-	err          error
 
-	doc            *jsonwire.Writer
-	sent           field
-	described      textSet // paths of files that are replaced with a description
-	needsFiles     bool    // files have to be fetched
-	needsDocuments bool    // some of these files are not images
+	lowered  *lower.Request
+	reported []lower.Loss
+	losses   []content.Loss
+	err      error
+	sent     field // optional fields in the document
 }
 
-// plan encodes a request and collects its losses.
+// plan lowers a request.
 func (c *client) plan(req *upstream.Request, counting bool) *plan {
 	model := c.server.Model(req.Model)
-	rules, knownFamily := chatNameRules, familyOf(model)
-	if c.format == ResponsesFormat {
-		rules, knownFamily = responsesNameRules, responsesFamilyOf(model)
-	}
-	if !c.isOpenAI {
-		rules = compatibleNameRules
-	}
-	p := &plan{format: c.format, counting: counting, target: target{
-		model: model, isOpenAI: c.isOpenAI, family: knownFamily, dialect: c.dialect, refusals: c.refusals.get(model), maxTokens: c.maxTokens(model),
-	}}
-	var log loss.Log
-	legal.Headers(req, &log)
-	p.req, p.names = legal.Rename(legal.Portable(req, p.format, &log), rules, &log)
-	p.losses = loss.Bound(append(log.Losses, p.encode(p.req, false)...))
+	p := &plan{client: c, req: req, counting: counting, target: c.target(model, c.refusals.get(model))}
+	p.lower(req, false)
 	return p
 }
 
-// encode encodes req and returns the losses.
-func (p *plan) encode(req *upstream.Request, filesLoaded bool) []content.Loss {
-	base := encoder{w: new(jsonwire.Writer), req: req, target: &p.target, format: p.format, filesLoaded: filesLoaded, described: p.described}
-	base.w.Grow(estimateSize(req))
-	var e *encoder
-	if p.format == ResponsesFormat {
-		base.partLosses = &responsesPartLosses
-		res := responsesEncoder{encoder: base, counting: p.counting, dropThinking: p.dropThinking}
-		res.encode()
-		e = &res.encoder
-	} else {
-		base.partLosses = &chatPartLosses
-		chat := chatEncoder{encoder: base}
-		chat.encode()
-		e = &chat.encoder
-		p.thinkingOff = chat.thinkingMode == "disabled" || chat.effort == "none"
+// lower lowers n, the request or what it is with its files loaded. It adds the losses that
+// were not reported before to those of the plan, and returns them.
+func (p *plan) lower(n *upstream.Request, loaded bool) []content.Loss {
+	var losses []lower.Loss
+	p.lowered, losses, p.err = lower.Lower(n, p.client.lowerTarget(&p.target, p.dropThinking), loaded)
+	if p.reported != nil {
+		losses = lower.News(losses, p.reported)
 	}
-	p.doc, p.err, p.sent = e.w, cmp.Or(e.violations.Err(), adapter.CheckMaxTokens(req), adapter.CheckForeignState(req, p.format)), e.sent
-	if !filesLoaded {
-		p.needsFiles, p.needsDocuments, p.described = e.needsFiles, e.needsDocuments, e.described
+	p.reported = append(p.reported, losses...)
+	news := lower.Reports(losses)
+	p.losses = append(p.losses, news...)
+	return news
+}
+
+// isThinkingOff reports whether the request turns thinking off.
+func (p *plan) isThinkingOff() bool {
+	return p.lowered.Switch == lower.SwitchOff || p.lowered.Effort == "none"
+}
+
+// write writes the document.
+func (p *plan) write() *jsonwire.Writer {
+	w := new(jsonwire.Writer)
+	w.Grow(estimateSize(&p.lowered.Request))
+	base := writer{w: w, req: p.lowered, target: &p.target, format: p.client.format}
+	if p.client.format == ResponsesFormat {
+		c := responsesWriter{writer: base, counting: p.counting}
+		c.write()
+		p.sent = c.sent
+		return w
 	}
-	return loss.Bound(loss.Unique(e.log.Losses))
+	c := chatWriter{writer: base}
+	c.write()
+	if p.lowered.Extra != nil && codec.Own(p.req.Extra, ChatFormat) == nil {
+		c.sent |= fieldLogprobs
+	}
+	p.sent = c.sent
+	return w
 }
 
 // estimateSize returns the approximate size of the document in bytes, up to a limit.
@@ -414,41 +414,38 @@ func estimateResultSize(p *content.ToolResult) int {
 // learn records why the server rejected the request. It reports whether a changed
 // request may succeed, and whether the reason holds for later requests of the model.
 func (p *plan) learn(err error) (retry, remember bool) {
-	if p.format == ResponsesFormat {
+	if p.client.format == ResponsesFormat {
 		return p.learnResponses(err)
 	}
 	retry = p.target.refusals.learn(err, p.sent)
 	return retry, retry
 }
 
-// reencode encodes the request again after learn, and returns the additional losses.
-func (p *plan) reencode() []content.Loss {
-	added := loss.New(loss.Bound(p.encode(p.req, false)), p.losses)
-	p.losses = append(p.losses, added...)
-	return added
-}
-
-// body returns the document. It fetches the files that the document needs.
-func (p *plan) body(ctx context.Context) (adapter.Body, error) {
+// body returns the document. It fetches the files that the document needs. Losses that
+// only their bytes show are reported to w.
+func (p *plan) body(ctx context.Context, w *upstream.Writer) (adapter.Body, error) {
 	if p.err != nil {
 		return nil, p.err
 	}
-	if p.needsFiles {
+	if p.lowered.Load {
 		// Chat Completions accepts URLs of images only.
-		links := p.target.acceptsLinks() && !p.needsDocuments || p.target.isOpenAI && p.format == ResponsesFormat
+		links := p.target.acceptsLinks() && !p.lowered.LoadDocuments || p.target.isOpenAI && p.client.format == ResponsesFormat
 		n, err := p.req.Inline(ctx, links)
 		if err != nil {
 			return nil, err
 		}
-		p.encode(n, true)
+		news := p.lower(n, true)
 		if p.err != nil {
 			return nil, p.err
 		}
+		if err := w.Loss(news); err != nil {
+			return nil, err
+		}
 	}
-	return encodedBody{p.doc}, nil
+	return encodedBody{p.write()}, nil
 }
 
-func (p *plan) restoreNames(events []upstream.Event) bool { return p.names.Restore(events) }
+func (p *plan) restoreNames(events []upstream.Event) bool { return p.lowered.Names.Restore(events) }
 
 // An encodedBody is an [adapter.Body] that a Writer holds.
 type encodedBody struct{ w *jsonwire.Writer }
@@ -459,21 +456,33 @@ func (d encodedBody) Len() int64 { return int64(d.w.Len()) }
 // Reader implements [adapter.Body].
 func (d encodedBody) Reader() io.ReadCloser { return d.w.Reader() }
 
-// Valid names of tools and ids of tool calls. Compatible servers may need their own ids
-// back unchanged.
-var (
-	chatNameRules = &legal.Rules{
-		Name: legal.Rule{MaxBytes: 64, Punctuation: "_-"},
-		ID:   legal.Rule{MaxBytes: 40, Punctuation: "_-.:/|+=@#"},
-	}
-	compatibleNameRules = &legal.Rules{
-		Name: legal.Rule{MaxBytes: 64, Punctuation: "_-"},
-		ID:   legal.Rule{Punctuation: "_-.:/|+=@#"},
-	}
-)
+// A targetKey identifies a target of a client.
+type targetKey struct {
+	model        string
+	refusals     refusals
+	dropThinking bool
+}
 
-// responsesNameRules are the rules of the Responses API.
-var responsesNameRules = &legal.Rules{
-	Name: legal.Rule{MaxBytes: 64, Punctuation: "_-"},
-	ID:   legal.Rule{MaxBytes: 64, Punctuation: "_-.:/|+=@#"},
+// A targetCache holds the targets that were used. It is safe for concurrent use.
+type targetCache struct {
+	mu      sync.Mutex
+	targets map[targetKey]*lower.Target
+}
+
+// lowerTarget returns what a target accepts, as data.
+func (c *client) lowerTarget(t *target, dropThinking bool) *lower.Target {
+	k := targetKey{t.model, t.refusals, dropThinking}
+	c.targets.mu.Lock()
+	defer c.targets.mu.Unlock()
+	x := c.targets.targets[k]
+	if x == nil {
+		own := *t
+		x = own.lowered(c.format, dropThinking)
+		if len(c.targets.targets) >= maxModels || c.targets.targets == nil {
+			c.targets.targets = make(map[targetKey]*lower.Target)
+		}
+		k.model = strings.Clone(k.model)
+		c.targets.targets[k] = x
+	}
+	return x
 }

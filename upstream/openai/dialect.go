@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/internal/adapter"
+	"github.com/polywire/polywire/internal/lower"
 )
 
 // A ServerKind selects the rules that a server follows.
@@ -79,6 +80,11 @@ type Dialect struct {
 	// is sent again with short ids. Chat Completions only.
 	ShortIDs bool
 
+	// StrictRoles is for servers and chat templates that reject turns of one role in a
+	// row, and user text directly behind tool results, where it sends a sentence of the
+	// assistant between them. A conversation begins with the user. Chat Completions only.
+	StrictRoles bool
+
 	// TextOnly specifies that the models read only text. A request with any other file
 	// fails with an error that has the path of the part.
 	TextOnly bool
@@ -98,8 +104,8 @@ type Dialect struct {
 func (d *Dialect) problems() []string {
 	var problems []string
 	for _, e := range d.Efforts {
-		if effortRank(e) < 0 {
-			problems = append(problems, fmt.Sprintf("Dialect.Efforts: %q is not an effort; want one of %s", e, strings.Join(effortOrder, ", ")))
+		if !slices.Contains(lower.Efforts, e) {
+			problems = append(problems, fmt.Sprintf("Dialect.Efforts: %q is not an effort; want one of %s", e, strings.Join(lower.Efforts, ", ")))
 		}
 	}
 	switch d.Reasoning {
@@ -127,19 +133,28 @@ const (
 	templateArguments = "chat_template_kwargs"
 )
 
-// setHostDefaults sets the options of a known host that the caller has not set.
-func (d *Dialect) setHostDefaults(host string) {
-	switch host {
-	case "api.deepseek.com":
-		if d.Thinking == "" {
-			d.Thinking = thinkingObject
-		}
-		if d.Efforts == nil {
-			d.Efforts = []string{"none", "low", "high", "max"}
-		}
-	case "api.mistral.ai":
-		d.ShortIDs = true
+// A server is what a known server of Chat Completions differs in from others.
+type server struct {
+	defaults Dialect // for fields of the caller's Dialect that are not set
+	seed     string  // the member "seed" has this name; "" means its own
+	prefix   bool    // the member "prefix" marks the beginning of a response, which the model continues
+}
+
+// servers are the known servers, by host. Another server needs an entry only.
+var servers = map[string]server{
+	"api.deepseek.com": {defaults: Dialect{Thinking: thinkingObject, Efforts: []string{"none", "low", "high", "max"}}},
+	"api.mistral.ai":   {defaults: Dialect{ShortIDs: true, Efforts: []string{"none", "high"}}, seed: "random_seed", prefix: true},
+}
+
+// setDefaults sets the options that the caller has not set.
+func (d *Dialect) setDefaults(own *Dialect) {
+	if d.Thinking == "" {
+		d.Thinking = own.Thinking
 	}
+	if d.Efforts == nil {
+		d.Efforts = own.Efforts
+	}
+	d.ShortIDs = d.ShortIDs || own.ShortIDs
 }
 
 // A family holds the rules of one family of OpenAI's models, found by the model name.
@@ -179,12 +194,6 @@ const (
 	toolsResponsesOnly          // only in the Responses API
 )
 
-// effortOrder lists the efforts from the least to the most.
-var effortOrder = []string{"none", "minimal", "low", "medium", "high", "xhigh", "max"}
-
-// effortRank returns the index of an effort in effortOrder, or -1.
-func effortRank(effort string) int { return slices.Index(effortOrder, effort) }
-
 // familyOf returns the rules of a model. The name may have the prefix of a gateway,
 // such as "openai/".
 func familyOf(model string) family {
@@ -203,7 +212,7 @@ func familyOf(model string) family {
 }
 
 func effortRange(first, last string) []string {
-	return effortOrder[effortRank(first) : effortRank(last)+1]
+	return lower.Efforts[slices.Index(lower.Efforts, first) : slices.Index(lower.Efforts, last)+1]
 }
 
 // Common ranges of efforts.
@@ -267,38 +276,6 @@ func (c *client) maxTokens(model string) int64 {
 
 // defaultEfforts are the efforts of models of other vendors.
 var defaultEfforts = noneToHigh
-
-// nearestEffort returns the effort in list that is closest to want, the smaller of two,
-// or "" if list is empty. It turns thinking off or on only if there is no other choice.
-func nearestEffort(list []string, want string) string {
-	best, distance := "", 3*len(effortOrder)
-	for _, e := range list {
-		d := effortRank(e) - effortRank(want)
-		if d < 0 {
-			d = -d
-		}
-		if (e == "none") != (want == "none") {
-			d += len(effortOrder) // last resort
-		}
-		if d < distance || d == distance && effortRank(e) < effortRank(best) {
-			best, distance = e, d
-		}
-	}
-	return best
-}
-
-// effortOfBudget returns the effort for a budget of thinking tokens.
-func effortOfBudget(tokens int64) string {
-	switch {
-	case tokens <= 1024:
-		return "low"
-	case tokens <= 8192:
-		return "medium"
-	case tokens <= 24576:
-		return "high"
-	}
-	return "xhigh"
-}
 
 // responsesFamilyOf is familyOf for the Responses API, which accepts more efforts.
 func responsesFamilyOf(model string) family {

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -22,7 +23,7 @@ func TestHostDefaults(t *testing.T) {
 		{"DeepSeek's", "https://api.deepseek.com/v1", Dialect{}, Dialect{Thinking: "thinking", Efforts: []string{"none", "low", "high", "max"}}},
 		{"DeepSeek with options", "https://api.deepseek.com", Dialect{Thinking: "-", Efforts: []string{}}, Dialect{Thinking: "-", Efforts: []string{}}},
 		{"host with similar name", "https://api.deepseek.com.example/v1", Dialect{}, Dialect{}},
-		{"Mistral's", "https://API.mistral.ai/v1", Dialect{}, Dialect{ShortIDs: true}},
+		{"Mistral's", "https://API.mistral.ai/v1", Dialect{}, Dialect{ShortIDs: true, Efforts: []string{"none", "high"}}},
 	} {
 		c, err := New(&Options{BaseURL: tt.base, Dialect: tt.dialect})
 		if err != nil {
@@ -78,7 +79,7 @@ func (f foundFile) Resolve(context.Context, content.Source) (content.Blob, error
 }
 
 // TestDescribeUnreadable checks that a file that the server does not accept is
-// described, or is a violation if it is too late to report a loss.
+// described, also if only its bytes show that, or is a violation.
 func TestDescribeUnreadable(t *testing.T) {
 	remote := &content.Image{Source: &content.URL{URL: "https://a.example/a.png"}}
 	tests := []struct {
@@ -96,7 +97,8 @@ func TestDescribeUnreadable(t *testing.T) {
 		{"image for text-only model", png, Dialect{DescribeUnreadable: true, TextOnly: true}, "", true},
 		{"text for text-only model", &content.Document{Source: &content.Base64{MediaType: "text/plain", Data: "YQ=="}}, Dialect{DescribeUnreadable: true, TextOnly: true}, "", false},
 		{"invalid base64 text", &content.Document{Source: &content.Base64{MediaType: "text/plain", Data: "/w=="}}, Dialect{DescribeUnreadable: true}, "turns.0.parts.0.source.data", false},
-		{"image of another type than declared", remote, Dialect{DescribeUnreadable: true}, "turns.0.parts.0.source.media_type", false},
+		{"image of another type than declared", remote, Dialect{DescribeUnreadable: true}, "", true},
+		{"image of another type than declared, by default", remote, Dialect{}, "turns.0.parts.0.source.media_type", false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -106,14 +108,12 @@ func TestDescribeUnreadable(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					p := c.plan(r, false)
-					_, err = p.body(t.Context())
-					return p.losses, err
+					_, losses, err := send(t, c.plan(r, false))
+					return losses, err
 				},
 				ResponsesFormat: func(r *upstream.Request) ([]content.Loss, error) {
-					p := newPlanWith(t, r, tt.dialect, 0)
-					_, err := p.body(t.Context())
-					return p.losses, err
+					_, losses, err := send(t, newPlanWith(t, r, tt.dialect, 0))
+					return losses, err
 				},
 			} {
 				r := newRequest("m", tt.part)
@@ -124,7 +124,7 @@ func TestDescribeUnreadable(t *testing.T) {
 				if errors.As(err, &e) {
 					path = e.Path
 				}
-				if path != tt.path || slices.Contains(losses, lossUnreadableFile.At("turns.0.parts.0")) != tt.lost {
+				if path != tt.path || slices.Contains(losses, lower.FileUnreadable.At("turns.0.parts.0")) != tt.lost {
 					t.Errorf("%s: %v, losses %v", format, err, losses)
 				}
 			}

@@ -90,7 +90,8 @@ func (opts *Options) newServer(format content.Format, name string) (Options, *ad
 	limits, problems := adapter.NewOutputLimits(o.OutputLimits)
 	o.OutputLimits = limits
 	problems = append(problems, o.Dialect.problems()...)
-	o.Dialect.setHostDefaults(o.host())
+	known := servers[o.host()]
+	o.Dialect.setDefaults(&known.defaults)
 	server, err := adapter.New(adapter.Config{
 		Name: cmp.Or(o.Name, name), BaseURL: o.BaseURL, Key: o.Key, KeyFunc: o.KeyFunc, KeyHeader: o.KeyHeader,
 		Model: o.MapModel, HTTPClient: o.HTTPClient, Header: o.headers(),

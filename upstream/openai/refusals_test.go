@@ -94,7 +94,8 @@ func TestRefusedEach(t *testing.T) {
 			}
 			c.refusals.add(r.Model, known)
 			p := c.plan(r, false)
-			return p.sent, p.losses, p.err
+			_, losses, err := send(t, p)
+			return p.sent, losses, err
 		}},
 		{"responses", all(responsesFieldNames), responsesRefused, func(o Options, known refusals, r *upstream.Request) (field, []content.Loss, error) {
 			c, err := NewResponses(&o)
@@ -103,7 +104,8 @@ func TestRefusedEach(t *testing.T) {
 			}
 			c.refusals.add(r.Model, known)
 			p := c.plan(r, false)
-			return p.sent, p.losses, p.err
+			_, losses, err := send(t, p)
+			return p.sent, losses, err
 		}},
 	} {
 		for f := field(1); f <= format.all; f <<= 1 {
@@ -167,7 +169,7 @@ func TestResponsesLearn(t *testing.T) {
 		{`{"error":{"message":"The model 'x' does not exist or you do not have access to it.","code":"model_not_found"}}`, 404, 0, false, false},
 		{`{"error":{"message":"temperature must be at most 0.1","param":"temperature","code":null}}`, 400, 0, false, false},
 	} {
-		p := &plan{format: ResponsesFormat, sent: all}
+		p := &plan{client: &client{format: ResponsesFormat}, sent: all}
 		retry, remember := p.learn(decodeError(ResponsesFormat, tt.status, nil, []byte(tt.body)))
 		if p.target.refusals.fields != tt.want || retry != tt.again || remember != tt.keep {
 			t.Errorf("%s: %b, retry %v, remember %v", tt.body, p.target.refusals.fields, retry, remember)

@@ -10,7 +10,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/foreign"
-	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -43,8 +43,8 @@ var (
 	webSearcher = content.Tool{Kind: "web_search_20250305", Name: "web_search", Format: "messages", Raw: `{"type":"web_search_20250305","name":"web_search"}`}
 	bash        = content.Tool{Kind: "computer_20250124", Name: "bash", Format: "messages", Raw: `{"type":"computer_20250124","name":"bash"}`}
 
-	noSearch = []content.Loss{lossVendorTool.At("tools.0")}
-	mapped   = []content.Loss{lossMappedTool.At("tools.0")}
+	noSearch = []content.Loss{lower.ToolVendor.At("tools.0")}
+	mapped   = []content.Loss{lower.ToolMapped.At("tools.0")}
 )
 
 // choiceCases are about tools and tool choices. The choice of generateContent applies
@@ -61,12 +61,12 @@ var choiceCases = []formatsCase{
 		responses: encoding{has: `"tool_choice":{"type":"allowed_tools","mode":"required","tools":[{"type":"function","name":"f"},{"type":"function","name":"g"}]}`, losses: mapped}},
 	{name: "one function or web search", change: withTools(choose(content.ChoiceValidated, "f"), googleSearch, fTool, gTool),
 		chat: encoding{has: `"tool_choice":{"type":"allowed_tools","allowed_tools":{"mode":"auto","tools":[{"type":"function","function":{"name":"f"}}]}}`,
-			losses: []content.Loss{lossVendorTool.At("tools.0"), lossChoiceValidated.At("choice.mode")}},
+			losses: []content.Loss{lower.ChoiceValidated.At("choice.mode"), lower.ToolVendor.At("tools.0")}},
 		responses: encoding{has: `"tool_choice":{"type":"allowed_tools","mode":"auto","tools":[{"type":"function","name":"f"},{"type":"web_search"}]}`,
-			losses: []content.Loss{lossMappedTool.At("tools.0"), lossChoiceValidated.At("choice.mode")}}},
+			losses: []content.Loss{lower.ChoiceValidated.At("choice.mode"), lower.ToolMapped.At("tools.0")}}},
 	{name: "all functions by name", change: withTools(choose(content.ChoiceValidated, "f", "g"), fTool, gTool),
-		chat:      encoding{has: `"tool_choice":"auto"`, losses: []content.Loss{lossChoiceValidated.At("choice.mode")}},
-		responses: encoding{has: `"tool_choice":"auto"`, losses: []content.Loss{lossChoiceValidated.At("choice.mode")}}},
+		chat:      encoding{has: `"tool_choice":"auto"`, losses: []content.Loss{lower.ChoiceValidated.At("choice.mode")}},
+		responses: encoding{has: `"tool_choice":"auto"`, losses: []content.Loss{lower.ChoiceValidated.At("choice.mode")}}},
 	{name: "all functions by name, compatible server", compatible: true, change: withTools(choose(content.ChoiceAny, "f", "g"), fTool, gTool),
 		chat: encoding{has: `"tool_choice":"required"`}, responses: encoding{has: `"tool_choice":"required"`}},
 	{name: "no tool", change: withTools(choose(content.ChoiceNone), webSearcher, fTool),
@@ -76,17 +76,17 @@ var choiceCases = []formatsCase{
 		chat:      encoding{has: `"tool_choice":"required"`, losses: noSearch},
 		responses: encoding{has: `"tool_choice":"required"`, losses: mapped}},
 	{name: "built-in tool by name", change: withTools(choose(content.ChoiceAny, "web_search"), webSearcher, fTool),
-		chat:      encoding{not: "tool_choice", losses: []content.Loss{lossVendorTool.At("tools.0"), lossChoiceForced.At("choice.names")}},
+		chat:      encoding{not: "tool_choice", losses: []content.Loss{lower.ChoiceNamesNone.At("choice.names"), lower.ToolVendor.At("tools.0")}},
 		responses: encoding{has: `"tool_choice":{"type":"allowed_tools","mode":"required","tools":[{"type":"web_search"}]}`, losses: mapped}},
 	{name: "unknown tool", change: withTools(choose(content.ChoiceAny, "bash"), bash, fTool, gTool),
-		chat:      encoding{not: "tool_choice", losses: []content.Loss{lossVendorTool.At("tools.0"), lossChoiceForced.At("choice.names")}},
-		responses: encoding{not: "tool_choice", losses: []content.Loss{lossResponsesVendorTool.At("tools.0"), lossChoiceForced.At("choice.names")}}},
+		chat:      encoding{not: "tool_choice", losses: []content.Loss{lower.ChoiceNamesNone.At("choice.names"), lower.ToolVendor.At("tools.0")}},
+		responses: encoding{not: "tool_choice", losses: []content.Loss{lower.ChoiceNamesNone.At("choice.names"), lower.ToolVendor.At("tools.0")}}},
 	{name: "duplicate web search", change: withTools(content.ToolChoice{}, googleSearch, googleSearch),
-		chat:      encoding{losses: []content.Loss{lossVendorTool.At("tools.0"), lossVendorTool.At("tools.1")}},
-		responses: encoding{has: `"tools":[{"type":"web_search"}]`, losses: []content.Loss{lossMappedTool.At("tools.0"), lossDuplicateTool.At("tools.1")}}},
+		chat:      encoding{losses: []content.Loss{lower.ToolVendor.At("tools.0"), lower.ToolVendor.At("tools.1")}},
+		responses: encoding{has: `"tools":[{"type":"web_search"}]`, losses: []content.Loss{lower.ToolMapped.At("tools.0"), lower.ToolTwice.At("tools.1")}}},
 	{name: "restrictions of web search", change: withTools(content.ToolChoice{}, content.Tool{Kind: "web_search_20250305", Format: "messages", Raw: `{"blocked_domains":["a.example"],"allowed_callers":["direct"]}`}),
 		chat:      encoding{losses: noSearch},
-		responses: encoding{has: `"tools":[{"type":"web_search"}]`, losses: []content.Loss{lossMappedTool.At("tools.0"), lossToolRestrictions.At("tools.0")}}},
+		responses: encoding{has: `"tools":[{"type":"web_search"}]`, losses: []content.Loss{lower.ToolMapped.At("tools.0"), lower.ToolRestrictions.At("tools.0")}}},
 }
 
 func ofForm(mediaType, schema string, open bool) func(*upstream.Request) {
@@ -98,14 +98,14 @@ func ofForm(mediaType, schema string, open bool) func(*upstream.Request) {
 // formCases are about the form of the response.
 var formCases = []formatsCase{
 	{name: "enum text", change: ofForm("text/x.enum", `{"type":"STRING","enum":["a","b c"]}`, true),
-		chat:      encoding{has: `{"role":"developer","content":"Answer with one of these lines and nothing else:\na\nb c"}`, not: "response_format", losses: []content.Loss{lossOutputEnum.At("output.media_type")}},
-		responses: encoding{has: `{"role":"developer","content":"Answer with one of these lines and nothing else:\na\nb c"}`, not: `"text":`, losses: []content.Loss{lossOutputEnum.At("output.media_type")}}},
+		chat:      encoding{has: `{"role":"developer","content":"Answer with one of these lines and nothing else:\na\nb c"}`, not: "response_format", losses: []content.Loss{lower.OutputEnum.At("output.media_type")}},
+		responses: encoding{has: `{"role":"developer","content":"Answer with one of these lines and nothing else:\na\nb c"}`, not: `"text":`, losses: []content.Loss{lower.OutputEnum.At("output.media_type")}}},
 	{name: "enum text without values", change: ofForm("text/x.enum", `{"type":"STRING"}`, true),
-		chat:      encoding{not: "response_format", losses: []content.Loss{lossOutputType.At("output.media_type")}},
-		responses: encoding{not: `"text":`, losses: []content.Loss{lossResponsesOutputType.At("output.media_type")}}},
+		chat:      encoding{not: "response_format", losses: []content.Loss{lower.OutputType.At("output.media_type")}},
+		responses: encoding{not: `"text":`, losses: []content.Loss{lower.OutputType.At("output.media_type")}}},
 	{name: "schema with other media type", change: ofForm("application/xml", openSchema, false),
-		chat:      encoding{not: "response_format", losses: []content.Loss{lossOutputType.At("output.media_type")}},
-		responses: encoding{not: `"text":`, losses: []content.Loss{lossResponsesOutputType.At("output.media_type")}}},
+		chat:      encoding{not: "response_format", losses: []content.Loss{lower.OutputType.At("output.media_type")}},
+		responses: encoding{not: `"text":`, losses: []content.Loss{lower.OutputType.At("output.media_type")}}},
 	{name: "schema true", change: ofForm(jsonType, `true`, false),
 		chat:      encoding{has: `"response_format":{"type":"json_object"}`, losses: anyObjectLosses},
 		responses: encoding{has: `"text":{"format":{"type":"json_object"}}`, losses: anyObjectLosses}},
@@ -135,22 +135,22 @@ var formCases = []formatsCase{
 		chat:      encoding{has: `{"a":{"type":"string","format":"date-time"}},"required":["a"],"additionalProperties":false},"strict":true`, losses: []content.Loss{onlyListed}},
 		responses: encoding{has: `{"a":{"type":"string","format":"date-time"}},"required":["a"],"additionalProperties":false},"strict":true`, losses: []content.Loss{onlyListed}}},
 	{name: "format not in strict schemas", change: ofForm(jsonType, `{"type":"OBJECT","properties":{"a":{"type":"STRING","format":"uri"}},"required":["a"]}`, true),
-		chat:      encoding{has: `{"a":{"type":"string","format":"uri"}},"required":["a"]},"strict":false`, losses: []content.Loss{lossSchemaStrict.At("output.schema")}},
-		responses: encoding{has: `"strict":false`, losses: []content.Loss{lossSchemaStrict.At("output.schema")}}},
+		chat:      encoding{has: `{"a":{"type":"string","format":"uri"}},"required":["a"]},"strict":false`, losses: []content.Loss{lower.OutputStrict.At("output.schema")}},
+		responses: encoding{has: `"strict":false`, losses: []content.Loss{lower.OutputStrict.At("output.schema")}}},
 	{name: "closed schema with format not in strict schemas", change: ofForm(jsonType, `{"type":"object","properties":{"a":{"type":"string","format":"uri"}},"required":["a"],"additionalProperties":false}`, false),
-		chat:      encoding{has: `{"a":{"type":"string","format":"uri"}},"required":["a"],"additionalProperties":false},"strict":false`, losses: []content.Loss{lossSchemaStrict.At("output.schema")}},
-		responses: encoding{has: `"strict":false`, losses: []content.Loss{lossSchemaStrict.At("output.schema")}}},
+		chat:      encoding{has: `{"a":{"type":"string","format":"uri"}},"required":["a"],"additionalProperties":false},"strict":false`, losses: []content.Loss{lower.OutputStrict.At("output.schema")}},
+		responses: encoding{has: `"strict":false`, losses: []content.Loss{lower.OutputStrict.At("output.schema")}}},
 	{name: "member without type", change: ofForm(jsonType, `{"type":"OBJECT","properties":{"a":{"description":"d"}},"required":["a"]}`, true),
-		chat:      encoding{has: `{"a":{"description":"d"}},"required":["a"]},"strict":false`, losses: []content.Loss{lossSchemaStrict.At("output.schema")}},
-		responses: encoding{has: `"strict":false`, losses: []content.Loss{lossSchemaStrict.At("output.schema")}}},
+		chat:      encoding{has: `{"a":{"description":"d"}},"required":["a"]},"strict":false`, losses: []content.Loss{lower.OutputStrict.At("output.schema")}},
+		responses: encoding{has: `"strict":false`, losses: []content.Loss{lower.OutputStrict.At("output.schema")}}},
 	{name: "JSON Schema without additionalProperties", change: ofForm(jsonType, `{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}`, false),
-		chat:      encoding{has: `"strict":false`, losses: []content.Loss{lossSchemaStrict.At("output.schema")}},
-		responses: encoding{has: `"strict":false`, losses: []content.Loss{lossSchemaStrict.At("output.schema")}}},
+		chat:      encoding{has: `"strict":false`, losses: []content.Loss{lower.OutputStrict.At("output.schema")}},
+		responses: encoding{has: `"strict":false`, losses: []content.Loss{lower.OutputStrict.At("output.schema")}}},
 }
 
 var (
-	anyObjectLosses     = []content.Loss{lossJSONObject.At("output.media_type")}
-	unsatisfiableLosses = []content.Loss{lossJSONObject.At("output.media_type"), lossSchemaUnsatisfiable.At("output.schema")}
+	anyObjectLosses     = []content.Loss{lower.OutputObject.At("output.media_type")}
+	unsatisfiableLosses = []content.Loss{lower.OutputUnsatisfiable.At("output.schema"), lower.OutputObject.At("output.media_type")}
 )
 
 var onlyListed = content.Loss{Severity: content.LossHint, Path: "output.schema", Reason: "strict schemas must forbid properties that are not listed; additionalProperties false was added"}
@@ -163,12 +163,15 @@ func noteAt(member string) content.Loss {
 // vendorPart is a part of another vendor.
 var vendorPart = &content.Unknown{Format: "messages", Kind: "container_upload", Raw: "{}"}
 
-var placeholderLosses = []content.Loss{lossResponsesUnknownPart.At("turns.0.parts.0"), lossTurnPlaceholder.At("turns.0")}
+// placeholderText is sent for an earlier turn of which nothing is left.
+const placeholderText = "[Here was something that you cannot be shown.]"
+
+var placeholderLosses = []content.Loss{lower.TurnPlaceholder.At("turns.0"), lower.UnknownPart.At("turns.0.parts.0")}
 
 // turnCases are about turns, thinking and files.
 var turnCases = []formatsCase{
 	{name: "turn with dropped parts only", change: withTurns(turnOf(content.RoleUser, vendorPart), turnOf(content.RoleAssistant, textOf("A1")), turnOf(content.RoleUser, textOf("T2"))),
-		chat:      encoding{has: `"messages":[{"role":"user","content":"` + placeholderText + `"},`, losses: []content.Loss{lossUnknownPart.At("turns.0.parts.0"), lossTurnPlaceholder.At("turns.0")}},
+		chat:      encoding{has: `"messages":[{"role":"user","content":"` + placeholderText + `"},`, losses: []content.Loss{lower.TurnPlaceholder.At("turns.0"), lower.UnknownPart.At("turns.0.parts.0")}},
 		responses: encoding{has: `"input":[{"role":"user","content":"` + placeholderText + `"},`, losses: placeholderLosses}},
 	{name: "expired system turn", change: withTurns(turnOf(content.RoleUser, textOf("T1")),
 		content.Turn{Role: content.RoleSystem, Parts: partsOf(textOf("GONE")), Extra: ofMessages(`{"clear_at":"next_user_message"}`)},
@@ -177,19 +180,19 @@ var turnCases = []formatsCase{
 	{name: "budget for model without thinking", model: "gpt-4.1", change: func(r *upstream.Request) {
 		r.Tools, r.Thinking = []content.Tool{fTool}, upstream.Thinking{Mode: upstream.ThinkingBudget, Budget: &seven}
 	},
-		chat:      encoding{not: "effort", losses: []content.Loss{lossThinkingOn.At("thinking.mode"), lossNoBudget.At("thinking.budget")}},
-		responses: encoding{not: "effort", losses: []content.Loss{lossThinkingOn.At("thinking.mode"), lossNoBudget.At("thinking.budget")}}},
+		chat:      encoding{not: "effort", losses: []content.Loss{lower.ModeOn.At("thinking.mode"), lower.BudgetOmitted.At("thinking.budget")}},
+		responses: encoding{not: "effort", losses: []content.Loss{lower.ModeOn.At("thinking.mode"), lower.BudgetOmitted.At("thinking.budget")}}},
 	{name: "budget and effort", change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingBudget, Budget: &seven, Effort: "high", Display: "omitted"}),
-		chat:      encoding{has: `"reasoning_effort":"high"`, losses: []content.Loss{lossNoBudget.At("thinking.budget")}},
-		responses: encoding{has: `"reasoning":{"effort":"high"}`, losses: []content.Loss{lossNoBudget.At("thinking.budget")}}},
+		chat:      encoding{has: `"reasoning_effort":"high"`, losses: []content.Loss{lower.BudgetOmitted.At("thinking.budget")}},
+		responses: encoding{has: `"reasoning":{"effort":"high"}`, losses: []content.Loss{lower.BudgetOmitted.At("thinking.budget")}}},
 	{name: "source code", change: withTurns(turnOf(content.RoleUser, &content.Document{Source: &content.Base64{MediaType: "application/x-javascript", Data: "bGV0IGE7"}})),
-		chat:      encoding{has: `let a;`, losses: []content.Loss{lossDocumentText.At("turns.0.parts.0")}},
-		responses: encoding{has: `let a;`, losses: []content.Loss{lossDocumentText.At("turns.0.parts.0")}}},
+		chat:      encoding{has: `let a;`, losses: []content.Loss{lower.DocumentText.At("turns.0.parts.0")}},
+		responses: encoding{has: `let a;`, losses: []content.Loss{lower.DocumentText.At("turns.0.parts.0")}}},
 	{name: "default resolution of files", change: func(r *upstream.Request) {
 		r.Turns[0].Parts = partsOf(&content.Document{Title: "a.pdf", Source: pdf})
 		withMembers(`{"generationConfig":{"mediaResolution":"MEDIA_RESOLUTION_LOW"}}`)(r)
 	},
-		chat:      encoding{not: "detail", losses: []content.Loss{lossDetail.At("turns.0.parts.0")}},
+		chat:      encoding{not: "detail", losses: []content.Loss{lower.FileDetail.At("turns.0.parts.0")}},
 		responses: encoding{has: `"file_data":"data:application/pdf;base64,JVBERi0=","detail":"low"`}},
 	{name: "resolution of one file", change: withTurns(turnOf(content.RoleUser, &content.Document{Title: "a.pdf", Source: pdf, Extra: resolution("MEDIA_RESOLUTION_HIGH")})),
 		chat:      encoding{not: "detail", losses: []content.Loss{foreign.MembersLoss.At("turns.0.parts.0.extra")}},
@@ -215,25 +218,26 @@ func namedImage(members string) *content.Image {
 const twoRefs = `{"a":{"$ref":"one.png"},"b":{"$ref":"two.png"}}`
 
 var (
-	helloFile   = &content.Document{Source: &content.Base64{MediaType: "text/plain", Data: "SGVsbG8="}}
-	helloLosses = []content.Loss{lossDocumentText.At("turns.2.parts.0.parts.1")}
-	imageLosses = []content.Loss{lossResultImage.At("turns.2.parts.0.parts.1"), lossResultImage.At("turns.2.parts.0.parts.2")}
-	namedLoss   = foreign.MembersLoss.At("turns.2.parts.0.parts.1.source.extra")
+	helloFile    = &content.Document{Source: &content.Base64{MediaType: "text/plain", Data: "SGVsbG8="}}
+	helloLosses  = []content.Loss{lower.DocumentText.At("turns.2.parts.0.parts.1")}
+	joinedLosses = []content.Loss{lower.ResultParts.At("turns.2.parts.0"), helloLosses[0]}
+	imageLosses  = []content.Loss{lower.ResultImage.At("turns.2.parts.0.parts.1"), lower.ResultImage.At("turns.2.parts.0.parts.2")}
+	namedLoss    = foreign.MembersLoss.At("turns.2.parts.0.parts.1.source.extra")
 )
 
 // resultCases are about tool results that are objects.
 var resultCases = []formatsCase{
 	{name: "text file with object", change: withResult(`{"a": 1}`, textOf(`{"a": 1}`), helloFile),
-		chat:      encoding{has: `"content":"{\"a\": 1}\n\nHello"`, losses: append(helloLosses[:1:1], lossResultParts.At("turns.2.parts.0"))},
+		chat:      encoding{has: `"content":"{\"a\": 1}\n\nHello"`, losses: joinedLosses},
 		responses: encoding{has: `"output":[{"type":"input_text","text":"{\"a\": 1}"},{"type":"input_text","text":"Hello"}]`, losses: helloLosses}},
 	{name: "text file with object, compatible server", compatible: true, change: withResult(`{"a": 1}`, textOf(`{"a": 1}`), helloFile),
-		chat:      encoding{has: `"content":"{\"a\": 1}\n\nHello"`, losses: append(helloLosses[:1:1], lossResultParts.At("turns.2.parts.0"))},
-		responses: encoding{has: `"output":"{\"a\": 1}\n\nHello"`, losses: append(helloLosses[:1:1], lossResultParts.At("turns.2.parts.0"))}},
+		chat:      encoding{has: `"content":"{\"a\": 1}\n\nHello"`, losses: joinedLosses},
+		responses: encoding{has: `"output":"{\"a\": 1}\n\nHello"`, losses: joinedLosses}},
 	{name: "text file repeated in object", change: withResult(`{"result":"Hello"}`, textOf("Hello"), helloFile),
-		chat:      encoding{has: `"content":"{\"result\":\"Hello\"}\n\nHello"`, losses: append(helloLosses[:1:1], lossResultParts.At("turns.2.parts.0"))},
+		chat:      encoding{has: `"content":"{\"result\":\"Hello\"}\n\nHello"`, losses: joinedLosses},
 		responses: encoding{has: `"output":[{"type":"input_text","text":"{\"result\":\"Hello\"}"},{"type":"input_text","text":"Hello"}]`, losses: helloLosses}},
 	{name: "text not in object", change: withResult(`{"output":{"t":1}}`, textOf(`{"t":1}`), textOf("more")),
-		chat:      encoding{has: `"content":"{\"output\":{\"t\":1}}\n\nmore"`, losses: []content.Loss{lossResultParts.At("turns.2.parts.0")}},
+		chat:      encoding{has: `"content":"{\"output\":{\"t\":1}}\n\nmore"`, losses: []content.Loss{lower.ResultParts.At("turns.2.parts.0")}},
 		responses: encoding{has: `"output":[{"type":"input_text","text":"{\"output\":{\"t\":1}}"},{"type":"input_text","text":"more"}]`}},
 	{name: "images referenced by object", change: withResult(twoRefs, textOf(twoRefs), namedImage(`{"displayName":"one.png"}`), namedImage(`{"displayName":"two.png"}`)),
 		chat:      encoding{has: `{"type":"text","text":"one.png:"},{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}},{"type":"text","text":"two.png:"},{"type":"image_url"`, losses: imageLosses},
@@ -251,13 +255,13 @@ var resultCases = []formatsCase{
 	{name: "unspecified service tier", change: func(r *upstream.Request) { r.ServiceTier = "unspecified" },
 		chat: encoding{not: "tier"}, responses: encoding{not: "tier"}},
 	{name: "aspect ratio and size of images", change: func(r *upstream.Request) { r.Output.AspectRatio, r.Output.ImageSize = "16:9", "2K" },
-		chat:      encoding{losses: []content.Loss{lossOutputImage.At("output.aspect_ratio"), lossOutputImage.At("output.image_size")}},
-		responses: encoding{losses: []content.Loss{lossResponsesOutputImage.At("output.aspect_ratio"), lossResponsesOutputImage.At("output.image_size")}}},
+		chat:      encoding{losses: []content.Loss{lower.OutputImage.At("output.aspect_ratio"), lower.OutputImage.At("output.image_size")}},
+		responses: encoding{losses: []content.Loss{lower.OutputImage.At("output.aspect_ratio"), lower.OutputImage.At("output.image_size")}}},
 	{name: "thinking off with display", model: "o3", change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingOff, Display: "summarized"}),
-		chat:      encoding{has: `"reasoning_effort":"low"`, losses: []content.Loss{lossDisplay.At("thinking.display"), lossThinkingOff.At("thinking.mode")}},
-		responses: encoding{has: `"reasoning":{"effort":"low","summary":"auto"}`, losses: []content.Loss{lossThinkingOff.At("thinking.mode")}}},
+		chat:      encoding{has: `"reasoning_effort":"low"`, losses: []content.Loss{lower.ModeOff.At("thinking.mode"), lower.DisplayNone.At("thinking.display")}},
+		responses: encoding{has: `"reasoning":{"effort":"low","summary":"auto"}`, losses: []content.Loss{lower.ModeOff.At("thinking.mode")}}},
 	{name: "thinking off with display, model without thinking", model: "gpt-4.1", change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingOff, Display: "summarized"}),
-		chat:      encoding{not: "effort", losses: []content.Loss{lossDisplay.At("thinking.display")}},
+		chat:      encoding{not: "effort", losses: []content.Loss{lower.DisplayNone.At("thinking.display")}},
 		responses: encoding{not: "summary"}},
 }
 
@@ -280,10 +284,7 @@ func TestFormats(t *testing.T) {
 					kind = ServerCompatible
 				}
 				r := newPlan(t, with(newRequest(model, textOf("q")), tt.change), kind, 0)
-				if r.err != nil {
-					t.Fatal(r.err)
-				}
-				check(t, tt.responses, r.doc.Text(), r.losses)
+				check(t, tt.responses, documentOf(t, r), r.losses)
 			})
 		}
 	}
@@ -309,12 +310,12 @@ func TestForeignState(t *testing.T) {
 		for _, p := range []*plan{chat.plan(t), newPlan(t, with(newRequest("gpt-4.1", textOf("q")), kept), ServerOpenAI, 0)} {
 			list, _ := content.Violations(p.err)
 			switch {
-			case x.format == p.format:
+			case x.format == p.client.format:
 				if len(list) > 0 {
-					t.Errorf("%s: own member %s: got %v", p.format, name, p.err)
+					t.Errorf("%s: own member %s: got %v", p.client.format, name, p.err)
 				}
 			case len(list) != 1 || list[0].Path != "extra."+name || list[0].Code != content.CodeUnsupported:
-				t.Errorf("%s: got %v, want a violation at extra.%s", p.format, p.err, name)
+				t.Errorf("%s: got %v, want a violation at extra.%s", p.client.format, p.err, name)
 			}
 		}
 	}
@@ -387,13 +388,13 @@ func TestLastMessage(t *testing.T) {
 			for _, p := range []*plan{x.plan(t), newPlan(t, requestWith(x.change), ServerOpenAI, 0)} {
 				if list, _ := content.Violations(p.err); tt.path != "" {
 					if len(list) != 1 || list[0].Path != tt.path || list[0].Code != content.CodeUnsupported {
-						t.Errorf("%s: got %v, want a violation at %s", p.format, p.err, tt.path)
+						t.Errorf("%s: got %v, want a violation at %s", p.client.format, p.err, tt.path)
 					}
-				} else if doc := p.doc.Text(); p.err != nil || !strings.Contains(doc, tt.has) {
-					t.Errorf("%s: got %v, %s; want %s", p.format, p.err, doc, tt.has)
+				} else if doc := p.write().Text(); p.err != nil || !strings.Contains(doc, tt.has) {
+					t.Errorf("%s: got %v, %s; want %s", p.client.format, p.err, doc, tt.has)
 				}
-				if doc := p.doc.Text(); strings.Contains(doc, placeholderText) {
-					t.Errorf("%s: the last message was replaced: %s", p.format, doc)
+				if doc := p.write().Text(); strings.Contains(doc, placeholderText) {
+					t.Errorf("%s: the last message was replaced: %s", p.client.format, doc)
 				}
 			}
 		})
@@ -406,10 +407,9 @@ func TestOwnMembers(t *testing.T) {
 	for _, own := range []content.Format{ChatFormat, ResponsesFormat, ""} {
 		n := newRequest("gpt-4.1", textOf("a"))
 		n.Extra = &content.Extra{Format: own, JSON: `{"model":"evil","logit_bias":{"5":1},"stream":true}`}
-		for format, doc := range map[content.Format]*jsonwire.Writer{
-			ChatFormat: chatDoc(t, n), ResponsesFormat: newPlan(t, n, ServerOpenAI, 0).doc,
+		for format, body := range map[content.Format]string{
+			ChatFormat: chatBody(t, n), ResponsesFormat: bodyOf(t, n, ServerOpenAI),
 		} {
-			body := doc.Text()
 			if got, want := strings.Contains(body, `"logit_bias":{"5":1}`), own == format || own == ""; got != want {
 				t.Errorf("members of %q over %s: sent %v, want %v", own, format, got, want)
 			}
@@ -420,13 +420,13 @@ func TestOwnMembers(t *testing.T) {
 	}
 }
 
-func chatDoc(t *testing.T, n *upstream.Request) *jsonwire.Writer {
+func chatBody(t *testing.T, n *upstream.Request) string {
 	t.Helper()
 	c, err := New(&Options{Dialect: Dialect{Kind: ServerOpenAI}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c.plan(n, false).doc
+	return documentOf(t, c.plan(n, false))
 }
 
 // TestToStandardBase64 checks data in the URL-safe alphabet with its characters at any

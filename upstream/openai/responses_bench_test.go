@@ -103,7 +103,7 @@ func BenchmarkResponsesRequest(b *testing.B) {
 }
 
 func drainBody(b *testing.B, c *Responses, n *upstream.Request) {
-	doc, err := c.plan(n, false).body(b.Context())
+	doc, err := c.plan(n, false).body(b.Context(), nil)
 	if err != nil {
 		b.Fatal(err)
 	}

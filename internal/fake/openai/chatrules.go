@@ -138,6 +138,8 @@ var chatRules = []rule{
 		}
 		return nil
 	}},
+	{"short-ids", "§3.4 [report]", false, shortIDRule},
+	{"strict-roles", "[report]", false, strictRoleRule},
 	{"content", "§2.3", false, func(a *ask) *refusal {
 		for i, m := range a.doc.List("messages") {
 			if m.Text("role") == "assistant" && m.Get("content") == nil && m.Get("tool_calls") == nil && m.Get("refusal") == nil {
@@ -172,6 +174,42 @@ var chatRules = []rule{
 		return nil
 	}},
 	{"pairs", "§2.3 [report]", false, pairRule},
+}
+
+// shortIDRule checks the ids of tool calls as Mistral does.
+func shortIDRule(a *ask) *refusal {
+	if !a.server.opts.ShortIDs {
+		return nil
+	}
+	for _, m := range a.doc.List("messages") {
+		ids := []string{m.Text("tool_call_id")}
+		for _, c := range m.List("tool_calls") {
+			ids = append(ids, c.Text("id"))
+		}
+		for _, id := range ids {
+			if id != "" && (len(id) != 9 || strings.Trim(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") != "") {
+				return no("", "invalid_request_error", "Tool call id was %s but must be a-z, A-Z, 0-9, with a length of 9.", id)
+			}
+		}
+	}
+	return nil
+}
+
+// strictRoleRule checks the order of roles as chat templates of Mistral's models do.
+func strictRoleRule(a *ask) *refusal {
+	if !a.server.opts.StrictRoles {
+		return nil
+	}
+	before := "system"
+	for i, role := range a.roles() {
+		switch {
+		case role == "system" && i > 0, role == before && role != "tool" && role != "system",
+			before == "system" && role != "system" && role != "user", before == "tool" && role == "user":
+			return no("messages", "", "Unexpected role '%s' after role '%s'", role, before)
+		}
+		before = role
+	}
+	return nil
 }
 
 func (a *ask) roles() []string {

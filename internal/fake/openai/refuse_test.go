@@ -111,7 +111,7 @@ var refused = []struct{ name, path, rule, body, code, message string }{
 }
 
 // elsewhere are the rules that other tests break.
-var elsewhere = []string{"local-system", "local-max", "echo", "no-stream-options"}
+var elsewhere = []string{"short-ids", "strict-roles", "local-system", "local-max", "echo", "no-stream-options"}
 
 func TestRefusals(t *testing.T) {
 	broken := map[string]bool{}
@@ -178,6 +178,26 @@ func TestDemands(t *testing.T) {
 		s.post("chat/completions", body)
 		if got := s.Last().Rule; got != rule {
 			t.Errorf("rule %q, want %q", got, rule)
+		}
+	}
+}
+
+// TestTemplates tests requirements of chat templates.
+func TestTemplates(t *testing.T) {
+	s := NewHandler(Options{Local: true, ShortIDs: true, StrictRoles: true})
+	short := strings.NewReplacer(`"id":"1"`, `"id":"abcdefgh1"`, `"id":"2"`, `"id":"abcdefgh2"`, `"tool_call_id":"1"`, `"tool_call_id":"abcdefgh1"`, `"tool_call_id":"2"`, `"tool_call_id":"abcdefgh2"`).Replace
+	const said = `{"role":"assistant","content":"x"}`
+	for body, rule := range map[string]string{
+		talk(hi, calls, first, second):                  "short-ids",
+		short(talk(hi, calls, first, second)):           "",
+		short(talk(hi, calls, first, second, hi)):       "strict-roles",
+		short(talk(hi, calls, first, second, said, hi)): "",
+		talk(hi, hi):   "strict-roles",
+		talk(said, hi): "strict-roles",
+	} {
+		s.post("chat/completions", body)
+		if got := s.Last().Rule; got != rule {
+			t.Errorf("rule %q, want %q: %s", got, rule, body)
 		}
 	}
 }

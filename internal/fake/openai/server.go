@@ -36,6 +36,11 @@ type Options struct {
 	EchoReasoning string
 	// NoStreamOptions rejects stream_options, as some servers do.
 	NoStreamOptions bool
+	// ShortIDs rejects ids of tool calls other than nine letters and digits.
+	ShortIDs bool
+	// StrictRoles rejects messages of one role in a row, and a user directly after
+	// a tool result, as chat templates of Mistral's models do.
+	StrictRoles bool
 	// Quirks are deviations of a compatible server.
 	Quirks Quirks
 }

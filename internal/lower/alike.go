@@ -1,0 +1,162 @@
+package lower
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/foreign"
+	"github.com/polywire/polywire/internal/media"
+	"github.com/polywire/polywire/internal/partfield"
+)
+
+// file pushes a file of any kind for a target to which all files are alike.
+func (l *lowering) file(p content.Part, at Path, in site) {
+	f := partfield.Of(p)
+	x := l.extra(*f.Extra, at.Member("extra"), l.t.Own.Parts, foreign.Part)
+	mark := l.mark(*f.Cache, at, in)
+	signature := l.signature(*f.Signature, at, l.signs(in))
+	usual, same := "", true
+	switch p := p.(type) {
+	case *content.Image:
+		usual = usualImage
+	case *content.Document:
+		usual, same = pdfType, p.Title == "" && p.Context == "" && !p.Citations
+		if p.Citations {
+			l.lose(DocumentCitations, at.Member("citations"))
+		}
+		l.headingOf(p.Title, p, at)
+	}
+	s := l.fileSource(*f.Source, at, usual)
+	if s == nil {
+		return
+	}
+	if in == inResult && !l.t.Results.Files {
+		rule := ResultFile
+		if usual == usualImage {
+			rule = ResultImage
+		}
+		l.lose(rule, at)
+	}
+	if same && s == *f.Source && x == *f.Extra && mark == *f.Cache && signature == *f.Signature {
+		l.push(p)
+		return
+	}
+	switch p.(type) {
+	case *content.Image:
+		l.push(&content.Image{Source: s, Signature: signature, Cache: mark, Extra: x})
+	case *content.Document:
+		l.push(&content.Document{Source: s, Signature: signature, Cache: mark, Extra: x})
+	case *content.Media:
+		l.push(&content.Media{Source: s, Signature: signature, Cache: mark, Extra: x})
+	}
+}
+
+// fileSource returns the source to send for a file, or nil if there is none. usual is the
+// media type of a link without one; "" means that there is no usual one.
+func (l *lowering) fileSource(from content.Source, at Path, usual string) content.Source {
+	fields := partfield.OfSource(from)
+	if fields.MediaType == nil {
+		l.refuse(content.CodeUnsupported, at.Member("source"), "this kind of source has no bytes; send the file as base64")
+		return nil
+	}
+	x := l.extra(*fields.Extra, at.Member("source.extra"), l.t.Own.Parts, foreign.Part)
+	kind, ok := *fields.MediaType, true
+	switch s := from.(type) {
+	case *content.Base64:
+		kind, ok = l.fileType(s, at)
+	case *content.PlainText:
+		if s.Text == "" {
+			l.lose(EmptyText, at)
+			return nil
+		}
+	case *content.URL:
+		switch {
+		case !l.t.Files.Keep && !l.n.ForwardLinks:
+			ok = l.awaits(at, usual == usualImage)
+		case kind == "" && x == nil:
+			kind = l.linkType(s.URL, at, usual)
+		}
+	case *content.File:
+		ok = l.storedFile(s, at, usual == usualImage)
+	}
+	switch {
+	case !ok:
+		return nil
+	case x == *fields.Extra && kind == *fields.MediaType:
+		return from
+	}
+	to := partfield.CopySource(from)
+	fields = partfield.OfSource(to)
+	*fields.MediaType, *fields.Extra = kind, x
+	return to
+}
+
+// fileType returns the media type of the bytes of a file. It returns false if the target
+// does not accept the type.
+func (l *lowering) fileType(s *content.Base64, at Path) (kind string, ok bool) {
+	if kind = s.MediaType; kind == "" {
+		if kind = (media.File{Data: s.Data}).Detect(); kind != "" {
+			l.lose(FileType, at.Member("source.media_type"))
+		}
+	}
+	types := l.t.Files.Types
+	switch {
+	case types == nil, slices.ContainsFunc(types, func(t string) bool { return matchesType(t, kind) }):
+		return kind, true
+	case kind == "":
+		l.refuse(content.CodeMedia, at.Member("source"), "the media type of the file is unknown; set it")
+	default:
+		l.refuse(content.CodeUnsupported, at.Member("source"), "the model does not accept files of this media type")
+	}
+	return "", false
+}
+
+// matchesType reports whether a media type is t, or of the kind that t is if t ends with a
+// star.
+func matchesType(t, mediaType string) bool {
+	if prefix, ok := strings.CutSuffix(t, "*"); ok {
+		return len(mediaType) > len(prefix) && strings.HasPrefix(mediaType, prefix)
+	}
+	return t == mediaType
+}
+
+// storedFile reports whether the id of a file is sent.
+func (l *lowering) storedFile(s *content.File, at Path, image bool) bool {
+	stored := slices.ContainsFunc(l.t.Files.IDs, func(prefix string) bool {
+		return len(s.ID) > len(prefix) && strings.HasPrefix(s.ID, prefix)
+	})
+	switch {
+	case stored:
+		l.to.Stored = true
+		return true
+	case l.t.Files.Keep:
+		l.lose(FileStored, at.Member("source"))
+		return false
+	}
+	return l.awaits(at, image)
+}
+
+const usualImage = "image/jpeg"
+
+// linkTypes maps the endings of links to media types.
+var linkTypes = [...][2]string{
+	{".png", "image/png"}, {".jpg", "image/jpeg"}, {".jpeg", "image/jpeg"}, {".gif", "image/gif"}, {".webp", "image/webp"},
+}
+
+// linkType returns the media type to send for a link without one. Links to documents are
+// usually links to PDFs.
+func (l *lowering) linkType(link string, at Path, usual string) string {
+	if usual != usualImage {
+		return usual
+	}
+	l.lose(LinkType, at.Member("source.media_type"))
+	link, _, _ = strings.Cut(link, "?")
+	link, _, _ = strings.Cut(link, "#")
+	for _, t := range linkTypes {
+		if strings.HasSuffix(strings.ToLower(link), t[0]) {
+			return t[1]
+		}
+	}
+	return usual
+}

@@ -1,0 +1,583 @@
+package lower
+
+import (
+	"slices"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/foreign"
+	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/partfield"
+	"github.com/polywire/polywire/upstream"
+)
+
+// Calls describes tool calls of the assistant.
+type Calls struct {
+	NoInput   bool   // a call may have no input; otherwise an empty object is sent
+	Signature string // of the first call of a step that has none; "" means that the server does not need one
+}
+
+// Thoughts describes thinking of earlier responses.
+type Thoughts struct {
+	// Carried says that signatures of the target's format on texts and tool calls hold
+	// the thinking before them: see [envelope.EncodeThinking]. Otherwise they belong to the
+	// part that they are on, and thinking is a part like others.
+	Carried bool
+
+	// Named says that each thinking block has another signature, by which it is found.
+	Named bool
+
+	// TextState says that carried state may be that of a text: see
+	// [envelope.State.TextSignature].
+	TextState bool
+
+	WithCalls bool // only thinking of turns with tool calls is sent
+
+	// NotLast reports whether a turn cannot end with a thinking block. Nil means that it
+	// can end with all.
+	NotLast func(t *content.Thinking) bool
+
+	// Unsigned says which thinking without a signature of the target's format is sent.
+	Unsigned Unsigned
+
+	// Missing is reported for tool calls without thinking text. Nil means that the
+	// server does not need any.
+	Missing *loss.Rule
+
+	// Recall returns a function for the parts of a request that have a signature of the
+	// target's format, or that only its vendor can read. A client may have made them up.
+	// The function returns nil if a part may go back to the vendor, otherwise the rule by
+	// which it is dropped. Without Recall, all parts may.
+	Recall func(n *upstream.Request) func(p content.Part) *loss.Rule
+
+	// ItemID returns the id of what a thinking block holds. Calls and results of the
+	// vendor's tools that have this id only show it, and are not sent. Nil means that
+	// they are sent themselves.
+	ItemID func(t *content.Thinking) string
+}
+
+// Unsigned says which thinking is sent that the target's vendor did not sign.
+type Unsigned uint8
+
+// Which thinking is sent without a signature.
+const (
+	UnsignedNone Unsigned = iota
+	UnsignedOnly          // thinking without any signature
+	UnsignedAny           // that of other vendors, too
+)
+
+// mayReturn returns nil if a part may go back to its vendor, otherwise the rule by which
+// it is dropped.
+func (l *lowering) mayReturn(p content.Part) *loss.Rule {
+	if l.t.Thoughts.Recall == nil {
+		return nil
+	}
+	if l.recalls == nil {
+		l.recalls = l.t.Thoughts.Recall(l.n)
+	}
+	return l.recalls(p)
+}
+
+// isShown reports whether the run holds a thinking block with an id, or with the JSON text
+// raw.
+func (l *lowering) isShown(id, raw string) bool {
+	if l.items == nil {
+		l.items = make(map[string]bool)
+		add := func(p content.Part) {
+			t, ok := p.(*content.Thinking)
+			if !ok || t == nil {
+				return
+			}
+			if key := thinkingKey(l.t.Format, t); key.Data != "" {
+				l.items[key.Data] = true
+				l.items[l.t.Thoughts.ItemID(t)] = true
+			}
+		}
+		for i := range l.turnsOf {
+			for _, p := range l.turnsOf[i].Parts {
+				add(p)
+			}
+		}
+		for _, p := range l.stack {
+			add(p)
+		}
+	}
+	return id != "" && l.items[id] || raw != "" && l.items[raw]
+}
+
+// recall is what is known of the thinking of a run of assistant turns.
+type recall struct {
+	recalls     func(p content.Part) *loss.Rule // of Thoughts.Recall
+	turnsOf     []content.Turn
+	items       map[string]bool           // ids and data of the thinking blocks of the run; made on demand
+	returned    map[content.Signature]int // index on the stack of each block that the client returned; -1: not yet there
+	carriedText string                    // rest of the thinking texts that the signatures of the run carry
+	hasBlocks   bool                      // a block of the run is sent
+	lastCall    int                       // index on the stack of the last tool call of the turn, or -1
+	current     int                       // see currentTurn
+	missing     bool                      // Thoughts.Missing was reported
+}
+
+// attachSignatures returns the turns with signatures that were carried in parts of their
+// own attached to their parts.
+func (l *lowering) attachSignatures(turns []content.Turn) []content.Turn {
+	return envelope.AttachSignatures(l.t.Format, turns)
+}
+
+// assistantRun lowers consecutive assistant turns to one turn: clients that store each
+// piece of a stream as a turn send such runs. first is the index of the first turn.
+func (l *lowering) assistantRun(run []content.Turn, first int) {
+	hasCalls := slices.ContainsFunc(run, hasCall)
+	start := l.begin()
+	l.beginRecall(run, hasCalls)
+	if len(run) > 1 && l.t.Conversation.JoinUser == JoinSection && slices.ContainsFunc(run, l.binds) {
+		l.lose(TurnsJoined, In(Turns, first+1))
+	}
+	var members *content.Extra
+	step := start // where the current step begins: behind the last tool call or carried state
+	for k := range run {
+		t, at := &run[k], In(Turns, first+k)
+		if x := l.extra(t.Extra, at.Member("extra"), l.t.Own.Turns, foreign.Turn); x != nil {
+			if members != nil {
+				l.lose(TurnMembers, at.Member("extra"))
+			} else {
+				members = x
+			}
+		}
+		if len(t.Parts) == 0 {
+			l.lose(EmptyTurn, at)
+		}
+		for i, p := range t.Parts {
+			if p == envelope.Removed {
+				continue
+			}
+			at := at.In(Parts, i)
+			state := l.carriedState(p)
+			_, isText := p.(*content.Text)
+			if state != "" && !isText {
+				l.restore(step, state, at)
+			}
+			l.assistantPart(p, at, hasCalls, start)
+			if state != "" && isText {
+				l.restore(step, state, at)
+			}
+			if _, isCall := p.(*content.ToolUse); isCall || state != "" {
+				step = len(l.stack)
+			}
+		}
+	}
+	if l.t.Thoughts.NotLast != nil {
+		l.dropLastThinking(start, In(Turns, first+len(run)-1))
+	}
+	if l.t.Conversation.TextsFirst {
+		l.textsFirst(start)
+	}
+	l.needThinking(start)
+	var from []content.Part
+	if len(run) == 1 {
+		from = run[0].Parts
+	}
+	sent := slices.ContainsFunc(l.stack[start:], l.isContent)
+	parts := l.pop(start, from)
+	if !sent {
+		return
+	}
+	l.out = append(l.out, content.Turn{Role: content.RoleAssistant, Parts: parts, Extra: members})
+}
+
+// binds reports whether an assistant turn belongs to those beside it.
+func (l *lowering) binds(t content.Turn) bool {
+	return slices.ContainsFunc(t.Parts, func(p content.Part) bool {
+		switch p.(type) {
+		case *content.ToolUse, *content.Thinking:
+			return true
+		}
+		return l.carriedState(p) != ""
+	})
+}
+
+// isContent reports whether a turn can consist of a part.
+func (l *lowering) isContent(p content.Part) bool {
+	switch p := p.(type) {
+	case *content.Thinking:
+		return p.Redacted.Data != "" || !l.t.Thoughts.Carried
+	case *content.Text:
+		return p.Text != "" || !l.t.Thoughts.Carried
+	}
+	return true
+}
+
+func hasCall(t content.Turn) bool {
+	return slices.ContainsFunc(t.Parts, func(p content.Part) bool {
+		u, ok := p.(*content.ToolUse)
+		return ok && u != nil
+	})
+}
+
+// assistantPart pushes a part of an assistant turn, which begins at an index of the
+// stack.
+func (l *lowering) assistantPart(p content.Part, at Path, hasCalls bool, start int) {
+	if content.IsNil(p) {
+		l.refuse(content.CodeValue, at, "the part must not be nil")
+		return
+	}
+	switch p := p.(type) {
+	case *content.Text:
+		l.assistantText(p, at, start)
+	case *content.ToolUse:
+		l.toolCall(p, at)
+	case *content.Thinking:
+		l.thought(p, at, hasCalls)
+	case *content.Image, *content.Document, *content.Media:
+		l.assistantFile(p, at)
+	case *content.SearchResult, *content.ToolResult:
+		l.lose(UnknownPart, at)
+	default:
+		l.part(p, at, inAssistant)
+	}
+}
+
+// assistantText pushes a text. If texts are before calls, an empty line separates it from
+// the text before a call.
+func (l *lowering) assistantText(p *content.Text, at Path, start int) {
+	before := len(l.stack)
+	l.text(p, at, inAssistant)
+	if !l.t.Conversation.TextsFirst || len(l.stack) == before || p.Text == "" || !l.afterCall(start, before) {
+		return
+	}
+	l.lose(CallOrder, at)
+	if l.needsBreak(start, before) {
+		l.stack = slices.Insert(l.stack, before, content.Part(textBreak))
+	}
+}
+
+// textBreak is the empty line between texts that were on both sides of a tool call.
+var textBreak = &content.Text{Text: "\n\n"}
+
+// afterCall reports whether a part of the current turn on the stack is a tool call.
+func (l *lowering) afterCall(start, end int) bool { return l.lastCall >= start && l.lastCall < end }
+
+// needsBreak reports whether a text is the first behind a tool call, and a text precedes
+// the call.
+func (l *lowering) needsBreak(start, end int) bool {
+	for i := end - 1; i > l.lastCall; i-- {
+		if isText(l.stack[i]) {
+			return false
+		}
+	}
+	return slices.ContainsFunc(l.stack[start:l.lastCall], isText)
+}
+
+func isText(p content.Part) bool {
+	t, ok := p.(*content.Text)
+	return ok && t.Text != ""
+}
+
+// textsFirst moves the tool calls of a turn to its end.
+func (l *lowering) textsFirst(start int) {
+	rank := func(p content.Part) int {
+		if _, ok := p.(*content.ToolUse); ok {
+			return 1
+		}
+		return 0
+	}
+	byRank := func(a, b content.Part) int { return rank(a) - rank(b) }
+	if list := l.stack[start:]; !slices.IsSortedFunc(list, byRank) {
+		slices.SortStableFunc(list, byRank)
+	}
+}
+
+// toolCall pushes a tool call.
+func (l *lowering) toolCall(p *content.ToolUse, at Path) {
+	q := *p
+	q.Extra = l.extra(p.Extra, at.Member("extra"), l.t.Own.Calls, foreign.Part)
+	q.Cache = l.mark(p.Cache, at, inAssistant)
+	q.Signature = l.signature(p.Signature, at, !l.t.Thoughts.Carried)
+	switch object := trimBlank(p.Input); {
+	case object != "":
+		if object[0] != '{' {
+			l.refuse(content.CodeType, at.Member("input"), "must be a JSON object")
+		}
+	case !l.t.Calls.NoInput:
+		q.Input = "{}"
+	}
+	l.signCall(&q, at)
+	l.calls = append(l.calls, call{part: p, at: at.spot()})
+	l.lastCall = len(l.stack)
+	if q == *p {
+		l.push(p)
+		return
+	}
+	own := q // only a copy that is needed is allocated
+	l.push(&own)
+}
+
+// signCall signs the first call of a step if the server requires that. The server does not
+// check earlier turns. They are signed too, so that the conversation keeps its beginning.
+func (l *lowering) signCall(p *content.ToolUse, at Path) {
+	if l.t.Calls.Signature == "" || l.lastCall >= 0 || p.Signature.Data != "" {
+		return
+	}
+	rule := CallSignature
+	if turn, _ := at.Turn(); turn < l.current {
+		rule = CallSignatureEarlier
+	}
+	l.lose(rule, at.Member("signature"))
+	p.Signature = content.Signature{Format: l.t.Format, Data: l.t.Calls.Signature}
+}
+
+// currentTurn returns the turn from which on calls need a signature: the last turn of the
+// user that has something other than tool results.
+func (l *lowering) currentTurn(turns []content.Turn) int {
+	if l.t.Calls.Signature == "" {
+		return 0
+	}
+	for i := len(turns) - 1; i >= 0; i-- {
+		if l.roles[i] != content.RoleAssistant && l.roles[i] != over && slices.ContainsFunc(turns[i].Parts, isNoResult) {
+			return i
+		}
+	}
+	return 0
+}
+
+// thought pushes a thinking block.
+func (l *lowering) thought(p *content.Thinking, at Path, hasCalls bool) {
+	x := l.extra(p.Extra, at.Member("extra"), l.t.Own.Parts, foreign.Part)
+	s := p.Redacted
+	if s.Data == "" {
+		s = p.Signature
+	}
+	rule := Thinking
+	switch {
+	case l.t.Thoughts.WithCalls && !hasCalls:
+	case s.Format == l.t.Format && s.Data != "":
+		rule = l.mayReturn(p)
+	case p.Text == "":
+	case l.t.Thoughts.Unsigned == UnsignedAny, l.t.Thoughts.Unsigned == UnsignedOnly && s.Data == "":
+		rule = nil
+	}
+	switch {
+	case rule == nil:
+		l.hasBlocks = true
+		if l.returned != nil {
+			l.returned[thinkingKey(l.t.Format, p)] = len(l.stack)
+		}
+		if s.Format != l.t.Format && s.Data != "" || x != p.Extra {
+			q := *p
+			if q.Extra = x; s.Format != l.t.Format {
+				q.Signature, q.Redacted = content.Signature{}, content.Signature{}
+			}
+			p = &q
+		}
+		l.push(p)
+	case l.repeatsCarried(p, s):
+	default:
+		l.lose(rule, at)
+	}
+}
+
+// repeatsCarried reports whether unsigned thinking is carried in a signature, too.
+func (l *lowering) repeatsCarried(p *content.Thinking, s content.Signature) bool {
+	if s.Data != "" || p.Text == "" || len(l.carriedText) < len(p.Text) || l.carriedText[:len(p.Text)] != p.Text {
+		return false
+	}
+	l.carriedText = l.carriedText[len(p.Text):]
+	return true
+}
+
+// assistantFile pushes a file of the assistant, moves it to the next user turn, or
+// drops it.
+func (l *lowering) assistantFile(p content.Part, at Path) {
+	s := partfield.SignatureOf(p)
+	switch c := &l.t.Conversation; {
+	case s.Format == l.t.Format && s.Data != "" && l.t.Own.Vendor && l.mayReturn(p) == nil:
+		l.push(p)
+	case c.AssistantFiles, c.AssistantDocuments && isDocument(p):
+		l.part(p, at, inAssistant)
+	case c.MoveFiles:
+		l.move(p, FileMoved, at)
+	default:
+		l.lose(AssistantFile, at)
+	}
+}
+
+func isDocument(p content.Part) bool {
+	_, ok := p.(*content.Document)
+	return ok
+}
+
+// move lowers a file for the next user turn, and reports that with r.
+func (l *lowering) move(p content.Part, r *loss.Rule, at Path) {
+	before := len(l.stack)
+	l.part(p, at, inUser)
+	if len(l.stack) == before {
+		return
+	}
+	l.moved = append(l.moved, l.stack[before:]...)
+	l.stack = l.stack[:before]
+	l.moves = append(l.moves, Loss{Rule: r, Path: at})
+}
+
+// beginRecall prepares what is known of the thinking of a run.
+func (l *lowering) beginRecall(run []content.Turn, hasCalls bool) {
+	l.turnsOf, l.items = run, nil
+	l.returned, l.carriedText, l.hasBlocks, l.lastCall = nil, "", false, -1
+	if !l.t.Thoughts.Carried || l.t.Thoughts.WithCalls && !hasCalls {
+		return
+	}
+	var texts []byte
+	for k := range run {
+		for _, p := range run[k].Parts {
+			state := l.carriedState(p)
+			if state == "" {
+				continue
+			}
+			if l.returned == nil {
+				l.returned = make(map[content.Signature]int)
+			}
+			list, _ := envelope.DecodeThinking(l.t.Format, state)
+			for _, s := range list {
+				texts = append(texts, s.Text...)
+			}
+		}
+	}
+	if l.returned == nil {
+		return
+	}
+	l.carriedText = string(texts)
+	for k := range run {
+		for _, p := range run[k].Parts {
+			if t, ok := p.(*content.Thinking); ok && t != nil {
+				l.returned[thinkingKey(l.t.Format, t)] = -1
+			}
+		}
+	}
+	delete(l.returned, content.Signature{})
+}
+
+// carriedState returns the list of states that a part carries, or "".
+func (l *lowering) carriedState(p content.Part) string {
+	if !l.t.Thoughts.Carried {
+		return ""
+	}
+	switch p.(type) {
+	case *content.Thinking, *content.ToolResult:
+		return ""
+	}
+	s := partfield.SignatureOf(p)
+	if s.Format != l.t.Format || s.Data == "" || s.Data[0] == '{' {
+		return ""
+	}
+	return s.Data
+}
+
+// thinkingKey returns the signature or redacted data of a format, which identifies a
+// thinking block. It is zero for other blocks.
+func thinkingKey(f content.Format, t *content.Thinking) content.Signature {
+	switch f {
+	case t.Redacted.Format:
+		return t.Redacted
+	case t.Signature.Format:
+		return t.Signature
+	}
+	return content.Signature{}
+}
+
+// restore pushes the thinking that a part at a path carries, except blocks that the client
+// returned. The step of the thinking begins at an index of the stack.
+func (l *lowering) restore(step int, state string, at Path) {
+	if l.returned == nil { // thinking is not sent here
+		return
+	}
+	list, ok := envelope.DecodeThinking(l.t.Format, state)
+	if !ok {
+		l.lose(ThinkingBroken, at.Member("signature"))
+		return
+	}
+	if !l.t.Thoughts.Named && l.hasBlocks {
+		return // the blocks are the same thinking
+	}
+	var text content.Signature // of the texts of the step
+	list = slices.DeleteFunc(list, func(s envelope.State) bool {
+		if s.TextSignature {
+			text = s.Signature
+			return true
+		}
+		if rule := l.mayReturn(s.Thinking); rule != nil {
+			l.lose(rule, at.Member("signature"))
+			return true
+		}
+		if !l.t.Thoughts.Named {
+			return false
+		}
+		key := thinkingKey(l.t.Format, s.Thinking)
+		i, known := l.returned[key]
+		if !known {
+			l.returned[key] = -1
+		}
+		return known && i < step || key.Data == ""
+	})
+	if len(list) > 0 {
+		rest := slices.Clone(l.stack[step:])
+		l.stack = envelope.Restore(l.stack[:step], rest, list,
+			func(s *envelope.State) int {
+				if !l.t.Thoughts.Named {
+					return -1
+				}
+				return l.returned[thinkingKey(l.t.Format, s.Thinking)] - step
+			},
+			func(s *envelope.State) content.Part { return s.Thinking })
+	}
+	if text.Data != "" && l.t.Thoughts.TextState && !l.hasTextState(step) {
+		l.push(&content.Text{Signature: text})
+	}
+}
+
+// hasTextState reports whether a text of the step has a signature.
+func (l *lowering) hasTextState(step int) bool {
+	return slices.ContainsFunc(l.stack[step:], func(p content.Part) bool {
+		t, ok := p.(*content.Text)
+		return ok && t.Signature.Data != ""
+	})
+}
+
+// dropLastThinking drops the thinking at the end of a turn.
+func (l *lowering) dropLastThinking(start int, turn Path) {
+	end := len(l.stack)
+	for end > start {
+		if t, ok := l.stack[end-1].(*content.Thinking); !ok || !l.t.Thoughts.NotLast(t) {
+			break
+		}
+		end--
+	}
+	if end < len(l.stack) {
+		l.lose(ThinkingLast, turn)
+		l.stack = l.stack[:end]
+	}
+}
+
+// needThinking reports tool calls without thinking if the server needs it, once in a
+// conversation.
+func (l *lowering) needThinking(start int) {
+	if l.t.Thoughts.Missing == nil || l.missing || l.lastCall < start {
+		return
+	}
+	for _, p := range l.stack[start:] {
+		if t, ok := p.(*content.Thinking); ok && t.Text != "" {
+			return
+		}
+	}
+	l.missing = true
+	for i := range l.calls {
+		l.lose(l.t.Thoughts.Missing, l.calls[i].at.path())
+		return
+	}
+}
+
+// trimBlank returns s without white space at its beginning.
+func trimBlank(s string) string {
+	for len(s) > 0 && (s[0] == ' ' || s[0] == '\t' || s[0] == '\r' || s[0] == '\n') {
+		s = s[1:]
+	}
+	return s
+}

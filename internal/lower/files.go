@@ -1,0 +1,635 @@
+package lower
+
+import (
+	"encoding/base64"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/foreign"
+	"github.com/polywire/polywire/internal/media"
+	"github.com/polywire/polywire/internal/partfield"
+)
+
+// Files describes the files that a target accepts in user turns.
+type Files struct {
+	TextOnly bool // the model reads no files
+	Note     bool // a sentence replaces a file that cannot be read; otherwise the request is refused
+
+	// Alike says that files of all kinds are sent in one form: bytes with a media type, a
+	// link, or an id. The next fields are for such targets, and those behind them for others.
+	Alike bool
+	Types []string // media types, such as "image/png" or "audio/*"; nil means all
+	IDs   []string // prefixes of the ids of files that the vendor stores
+	Keep  bool     // the caller loads no files: links and ids are sent as they are
+
+	Images        []string // media types; nil means all images
+	ImageLinks    bool
+	Documents     []string // media types besides text
+	DocumentLinks bool
+	Audio         map[string]string // media types, and what they are called here
+
+	IDPrefix string // of the ids of files that the vendor stores, after others have been loaded; "" means none
+	AnyID    bool   // the vendor stores files of all ids that could not be loaded
+
+	// DetectTypes says that the server rejects a media type that is not that of the
+	// data. Images and PDFs get the type of their first bytes.
+	DetectTypes bool
+
+	// Citable says that there are search results, and documents of texts and parts, and
+	// that they can have a title and a context and be cited. Otherwise they are sent as
+	// text.
+	Citable     bool
+	TitleLength int // of documents, in characters; 0 means no limit
+
+	// Name completes the name of a document.
+	Name func(title, mediaType string) string
+
+	// Details are the members of files that say how closely the model looks at them.
+	Details Details
+}
+
+// Details describes the resolution of images and files.
+type Details struct {
+	Documents bool // documents have a resolution, too
+
+	// Of returns the target's members for the members x of a part, or "". rest reports
+	// whether x has others.
+	Of func(x *content.Extra) (json string, rest bool)
+}
+
+const pdfType = "application/pdf"
+
+// detail returns the members to send for those of a file.
+func (l *lowering) detail(x *content.Extra, at Path) *content.Extra {
+	if l.t.Files.Details.Of == nil {
+		return l.extra(x, at.Member("extra"), l.t.Own.Parts, foreign.Part)
+	}
+	json, rest := "", true
+	if x == nil || x.JSON == "" || x.JSON == "{}" {
+		rest = false
+	} else {
+		json, rest = l.t.Files.Details.Of(x)
+	}
+	if rest {
+		l.extra(x, at.Member("extra"), false, foreign.Part)
+	}
+	switch {
+	case json == "":
+		return l.defaultDetail
+	case x.Format == l.t.Format && x.JSON == json:
+		return x
+	}
+	return &content.Extra{Format: l.t.Format, JSON: json}
+}
+
+// label pushes the name of a file if the object of a tool result refers to it. It reports
+// the other members of the source, and returns the name so that it can be removed.
+func (l *lowering) label(p content.Part, at Path) *content.Text {
+	x := partfield.SourceExtra(partfield.SourceOf(p))
+	if x == nil {
+		return nil
+	}
+	name, alone := "", false
+	if l.names {
+		name, alone = codec.DisplayName(p)
+	}
+	if name == "" || !alone {
+		l.extra(x, at.Member("source.extra"), l.t.Own.Parts, foreign.Part)
+	}
+	if name == "" {
+		return nil
+	}
+	t := &content.Text{Text: name + ":"}
+	if l.labels == nil {
+		l.labels = make(map[*content.Text]bool)
+	}
+	l.labels[t] = true
+	l.push(t)
+	return t
+}
+
+// isLabel reports whether a part is the name of the file behind it.
+func (l *lowering) isLabel(p content.Part) bool {
+	t, ok := p.(*content.Text)
+	return ok && l.labels[t]
+}
+
+// image pushes an image.
+func (l *lowering) image(p *content.Image, at Path, in site) {
+	if l.t.Files.Alike {
+		l.file(p, at, in)
+		return
+	}
+	q := *p
+	q.Signature = l.signature(p.Signature, at, in == inAssistant)
+	from := len(l.stack)
+	l.label(p, at)
+	if !l.readsFiles(at, "an image", "") {
+		return
+	}
+	q.Extra = l.detail(p.Extra, at)
+	f := &l.t.Files
+	s, ok := l.source(p.Source, at, f.ImageLinks, true)
+	if !ok {
+		l.stack = l.stack[:from]
+		return
+	}
+	if b, ok := s.(*content.Base64); ok {
+		kind := media.Canonical(b.MediaType)
+		if f.DetectTypes {
+			kind = media.Canonical(strings.ToLower(b.MediaType))
+			if shown := detect(b.Data); slices.Contains(f.Images, shown) {
+				kind = shown
+			}
+		}
+		if !strings.HasPrefix(kind, "image/") || f.Images != nil && !slices.Contains(f.Images, kind) {
+			l.stack = l.stack[:from]
+			l.unreadable(at, kind, "", content.CodeMedia, "source.media_type", "must be a type of images that the server accepts: "+list(f.Images, "image/…"))
+			return
+		}
+		if f.DetectTypes && kind != b.MediaType {
+			l.lose(FileType, at.Member("source.media_type"))
+		}
+		s = l.withType(b, kind)
+	}
+	q.Source = s
+	q.Cache = l.mark(p.Cache, at, in)
+	if in == inResult && !l.t.Results.Files {
+		l.lose(ResultImage, at)
+	}
+	if q == *p {
+		l.push(p)
+		return
+	}
+	l.push(&q)
+}
+
+// media pushes audio or video.
+func (l *lowering) media(p *content.Media, at Path, in site) {
+	if l.t.Files.Alike {
+		l.file(p, at, in)
+		return
+	}
+	q := *p
+	q.Extra = l.extra(p.Extra, at.Member("extra"), l.t.Own.Parts, foreign.Part)
+	q.Signature = l.signature(p.Signature, at, in == inAssistant)
+	from := len(l.stack)
+	l.label(p, at)
+	f := &l.t.Files
+	if f.Audio == nil {
+		l.stack = l.stack[:from]
+		l.unreadable(at, "audio or video", "", content.CodeUnsupported, "", "the server accepts no audio or video")
+		return
+	}
+	if !l.readsFiles(at, "audio or video", "") {
+		return
+	}
+	s, ok := l.source(p.Source, at, false, false)
+	if !ok {
+		l.stack = l.stack[:from]
+		return
+	}
+	if b, ok := s.(*content.Base64); ok {
+		kind := f.Audio[b.MediaType]
+		if kind == "" {
+			l.stack = l.stack[:from]
+			l.unreadable(at, b.MediaType, "", content.CodeUnsupported, "source.media_type", "must be audio as WAV or MP3; the server accepts no other audio and no video")
+			return
+		}
+		s = l.withType(b, kind)
+	}
+	q.Source = s
+	q.Cache = l.mark(p.Cache, at, in)
+	if in == inResult && !l.t.Results.Files {
+		l.lose(ResultFile, at)
+	}
+	if q == *p {
+		l.push(p)
+		return
+	}
+	l.push(&q)
+}
+
+// withType returns a source with another media type, without members that are not sent.
+func (l *lowering) withType(s *content.Base64, kind string) *content.Base64 {
+	x := l.ownExtra(s.Extra)
+	if s.MediaType == kind && s.Extra == x {
+		return s
+	}
+	return &content.Base64{MediaType: kind, Data: s.Data, Extra: x}
+}
+
+// ownExtra returns the members of a source that are sent. The others have been reported.
+func (l *lowering) ownExtra(x *content.Extra) *content.Extra {
+	if !l.t.Own.Parts {
+		return nil
+	}
+	return codec.Own(x, l.t.Format)
+}
+
+// detect returns the media type that the first bytes of a base64 file indicate, or "".
+func detect(data string) string {
+	const lead = (media.SniffLen + 2) / 3 * 4
+	if len(data) < lead {
+		return ""
+	}
+	var b [lead / 4 * 3]byte
+	n, err := base64.StdEncoding.Decode(b[:], []byte(data[:lead]))
+	if err != nil {
+		return ""
+	}
+	return media.Detect(b[:n])
+}
+
+// list returns the words of a list, or others if it is empty.
+func list(words []string, others string) string {
+	if len(words) == 0 {
+		return others
+	}
+	return strings.Join(words, ", ")
+}
+
+// source returns the source to send: the bytes of a file, or a link or an id that the
+// server accepts. It returns false if the file must be loaded first, or cannot be.
+func (l *lowering) source(s content.Source, at Path, links, image bool) (content.Source, bool) {
+	switch s := s.(type) {
+	case *content.Base64:
+		if s != nil {
+			return s, true
+		}
+	case *content.URL:
+		if s == nil {
+			break
+		}
+		if links && l.n.ForwardLinks && isWebURL(s.URL) {
+			if s.MediaType != "" {
+				l.lose(FileLinkType, at.Member("source.media_type"))
+			}
+			if x := l.ownExtra(s.Extra); s.Extra != x || s.MediaType != "" {
+				return &content.URL{URL: s.URL, Extra: x}, true
+			}
+			return s, true
+		}
+		return s, l.awaits(at, image)
+	case *content.File:
+		if s == nil {
+			break
+		}
+		if l.loaded && l.t.Files.isStored(s.ID) {
+			if s.MediaType != "" {
+				l.lose(FileLinkType, at.Member("source.media_type"))
+			}
+			if x := l.ownExtra(s.Extra); s.Extra != x || s.MediaType != "" {
+				return &content.File{ID: s.ID, Extra: x}, true
+			}
+			return s, true
+		}
+		return s, l.awaits(at, image)
+	}
+	l.refuse(content.CodeUnsupported, at.Member("source"), "this kind of source has no bytes; send the file as base64")
+	return nil, false
+}
+
+// isStored reports whether the vendor stores the file with an id.
+func (f *Files) isStored(id string) bool {
+	return f.AnyID || f.IDPrefix != "" && strings.HasPrefix(id, f.IDPrefix)
+}
+
+// awaits notes that a file must be loaded. It returns false if that was tried.
+func (l *lowering) awaits(at Path, image bool) bool {
+	if l.loaded {
+		l.refuse(content.CodeUnsupported, at.Member("source"), "the file is not available; send it as base64")
+		return false
+	}
+	l.to.Load, l.to.LoadDocuments = true, l.to.LoadDocuments || !image
+	return true
+}
+
+func isWebURL(link string) bool {
+	scheme, _, ok := strings.Cut(link, "://")
+	return ok && (strings.EqualFold(scheme, "https") || strings.EqualFold(scheme, "http"))
+}
+
+// readsFiles reports whether the model reads files. If not, the file is unreadable.
+func (l *lowering) readsFiles(at Path, kind, title string) bool {
+	if l.t.Files.TextOnly {
+		l.unreadable(at, kind, title, content.CodeUnsupported, "", "the model reads text only")
+	}
+	return !l.t.Files.TextOnly
+}
+
+// unreadable refuses the request because of a file that the server does not accept or, if
+// the target has Note, pushes a sentence instead of the file.
+func (l *lowering) unreadable(at Path, kind, title string, code content.Code, member, text string) {
+	if !l.t.Files.Note {
+		l.refuse(code, at.Member(member), text)
+		return
+	}
+	l.lose(FileUnreadable, at)
+	if title != "" {
+		kind += ", \"" + title + "\""
+	}
+	l.push(&content.Text{Text: "[Here is a file that you cannot read: " + kind + ".]"})
+}
+
+// document pushes a document: as a file, or as its texts and parts.
+func (l *lowering) document(p *content.Document, at Path, in site) {
+	if l.t.Files.Citable {
+		l.citableDocument(p, at, in)
+		return
+	}
+	if s, ok := p.Source.(*content.Parts); l.t.Files.Alike && (!ok || s == nil) {
+		l.file(p, at, in)
+		return
+	}
+	l.signature(p.Signature, at, in == inAssistant)
+	if p.Citations {
+		l.lose(DocumentCitations, at.Member("citations"))
+	}
+	q := content.Document{}
+	if l.t.Files.Details.Documents {
+		q.Extra = l.detail(p.Extra, at)
+	} else {
+		l.extra(p.Extra, at.Member("extra"), l.t.Own.Parts, foreign.Part)
+	}
+	before := len(l.stack)
+	mark := l.mark(p.Cache, at, in)
+	switch s := p.Source.(type) {
+	case *content.PlainText:
+		if s != nil {
+			l.textDocument(p, s.Text, at)
+		}
+	case *content.Parts:
+		if s == nil {
+			break
+		}
+		l.lose(DocumentParts, at.Member("source"))
+		l.heading(p, at, true)
+		l.parts(s.Parts, at, SourceParts, in)
+	default:
+		l.documentFile(p, &q, at, in)
+	}
+	if mark != nil && len(l.stack) > before {
+		l.markPart(len(l.stack)-1, mark)
+	}
+}
+
+// citableDocument pushes a document that keeps its form.
+func (l *lowering) citableDocument(p *content.Document, at Path, in site) {
+	q := *p
+	q.Signature = l.signature(p.Signature, at, false)
+	q.Extra = l.extra(p.Extra, at.Member("extra"), l.t.Own.Parts, foreign.Part)
+	q.Citations = l.asksCitations(p.Citations, at)
+	if q.Title = cut(p.Title, l.t.Files.TitleLength); q.Title != p.Title {
+		l.lose(DocumentTitleLength, at.Member("title"))
+	}
+	l.label(p, at)
+	if q.Source = l.documentSource(p, at, in); q.Source == nil {
+		return
+	}
+	q.Cache = l.mark(p.Cache, at, in)
+	if q == *p {
+		l.push(p)
+		return
+	}
+	l.push(&q)
+}
+
+// asksCitations reports whether a request for citations can be sent.
+func (l *lowering) asksCitations(asked bool, at Path) bool {
+	if asked && l.to.Output.Schema.JSON != "" {
+		l.lose(CitationsOfSchema, at.Member("citations"))
+		return false
+	}
+	return asked
+}
+
+// cut returns at most n characters of s. 0 means no limit.
+func cut(s string, n int) string {
+	if n == 0 || len(s) <= n {
+		return s
+	}
+	for i := range s {
+		if n--; n < 0 {
+			return s[:i]
+		}
+	}
+	return s
+}
+
+// documentSource returns the source of a document that keeps its form. It is nil if the
+// request is refused.
+func (l *lowering) documentSource(p *content.Document, at Path, in site) content.Source {
+	switch s := p.Source.(type) {
+	case *content.PlainText:
+		if s == nil {
+			break
+		}
+		x := l.ownExtra(s.Extra)
+		if s.Type() != plainType {
+			l.lose(DocumentTextType, at.Member("source.media_type"))
+		} else if x == s.Extra {
+			return s
+		}
+		return &content.PlainText{Text: s.Text, Extra: x}
+	case *content.Parts:
+		if s == nil {
+			break
+		}
+		start := l.begin()
+		l.parts(s.Parts, at, SourceParts, in)
+		list := l.pop(start, s.Parts)
+		if x := l.ownExtra(s.Extra); x != s.Extra || !isSameList(list, s.Parts) {
+			return &content.Parts{Parts: list, Extra: x}
+		}
+		return s
+	}
+	s, ok := l.source(p.Source, at, l.t.Files.DocumentLinks, false)
+	if b, isData := s.(*content.Base64); ok && isData {
+		return l.base64Document(p, b, at)
+	}
+	if !ok {
+		return nil
+	}
+	return s
+}
+
+// base64Document returns the source of a file, or of a text, in base64.
+func (l *lowering) base64Document(p *content.Document, s *content.Base64, at Path) content.Source {
+	kind, _, _ := strings.Cut(strings.ToLower(s.MediaType), ";")
+	if kind == "" && l.t.Files.DetectTypes {
+		kind = detect(s.Data)
+	}
+	switch {
+	case codec.IsText(kind):
+		text, err := s.Bytes()
+		if err != nil || !utf8.Valid(text) {
+			l.refuse(content.CodeMedia, at.Member("source.data"), "must be base64 of UTF-8 text")
+			return nil
+		}
+		if kind != plainType {
+			l.lose(DocumentTextType, at.Member("source.media_type"))
+		} else {
+			l.lose(DocumentDecoded, at.Member("source"))
+		}
+		return &content.PlainText{Text: string(text), Extra: l.ownExtra(s.Extra)}
+	case slices.Contains(l.t.Files.Documents, kind):
+		if kind != s.MediaType {
+			l.lose(FileType, at.Member("source.media_type"))
+		}
+		return l.withType(s, kind)
+	}
+	l.unreadable(at, kind, p.Title, content.CodeUnsupported, "source.media_type", "must be text or a type of documents that the server accepts: "+list(l.t.Files.Documents, ""))
+	return nil
+}
+
+// documentFile pushes a document whose bytes are in base64 or remote. q has what was
+// found for it so far.
+func (l *lowering) documentFile(p, q *content.Document, at Path, in site) {
+	f := &l.t.Files
+	if l.unreadableRemote(p, at) {
+		return
+	}
+	s, ok := l.source(p.Source, at, f.DocumentLinks, false)
+	if !ok {
+		return
+	}
+	b, ok := s.(*content.Base64)
+	if !ok {
+		if l.to.Load && !l.isKept(s) {
+			if in == inResult && !l.t.Results.Files && !codec.IsText(partfield.MediaTypeOf(s)) {
+				l.lose(ResultFile, at)
+			}
+			q.Source, q.Title = s, p.Title
+			l.push(q)
+			return
+		}
+		if l.readsFiles(at, "a file", p.Title) {
+			l.heading(p, at, true)
+			q.Source = s
+			l.push(q)
+		}
+		return
+	}
+	kind := media.Canonical(b.MediaType)
+	switch {
+	case codec.IsText(kind):
+		l.base64Text(p, b, at)
+		return
+	case f.TextOnly:
+		l.unreadable(at, kind, p.Title, content.CodeUnsupported, "", "the model reads text only")
+		return
+	case len(f.Documents) == 0:
+		l.unreadable(at, kind, l.fileName(p, at), content.CodeUnsupported, "source", "the server does not accept files; send the text")
+		return
+	case !slices.Contains(f.Documents, kind):
+		l.unreadable(at, kind, l.fileName(p, at), content.CodeUnsupported, "source.media_type", "must be text or a type of documents that the server accepts: "+list(f.Documents, ""))
+		return
+	}
+	l.heading(p, at, false)
+	if l.defaultDetail != nil && !f.Details.Documents {
+		l.lose(FileDetail, at)
+	}
+	q.Title = f.Name(l.fileName(p, at), kind)
+	q.Source = l.withType(b, kind)
+	if in == inResult && !l.t.Results.Files {
+		l.lose(ResultFile, at)
+	}
+	l.push(q)
+}
+
+// isKept reports whether a link or an id is sent as it is.
+func (l *lowering) isKept(s content.Source) bool {
+	switch s := s.(type) {
+	case *content.URL:
+		return l.t.Files.DocumentLinks && l.n.ForwardLinks && isWebURL(s.URL)
+	case *content.File:
+		return l.loaded
+	}
+	return true
+}
+
+// textDocument pushes a text document as text.
+func (l *lowering) textDocument(p *content.Document, text string, at Path) {
+	l.lose(DocumentText, at)
+	l.heading(p, at, true)
+	if text != "" {
+		l.push(&content.Text{Text: text})
+	}
+}
+
+// base64Text pushes a text document in base64 as text.
+func (l *lowering) base64Text(p *content.Document, s *content.Base64, at Path) {
+	text, err := s.Bytes()
+	if err != nil || !utf8.Valid(text) {
+		l.refuse(content.CodeMedia, at.Member("source.data"), "must be base64 of UTF-8 text")
+		return
+	}
+	l.textDocument(p, string(text), at)
+}
+
+// heading pushes the title and the context of a document as text. A file has its title
+// as its name.
+func (l *lowering) heading(p *content.Document, at Path, title bool) {
+	name := ""
+	if title {
+		name = l.fileName(p, at)
+	}
+	l.headingOf(name, p, at)
+}
+
+// headingOf pushes a name and the context of a document as text.
+func (l *lowering) headingOf(name string, p *content.Document, at Path) {
+	text := ""
+	if name != "" {
+		text = "Document: " + name + "\n"
+	}
+	if p.Context != "" {
+		text += "About the document: " + p.Context + "\n"
+	}
+	if text != "" {
+		l.lose(DocumentTitle, at)
+		l.push(&content.Text{Text: strings.TrimSuffix(text, "\n")})
+	}
+}
+
+// fileName returns the name of a document: its title or the name in its members.
+func (l *lowering) fileName(p *content.Document, at Path) string {
+	x := partfield.SourceExtra(p.Source)
+	if x == nil {
+		return p.Title
+	}
+	if name := gjson.Get(x.JSON, "displayName").Str; name != "" && p.Title == "" {
+		return name
+	}
+	l.extra(x, at.Member("source.extra"), false, foreign.Part)
+	return p.Title
+}
+
+// unreadableRemote reports whether a document that would have to be fetched cannot be
+// read, and pushes a sentence instead. Most of these are PDFs.
+func (l *lowering) unreadableRemote(p *content.Document, at Path) bool {
+	f := &l.t.Files
+	if len(f.Documents) > 0 && !f.TextOnly || !f.Note {
+		return false
+	}
+	switch p.Source.(type) {
+	case *content.URL, *content.File:
+	default:
+		return false
+	}
+	kind := partfield.MediaTypeOf(p.Source)
+	if codec.IsText(kind) {
+		return false
+	}
+	if kind == "" {
+		kind = pdfType
+	}
+	l.unreadable(at, kind, l.fileName(p, at), content.CodeUnsupported, "source", "the server does not accept files; send the text")
+	return true
+}

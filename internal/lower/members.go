@@ -1,0 +1,178 @@
+package lower
+
+import (
+	"slices"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/foreign"
+	"github.com/polywire/polywire/internal/jsonwire"
+)
+
+// MemberRules describes what becomes of headers, and of members that have no field.
+type MemberRules struct {
+	// Fields lists the members that fields of the request represent. An own member of
+	// such a name is dropped, unless it is merged.
+	Fields []string
+
+	// Merged lists the members of which fields represent a part.
+	Merged []Merged
+
+	// Foreign lists the members of other formats that the target has in another form.
+	Foreign []ForeignMember
+
+	Headers bool // headers of the client are sent
+	NoUsage bool // the server rejects the request for token counts in streams
+}
+
+// A Merged is an own member of which fields represent a part.
+type Merged struct {
+	Name   string
+	First  byte     // of its value, '{' or '['; other values are not merged
+	Fields []string // the members of the value that fields represent
+}
+
+// A ForeignMember is a member of another format that the target has in another form.
+type ForeignMember struct {
+	Name string // with the names of the objects that it is in, joined by dots
+
+	// Detail returns the own members of files for the members of x, as a JSON object, or
+	// "" if there are none. It is nil if the member belongs to SamplingRules.Members.
+	Detail func(x *content.Extra) string
+}
+
+// members lowers headers and the members of the request that have no field.
+func (l *lowering) members() {
+	if !l.t.Members.Headers {
+		for _, x := range Headers(l.n) {
+			l.lose(x.Rule, x.Path)
+		}
+		l.to.Header = nil
+	}
+	if l.t.Members.NoUsage && l.n.Stream {
+		l.lose(UsageNotSent, At("stream"))
+	}
+	switch x := l.n.Extra; {
+	case x == nil:
+	case codec.Own(x, l.t.Format) != nil:
+		l.to.Extra = l.ownMembers(x)
+	default:
+		l.to.Extra = nil
+		l.foreignMembers(x)
+	}
+}
+
+// ownMembers returns x without the members that fields represent.
+func (l *lowering) ownMembers(x *content.Extra) *content.Extra {
+	rules := &l.t.Members
+	if len(rules.Fields) == 0 || x.JSON == "" {
+		return x
+	}
+	doc, err := jsonwire.Parse(x.JSON, codec.UnlimitedJSON)
+	if err != nil {
+		l.refuse(content.CodeSyntax, At("extra"), "must be valid JSON")
+		return nil
+	}
+	defer doc.Close()
+	var w jsonwire.Writer
+	w.BeginObject()
+	changed := false
+	for name, v := range doc.Root().Members() {
+		i := slices.IndexFunc(rules.Merged, func(m Merged) bool { return m.Name == name && v.Raw()[0] == m.First })
+		switch {
+		case i >= 0:
+			raw := v.Raw()
+			if rest, other := l.without(v, rules.Merged[i].Fields, "extra."+name); other {
+				raw, changed = rest, true
+			}
+			w.Name(name)
+			w.Raw(raw)
+		case slices.Contains(rules.Fields, name):
+			l.lose(MemberReplaced, At("extra."+name))
+			changed = true
+		default:
+			w.Name(name)
+			w.Raw(v.Raw())
+		}
+	}
+	w.EndObject()
+	if !changed {
+		return x
+	}
+	return &content.Extra{Format: x.Format, JSON: w.Text()}
+}
+
+// without returns the object v without some members, and reports them at a path.
+func (l *lowering) without(v jsonwire.Value, names []string, path string) (object string, changed bool) {
+	var w jsonwire.Writer
+	w.BeginObject()
+	for name, m := range v.Members() {
+		if slices.Contains(names, name) {
+			l.lose(MemberReplaced, At(path+"."+name))
+			changed = true
+			continue
+		}
+		w.Name(name)
+		w.Raw(m.Raw())
+	}
+	w.EndObject()
+	return w.Text(), changed
+}
+
+// replaceMember drops an own member that a field represents in this request.
+func (l *lowering) replaceMember(name string) {
+	x := codec.Own(l.to.Extra, l.t.Format)
+	if json, _ := x.Get(name); json == "" {
+		return
+	}
+	l.lose(MemberReplaced, At("extra."+name))
+	var w jsonwire.Writer
+	w.BeginObject()
+	_ = w.MembersExcept(x.JSON, func(s string) bool { return s == name }) // was parsed before
+	w.EndObject()
+	l.to.Extra = &content.Extra{Format: x.Format, JSON: w.Text()}
+}
+
+// hasMember reports whether the request has an own member of a name that is not empty.
+func (l *lowering) hasMember(name string) bool {
+	if name == "" || l.to.Extra == nil {
+		return false
+	}
+	json, _ := l.to.Extra.Get(name)
+	return json != "" && json != "null"
+}
+
+// setMembers changes the own members of the request.
+func (l *lowering) setMembers(change func(members string) string) {
+	x := content.Extra{Format: l.t.Format}
+	if l.to.Extra != nil {
+		x = *l.to.Extra
+	}
+	x.JSON = change(x.JSON)
+	l.to.Extra = &x
+}
+
+// foreignMembers reports the members of another format, and uses those that the target
+// has in another form.
+func (l *lowering) foreignMembers(x *content.Extra) {
+	for tail, r := range foreign.Members(x, foreign.Request) {
+		at := At("extra").Member(tail)
+		i := slices.IndexFunc(l.t.Members.Foreign, func(m ForeignMember) bool { return m.Name == tail })
+		switch {
+		case r == foreign.StateLoss:
+			l.lose(r, at)
+			l.refuse(content.CodeUnsupported, at, r.Reason)
+		case i < 0:
+			l.lose(r, at)
+		case l.t.Members.Foreign[i].Detail == nil:
+			l.pending = append(l.pending, Loss{Rule: r, Path: at})
+		default:
+			json := l.t.Members.Foreign[i].Detail(x)
+			if json == "" {
+				l.lose(FileDetail, at)
+				continue
+			}
+			l.defaultDetail = &content.Extra{Format: l.t.Format, JSON: json}
+		}
+	}
+}

@@ -1,0 +1,239 @@
+package lower
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/foreign"
+	"github.com/polywire/polywire/internal/schema"
+	"github.com/polywire/polywire/upstream"
+)
+
+// OutputRules describes which forms of the response a target accepts.
+type OutputRules struct {
+	// Types lists the media types of texts. A target without the type of JSON has JSON
+	// only with a schema, or, with Objects, as any object.
+	Types   []string
+	Objects bool
+
+	Schema        schema.Dialect // of the response
+	AnySchema     bool           // schemas that are not objects, such as true, are sent
+	Strict        bool           // an equivalent strict schema is sent where there is one
+	OpenAPI       bool           // with Types: schemas in the OpenAPI dialect stay in it, or in OpenAPISchema
+	OpenAPISchema schema.Dialect
+	NoTools       bool // with Types: the model accepts JSON and functions only one without the other
+
+	// OwnSchema reports whether the own members of a request have the form o already,
+	// so that it is sent as it is. It may be nil.
+	OwnSchema func(x *content.Extra, o *upstream.Output) bool
+
+	Modalities   []string // beside text
+	EachModality bool     // unknown modalities are left out; otherwise one makes all text
+	AspectRatios []string
+	ImageSizes   []string
+}
+
+const (
+	jsonType  = "application/json"
+	plainType = "text/plain"
+)
+
+// jsonInstruction is added to the system text of a request for any JSON object. Servers
+// look for the word "JSON" in the conversation, each in other places. It is added in each
+// turn, so that the system text stays the same, unless it is there already.
+var jsonInstruction = &content.Text{Text: "Answer in JSON."}
+
+// output lowers the form of the response.
+func (l *lowering) output() {
+	o := &l.to.Output
+	o.Extra = l.extra(o.Extra, At("output.extra"), false, foreign.Output)
+	l.images()
+	l.modalities()
+	if o.MediaType == "" && o.Schema.JSON == "" {
+		return
+	}
+	switch rules := &l.t.Output; {
+	case len(rules.Types) > 0:
+		l.typedOutput()
+	default:
+		l.schemaOutput()
+	}
+}
+
+// images lowers the settings of images.
+func (l *lowering) images() {
+	o, rules := &l.to.Output, &l.t.Output
+	if o.AspectRatio != "" && !slices.Contains(rules.AspectRatios, o.AspectRatio) {
+		l.lose(OutputImage, At("output.aspect_ratio"))
+		o.AspectRatio = ""
+	}
+	if o.ImageSize != "" && !slices.Contains(rules.ImageSizes, o.ImageSize) {
+		l.lose(OutputImage, At("output.image_size"))
+		o.ImageSize = ""
+	}
+}
+
+// modalities lowers the kinds of output. The result is empty if the target needs none.
+func (l *lowering) modalities() {
+	o, rules := &l.to.Output, &l.t.Output
+	unknown := func(m string) bool {
+		return m != "text" && !slices.ContainsFunc(rules.Modalities, func(known string) bool { return strings.EqualFold(known, m) })
+	}
+	switch {
+	case slices.ContainsFunc(o.Modalities, unknown):
+		l.lose(OutputModalities, At("output.modalities"))
+		if rules.EachModality {
+			o.Modalities = slices.DeleteFunc(slices.Clone(o.Modalities), unknown)
+		} else {
+			o.Modalities = nil
+		}
+	case len(rules.Modalities) == 0:
+		o.Modalities = nil // text
+	}
+}
+
+// schemaOutput lowers the type and the schema of the response, for a target that has
+// schemas and no media types.
+func (l *lowering) schemaOutput() {
+	o, rules := &l.to.Output, &l.t.Output
+	switch o.MediaType {
+	case "", plainType, jsonType:
+	default:
+		if text := codec.EnumPrompt(o.MediaType, o.Schema.JSON); text != "" {
+			l.lose(OutputEnum, At("output.media_type"))
+			l.suffix = &content.Text{Text: text}
+		} else {
+			l.lose(OutputType, At("output.media_type"))
+		}
+		o.MediaType, o.Schema = "", content.Schema{}
+		return
+	}
+	switch {
+	case rules.AnySchema && o.Schema.JSON != "":
+		l.anySchema()
+	case strings.HasPrefix(strings.TrimLeft(o.Schema.JSON, " \t\r\n"), "{"):
+		l.strictSchema()
+	case o.MediaType != jsonType && o.Schema.JSON == "":
+		o.MediaType = ""
+	case rules.Objects: // a Boolean schema allows everything or nothing
+		l.anyObject()
+	default:
+		l.lose(OutputNoJSON, At("output.media_type"))
+		o.MediaType = ""
+	}
+}
+
+// anyObject lowers a request for JSON without a schema.
+func (l *lowering) anyObject() {
+	o := &l.to.Output
+	if strings.TrimSpace(o.Schema.JSON) == "false" {
+		l.lose(OutputUnsatisfiable, At("output.schema"))
+	}
+	o.MediaType, o.Schema = jsonType, content.Schema{}
+	l.to.Object = true
+	if n := len(l.n.System); n > 0 && l.n.System[n-1] == content.Part(jsonInstruction) {
+		return
+	}
+	if turns := l.n.Turns; len(turns) > 0 && len(turns[0].Parts) == 1 && turns[0].Parts[0] == content.Part(jsonInstruction) {
+		return
+	}
+	l.lose(OutputObject, At("output.media_type"))
+	l.suffix = jsonInstruction
+}
+
+// strictSchema lowers the schema of the response. It is strict if the strict schema is
+// equivalent.
+func (l *lowering) strictSchema() {
+	o, rules := &l.to.Output, &l.t.Output
+	if !rules.Strict {
+		l.responseSchema(rules.Schema, false)
+		return
+	}
+	if l.to.Strict = schema.Fits(schema.OpenAIStrict, o.Schema); l.to.Strict {
+		return
+	}
+	text, losses := l.schemas.Output(schema.OpenAIStrict, o.Schema)
+	// Objects in OpenAPI schemas list their members, so that it changes nothing to forbid
+	// others.
+	changed := func(x schema.Loss) bool { return !o.Schema.OpenAPI || x.Rule.Severity != content.LossHint }
+	if text != "" && !slices.ContainsFunc(losses, changed) {
+		l.schemaLosses(losses, At("output.schema"))
+		o.Schema, l.to.Strict = content.Schema{JSON: text}, true
+		return
+	}
+	l.lose(OutputStrict, At("output.schema"))
+	l.responseSchema(rules.Schema, false)
+}
+
+// responseSchema translates the schema of the response.
+func (l *lowering) responseSchema(d schema.Dialect, openAPI bool) {
+	o := &l.to.Output
+	text, losses := l.schemas.Output(d, o.Schema)
+	l.schemaLosses(losses, At("output.schema"))
+	o.Schema = content.Schema{JSON: text, OpenAPI: openAPI}
+}
+
+// anySchema lowers a schema of any kind.
+func (l *lowering) anySchema() {
+	o, rules := &l.to.Output, &l.t.Output
+	if rules.OwnSchema != nil && rules.OwnSchema(l.to.Extra, o) {
+		return
+	}
+	was := o.Schema
+	text, losses := l.schemas.Output(rules.Schema, o.Schema)
+	l.schemaLosses(losses, At("output.schema"))
+	switch text {
+	case "true": // any JSON value
+		text = "{}"
+	case "false": // no value
+		text = ""
+		l.lose(OutputNoJSON, At("output.schema"))
+	}
+	if text != "" && len(losses) == 0 && !was.OpenAPI && text != was.JSON {
+		l.lose(OutputSchema, At("output.schema"))
+	}
+	if o.Schema = (content.Schema{JSON: text}); text == "" {
+		o.MediaType = ""
+	}
+}
+
+// typedOutput lowers the type and the schema of the response, for a target that has
+// media types.
+func (l *lowering) typedOutput() {
+	o, rules := &l.to.Output, &l.t.Output
+	if rules.OwnSchema != nil && l.to.Extra != nil && rules.OwnSchema(l.to.Extra, o) {
+		return
+	}
+	if o.MediaType != "" && !slices.Contains(rules.Types, o.MediaType) {
+		l.lose(OutputType, At("output.media_type"))
+		o.MediaType = ""
+	}
+	if o.Schema.JSON != "" && o.MediaType == "" {
+		l.lose(OutputTypeAdded, At("output.media_type"))
+		o.MediaType = jsonType
+	}
+	if rules.NoTools && o.MediaType == jsonType && l.hasFunctions() {
+		l.lose(OutputWithTools, At("output"))
+		o.MediaType, o.Schema = "", content.Schema{}
+	}
+	if o.Schema.JSON == "" {
+		return
+	}
+	dialect, openAPI := rules.Schema, rules.OpenAPI && rules.Schema == rules.OpenAPISchema
+	if rules.OpenAPI && o.Schema.OpenAPI {
+		dialect, openAPI = rules.OpenAPISchema, true
+	}
+	l.responseSchema(dialect, openAPI)
+}
+
+// hasFunctions reports whether the request has functions, or tools that become functions.
+func (l *lowering) hasFunctions() bool {
+	for i := range l.n.Tools {
+		if _, ok := l.functionName(&l.n.Tools[i]); ok {
+			return true
+		}
+	}
+	return false
+}

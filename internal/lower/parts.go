@@ -1,0 +1,369 @@
+package lower
+
+import (
+	"strings"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/foreign"
+	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/partfield"
+)
+
+// A site is where a part is.
+type site uint8
+
+const (
+	inSystem site = iota
+	inUser
+	inAssistant
+	inResult // of a tool
+)
+
+// Own says where members of the target's own format, and parts that only it has, may be.
+type Own struct {
+	Parts  bool // extra members of parts
+	Calls  bool // extra members of tool calls
+	Turns  bool // extra members of turns
+	Vendor bool // parts that only the vendor of the format can read
+
+	VendorAssistant bool // these parts may be in assistant turns only
+}
+
+// hasVendorPart reports whether the target accepts parts that only its vendor can read.
+func (t *Target) hasVendorPart(in site) bool {
+	return t.Own.Vendor && (in == inAssistant || !t.Own.VendorAssistant)
+}
+
+// Marks says where cache marks may be. Tools have their own field.
+type Marks struct {
+	System, User, Assistant bool // on parts there
+	Times                   bool // with a lifetime and other members
+}
+
+// accepts reports whether a part may have a cache mark.
+func (t *Target) accepts(in site) bool {
+	switch in {
+	case inSystem:
+		return t.Marks.System
+	case inUser:
+		return t.Marks.User
+	case inResult:
+		return t.Results.Marks
+	}
+	return t.Marks.Assistant
+}
+
+// mark returns the cache mark to send for a part.
+func (l *lowering) mark(c *content.Cache, at Path, in site) *content.Cache {
+	switch {
+	case c == nil:
+		return nil
+	case !l.t.accepts(in):
+		l.lose(CacheMark, at.Member("cache"))
+		return nil
+	case (c.TTL != "" || c.Extra != nil) && !l.t.Marks.Times:
+		l.lose(CacheTime, at.Member("cache"))
+		return plainMark
+	}
+	return c
+}
+
+// plainMark is a cache mark without a lifetime.
+var plainMark = new(content.Cache)
+
+// signature returns the signature to send. own reports whether the part may have one of
+// the target's format.
+func (l *lowering) signature(s content.Signature, at Path, own bool) content.Signature {
+	switch {
+	case s.Data == "":
+		return content.Signature{}
+	case s.Format != l.t.Format:
+		l.lose(Signature, at.Member("signature"))
+		return content.Signature{}
+	case !own:
+		return content.Signature{}
+	}
+	return s
+}
+
+// signs reports whether a part may have a signature of the target's format.
+func (l *lowering) signs(in site) bool {
+	return !l.t.Thoughts.Carried || in == inAssistant && l.t.Thoughts.TextState
+}
+
+// parts pushes the parts of a list at a path.
+func (l *lowering) parts(list []content.Part, at Path, name List, in site) {
+	for i, p := range list {
+		l.part(p, at.In(name, i), in)
+	}
+}
+
+// part pushes what the target accepts of a part: the part itself, others, or nothing.
+func (l *lowering) part(p content.Part, at Path, in site) {
+	if content.IsNil(p) {
+		l.refuse(content.CodeValue, at, "the part must not be nil")
+		return
+	}
+	if t, ok := p.(*content.Text); ok {
+		l.text(t, at, in)
+		return
+	}
+	if u, ok := p.(*content.Unknown); ok && u.Format != l.t.Format {
+		if text, rule := foreign.Text(u); rule != nil {
+			l.lose(rule, at)
+			l.push(&content.Text{Text: text})
+			return
+		}
+		if foreign.IsState(u) {
+			l.refuse(content.CodeUnsupported, at, "the summary of the earlier conversation is encrypted; only the vendor that created it can read it")
+		}
+	}
+	if in == inSystem {
+		l.systemPart(p, at)
+		return
+	}
+	switch p := p.(type) {
+	case *content.Image:
+		l.image(p, at, in)
+	case *content.Document:
+		l.document(p, at, in)
+	case *content.Media:
+		l.media(p, at, in)
+	case *content.SearchResult:
+		l.searchResult(p, at, in)
+	case *content.ToolUse:
+		l.refuse(content.CodeOrder, at, "a tool call must be in an assistant turn")
+	case *content.ToolResult:
+		l.refuse(content.CodeOrder, at, "a tool result cannot contain another tool result")
+	case *content.Thinking:
+		l.lose(Thinking, at)
+	default:
+		l.vendorPart(p, at, in)
+	}
+}
+
+// vendorPart pushes a part that only one vendor can read, if that is the target's.
+func (l *lowering) vendorPart(p content.Part, at Path, in site) {
+	if f := formatOf(p); f != l.t.Format {
+		l.lose(l.lostPart(p), at)
+		return
+	}
+	rule := l.lostPart(p)
+	if l.t.hasVendorPart(in) {
+		if l.t.Thoughts.ItemID != nil {
+			id, raw := "", ""
+			switch p := p.(type) {
+			case *content.ServerToolUse:
+				id = p.ID
+			case *content.ServerToolResult:
+				id = p.ID
+			case *content.Unknown:
+				raw = p.Raw
+			}
+			if l.isShown(id, raw) {
+				return
+			}
+		}
+		if rule = l.mayReturn(p); rule == nil {
+			l.pushVendorPart(p, at)
+			return
+		}
+	}
+	l.lose(rule, at)
+}
+
+// pushVendorPart pushes a part that only the target's vendor can read, without members of
+// other formats.
+func (l *lowering) pushVendorPart(p content.Part, at Path) {
+	x := partfield.ExtraOf(p)
+	if own := l.extra(x, at.Member("extra"), true, foreign.Part); own != x {
+		p = partfield.Copy(p)
+		*partfield.Of(p).Extra = own
+	}
+	l.push(p)
+}
+
+// lostPart returns the rule for a part of another vendor.
+func (l *lowering) lostPart(p content.Part) *loss.Rule {
+	switch p.(type) {
+	case *content.ServerToolUse, *content.ServerToolResult:
+		return VendorPart
+	}
+	return UnknownPart
+}
+
+// formatOf returns the format of a part that only one vendor can read.
+func formatOf(p content.Part) content.Format {
+	switch p := p.(type) {
+	case *content.ServerToolUse:
+		return p.Format
+	case *content.ServerToolResult:
+		return p.Format
+	case *content.Unknown:
+		return p.Format
+	}
+	return ""
+}
+
+// systemPart drops a part that is not text from the system text.
+func (l *lowering) systemPart(p content.Part, at Path) {
+	u, ok := p.(*content.Unknown)
+	switch {
+	case ok && u.Format == l.t.Format && l.t.hasVendorPart(inSystem):
+		l.push(p)
+	case l.t.Conversation.SystemFiles && isFile(p):
+		l.move(p, SystemFileMoved, at)
+	default:
+		l.lose(SystemFile, at)
+	}
+}
+
+// text pushes a text.
+func (l *lowering) text(p *content.Text, at Path, in site) {
+	q := content.Text{Text: p.Text,
+		Extra:     l.extra(p.Extra, at.Member("extra"), l.t.Own.Parts, foreign.Part),
+		Signature: l.signature(p.Signature, at, l.signs(in) && l.carriedState(p) == ""),
+		Citations: l.citations(p.Citations, at),
+	}
+	if l.t.Conversation.NoBlanks && strings.TrimSpace(p.Text) == "" {
+		l.blank(p, at)
+		return
+	}
+	switch {
+	case p.Text != "" || q.Signature.Data != "":
+	case l.empty:
+		l.empty = false
+	default:
+		if in != inAssistant || p.Signature.Data == "" || p.Signature.Format != l.t.Format {
+			l.lose(EmptyText, at)
+		}
+		return
+	}
+	q.Cache = l.mark(p.Cache, at, in)
+	l.last = p
+	if q.Extra != p.Extra || q.Signature != p.Signature || q.Cache != p.Cache ||
+		len(q.Citations) != len(p.Citations) || len(q.Citations) > 0 && &q.Citations[0] != &p.Citations[0] {
+		own := q // only a copy that is needed is allocated
+		l.last = &own
+	}
+	l.push(l.last)
+}
+
+// A space is a blank text behind a text.
+type space struct {
+	after *content.Text
+	at    int // an index on the stack, at which the list is that has after
+	text  string
+}
+
+// blank notes a blank text, which becomes part of the text before it. If that is not a
+// text, it is omitted.
+func (l *lowering) blank(p *content.Text, at Path) {
+	if l.carriedState(p) == "" {
+		l.lose(EmptyText, at)
+		if p.Cache != nil {
+			l.lose(EmptyMark, at.Member("cache"))
+		}
+	}
+	top := len(l.stack) - 1
+	if p.Text == "" || l.last == nil || len(l.last.Citations) > 0 || top < 0 || l.stack[top] != l.last {
+		return
+	}
+	l.spaces = append(l.spaces, space{after: l.last, at: top, text: p.Text})
+}
+
+// addSpaces adds the blank texts of the list that begins at an index of the stack to the
+// texts before them.
+func (l *lowering) addSpaces(start int) {
+	first := len(l.spaces)
+	for first > 0 && l.spaces[first-1].at >= start {
+		first--
+	}
+	spaces := l.spaces[first:]
+	l.spaces = l.spaces[:first]
+	for i := start; i < len(l.stack) && len(spaces) > 0; i++ {
+		after := spaces[0].after
+		if l.stack[i] != after {
+			continue
+		}
+		q := *after
+		var b strings.Builder
+		b.WriteString(q.Text)
+		for len(spaces) > 0 && spaces[0].after == after {
+			b.WriteString(spaces[0].text)
+			spaces = spaces[1:]
+		}
+		q.Text = b.String()
+		l.stack[i] = &q
+	}
+}
+
+// citations returns the citations of a text that the target accepts.
+func (l *lowering) citations(list []content.Citation, at Path) []content.Citation {
+	if len(list) == 0 {
+		return list
+	}
+	if l.t.Citation == nil {
+		l.lose(TextCitations, at.Member("citations"))
+		return nil
+	}
+	var kept []content.Citation // nil as long as it equals list
+	for i := range list {
+		at := at.In(Citations, i)
+		c := list[i]
+		c.Extra = l.extra(c.Extra, at.Member("extra"), true, foreign.Part)
+		keep := l.t.Citation(&c)
+		if !keep {
+			l.lose(TextCitations, at)
+		}
+		if kept == nil && (!keep || c.Extra != list[i].Extra) {
+			kept = append(make([]content.Citation, 0, len(list)), list[:i]...)
+		}
+		if kept != nil && keep {
+			kept = append(kept, c)
+		}
+	}
+	if kept == nil {
+		return list
+	}
+	return kept
+}
+
+// searchResult pushes a search result: as it is, or as text.
+func (l *lowering) searchResult(p *content.SearchResult, at Path, in site) {
+	if l.t.Files.Citable {
+		q := *p
+		q.Extra = l.extra(p.Extra, at.Member("extra"), l.t.Own.Parts, foreign.Part)
+		q.Citations = l.asksCitations(p.Citations, at)
+		q.Cache = l.mark(p.Cache, at, in)
+		start := l.begin()
+		l.parts(p.Parts, at, Parts, in)
+		q.Parts = l.pop(start, p.Parts)
+		if q.Extra == p.Extra && q.Citations == p.Citations && q.Cache == p.Cache && isSameList(q.Parts, p.Parts) {
+			l.push(p)
+			return
+		}
+		l.push(&q)
+		return
+	}
+	l.extra(p.Extra, at.Member("extra"), false, foreign.Part)
+	if p.Citations {
+		l.lose(DocumentCitations, at.Member("citations"))
+	}
+	mark := l.mark(p.Cache, at, in)
+	l.lose(SearchResult, at)
+	head := "Search result: " + p.Title
+	if p.Source != "" {
+		head += "\nSource: " + p.Source
+	}
+	l.push(&content.Text{Text: head})
+	l.parts(p.Parts, at, Parts, in)
+	if mark != nil {
+		l.markPart(len(l.stack)-1, mark)
+	}
+}
+
+func isNotEmptyText(p content.Part) bool {
+	t, ok := p.(*content.Text)
+	return !ok || t == nil || t.Text != "" || t.Signature.Data != ""
+}

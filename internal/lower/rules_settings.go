@@ -1,0 +1,139 @@
+package lower
+
+import "github.com/polywire/polywire/internal/loss"
+
+// The rules for members of the request.
+var (
+	MemberReplaced = degraded(loss.Members, "a field of the request replaces this extra member, which was omitted")
+	UsageNotSent   = always(hint(loss.ResponseUsage, "the server rejects the request for token counts; the response has none"))
+)
+
+// The rules for tools.
+var (
+	ToolVendor       = dropped(loss.VendorTool, "the server does not have this built-in tool; it was dropped")
+	ToolMapped       = degraded(loss.VendorTool, "the built-in tool was replaced by the server's own tool for the same purpose")
+	ToolRestrictions = dropped(loss.VendorTool, "the server's own tool cannot be restricted in this way; the restriction was dropped")
+	ToolSettings     = degraded(loss.VendorTool, "the server's own tool does not have this setting; it was omitted")
+	ToolTwice        = degraded(loss.VendorTool, "the request has another built-in tool for the same purpose; this one was omitted")
+	ToolNameTaken    = dropped(loss.VendorTool, "a function has the name of the server's own tool for the same purpose; the built-in tool was dropped")
+	ToolWithOthers   = dropped(loss.VendorTool, "the model does not accept built-in tools together with functions; the built-in tool was dropped")
+	ToolUndeclared   = hint(loss.VendorPart, "earlier tool calls use tools that the request does not declare; they were declared without a schema, and the model cannot call them")
+	ToolOutput       = hint(loss.ToolOutput, "the server has no schema of tool results; it was omitted")
+	ToolStrict       = degraded(loss.ToolStrict, "the server cannot hold the model to this schema; the schema was sent, but arguments are not validated")
+	ToolCache        = hint(loss.CacheMarks, "the server has no cache marks on tools; the mark was omitted")
+	ToolDescription  = degraded(loss.ToolOther, "the server accepts at most 1,024 characters; the description was cut")
+	ToolSchema       = hint(loss.ToolSchema, "the schema was rewritten with the same meaning: arguments are an object, types are in lower case, nullable is a type")
+)
+
+// The rules for the tool choice.
+var (
+	ChoiceNoTools       = hint(loss.ChoiceMode, "the request has no tools to choose from; the tool choice was omitted")
+	ChoiceUnknown       = dropped(loss.ChoiceMode, "the server does not have this tool choice; the model may call any tool or none")
+	ChoiceValidated     = degraded(loss.ChoiceMode, "the server cannot guarantee that arguments match their schema; the model may call tools without that guarantee")
+	ChoiceForced        = degraded(loss.ChoiceMode, "the model does not accept a required tool call; it may call tools")
+	ChoiceBuiltIn       = degraded(loss.ChoiceMode, "the server can require calls of functions only; no call of a built-in tool is required")
+	ChoiceAnyTool       = degraded(loss.ChoiceMode, "the server cannot require a call of a function; the model may call a built-in tool instead")
+	ChoiceNoBuiltIn     = degraded(loss.ChoiceMode, "the server cannot forbid functions alone; its built-in tools are forbidden too")
+	ChoiceNoFunctions   = degraded(loss.ChoiceMode, "the server cannot forbid functions alone; the functions were omitted, and built-in tools stay available")
+	ChoiceNames         = degraded(loss.ChoiceNames, "the server cannot limit the choice to these tools; the model may call any tool")
+	ChoiceNamesAsTools  = degraded(loss.ChoiceNames, "the server cannot limit the choice to several functions; only these functions were sent")
+	ChoiceNamesSome     = degraded(loss.ChoiceNames, "some of the chosen tools were not sent; the choice is limited to the others")
+	ChoiceNamesNone     = dropped(loss.ChoiceNames, "the required tool was not sent; the model may call any tool or none")
+	ChoiceNamesUnknown  = dropped(loss.ChoiceNames, "only functions of the request can be chosen by name; the other names were dropped")
+	ChoiceNamesForbids  = hint(loss.ChoiceNames, "no function may be called; the names were omitted")
+	ChoiceNamesValidate = hint(loss.ChoiceNames, "the server accepts names only if arguments are validated; validated arguments were requested")
+	ChoiceNamesTrust    = always(hint(loss.ChoiceNames, "the tool choice by name was sent, but some servers of this kind ignore it"))
+	ChoiceParallel      = degraded(loss.ChoiceParallel, "the server cannot forbid parallel tool calls; the model may call tools in parallel")
+)
+
+// The rules for the form of the response.
+var (
+	OutputStrict        = always(degraded(loss.OutputSchema, "the schema has no equivalent strict form; it was sent, but the response is not validated"))
+	OutputUnsatisfiable = dropped(loss.OutputSchema, "no value matches the schema; it was dropped")
+	OutputSchema        = hint(loss.OutputSchema, "the schema was rewritten with the same meaning")
+	OutputWithTools     = dropped(loss.OutputSchema, "the model does not accept a response format together with functions; the format was dropped")
+	OutputObject        = degraded(loss.OutputType, "the response is limited to JSON objects, and an instruction to respond in JSON was added")
+	OutputNoJSON        = dropped(loss.OutputType, "the server cannot limit the response to JSON without a schema; the setting was dropped")
+	OutputType          = dropped(loss.OutputType, "the server does not have this response type; it was dropped")
+	OutputTypeAdded     = hint(loss.OutputType, "the server requires a media type with a schema; application/json was sent")
+	OutputEnum          = degraded(loss.OutputType, "the response cannot be limited to the values; an instruction to respond with one of them was added")
+	OutputModalities    = dropped(loss.OutputModalities, "the server does not have this kind of output; it was dropped")
+	OutputImage         = dropped(loss.OutputImage, "the server does not have this aspect ratio or size of images; it was dropped")
+)
+
+// The rules for the limit of tokens.
+var (
+	LimitLowered = degraded(loss.MaxTokens, "the limit of output tokens was lowered to the model's limit")
+	LimitRaised  = degraded(loss.MaxTokens, "the limit of output tokens was raised to 16, the server's minimum")
+)
+
+// The rules for the thinking of the response.
+var (
+	ModeOff        = degraded(loss.ThinkingMode, "thinking cannot be turned off; the model thinks as little as possible")
+	ModeOn         = degraded(loss.ThinkingMode, "thinking cannot be turned on for the model; the setting was omitted")
+	ModeAuto       = degraded(loss.ThinkingMode, "the model has no automatic thinking; a fixed amount was sent")
+	ModeBetween    = degraded(loss.ThinkingMode, "thinking cannot be limited to the time between tool calls; the model may always think")
+	ModeNone       = dropped(loss.ThinkingMode, "the model cannot think; the setting was dropped")
+	ModeUnknown    = dropped(loss.ThinkingMode, "the server does not have this thinking mode; it was dropped")
+	ModeForcedTool = degraded(loss.ThinkingMode, "the model cannot think with a budget when a tool call is required; thinking was turned off")
+	ModeMissing    = degraded(loss.LostThinking, "the thinking before the tool calls is missing; thinking was turned off for this response")
+
+	BudgetAsEffort = degraded(loss.ThinkingBudget, "the budget of thinking tokens was sent as an effort")
+	BudgetOmitted  = degraded(loss.ThinkingBudget, "the server has no budget of thinking tokens beside the other settings; it was omitted")
+	BudgetAlone    = dropped(loss.ThinkingBudget, "the server has no budget of thinking tokens without a thinking mode; it was dropped")
+	BudgetAuto     = degraded(loss.ThinkingBudget, "the model does not accept a budget of thinking tokens, or none was given; it decides how much to think")
+	BudgetMissing  = hint(loss.ThinkingBudget, "the thinking mode has no budget; the model decides how much to think")
+	BudgetRange    = degraded(loss.ThinkingBudget, "the budget of thinking tokens is outside the range that the model accepts; the nearest one was sent")
+	BudgetNone     = degraded(loss.ThinkingBudget, "the limit of output tokens leaves no room for the smallest budget of thinking tokens; thinking was turned off")
+
+	EffortOff      = degraded(loss.ThinkingEffort, "there is no effort when thinking is off; it was omitted")
+	EffortNearest  = degraded(loss.ThinkingEffort, "the model does not have this effort; the nearest one was sent")
+	EffortTools    = degraded(loss.ThinkingEffort, "the model accepts tools only without thinking in this format; thinking was turned off. The vendor's other format supports both")
+	EffortRefused  = degraded(loss.ThinkingEffort, "the server rejects an effort; the model's default applies")
+	EffortNone     = degraded(loss.ThinkingEffort, "the model does not accept an effort; it was omitted")
+	EffortUnknown  = dropped(loss.ThinkingEffort, "the server does not have this effort; it was dropped")
+	EffortAsBudget = degraded(loss.ThinkingEffort, "the model has no effort; a budget of thinking tokens was sent instead")
+	EffortAsAuto   = degraded(loss.ThinkingEffort, "the model has budgets of thinking tokens instead of efforts; it decides how much to think")
+	EffortBudget   = degraded(loss.ThinkingEffort, "the server accepts a budget of thinking tokens or an effort, not both; the effort was omitted")
+
+	DisplayNone        = hint(loss.ThinkingDisplay, "the server cannot control which thinking is shown; the setting was omitted")
+	DisplayNoThinking  = hint(loss.ThinkingDisplay, "the model does not think; there is no thinking to show")
+	DisplayRefused     = hint(loss.ThinkingDisplay, "the server rejects the request for summaries; thinking is not shown")
+	DisplaySummary     = degraded(loss.ThinkingDisplay, "the server shows only a summary of the thinking; the summary was requested")
+	DisplayUnknown     = hint(loss.ThinkingDisplay, "the server does not have this display of thinking; the setting was omitted")
+	ThinkingNotCarried = always(hint(loss.LostThinking, "the server does not return encrypted thinking; later requests omit the thinking"))
+)
+
+// The rules for sampling.
+var (
+	Temperature         = dropped(loss.Temperature, "the model does not accept a temperature, or not this one; it was dropped")
+	TemperatureNearest  = degraded(loss.Temperature, "the server accepts temperatures from 0 to 1; the nearest one was sent")
+	TemperatureThinking = dropped(loss.Temperature, "the model does not accept a temperature while it thinks; it was dropped")
+	TopP                = dropped(loss.TopP, "the model does not accept top_p, or not this one; it was dropped")
+	TopPThinking        = dropped(loss.TopP, "the model does not accept top_p while it thinks; it was dropped")
+	TopPBeside          = dropped(loss.TopP, "the model accepts temperature or top_p, not both; top_p was dropped")
+	TopK                = dropped(loss.TopK, "the server does not accept top_k, or not this one; it was dropped")
+	TopKThinking        = dropped(loss.TopK, "the model does not accept top_k while it thinks; it was dropped")
+	Seed                = dropped(loss.Seed, "the server does not accept a seed, or not this one; it was dropped")
+	Penalties           = dropped(loss.Penalties, "the server does not accept penalties, or not this one; it was dropped")
+	StopsOff            = dropped(loss.StopSequences, "the model does not accept stop sequences; they were dropped")
+	StopsCut            = degraded(loss.StopSequences, "the server has no stop sequences; Polywire cuts the response, and the usage may or may not include the tokens after the cut")
+	StopsOverLimit      = dropped(loss.StopSequences, "the server accepts fewer stop sequences; the last ones were dropped")
+	StopEmpty           = hint(loss.StopSequences, "an empty stop sequence was omitted")
+	StopBlank           = dropped(loss.StopSequences, "the server does not accept blank stop sequences; they were dropped")
+	Candidates          = dropped(loss.Candidates, "the server returns a single candidate; the others were dropped")
+)
+
+// The rules for the user and the service tier.
+var (
+	UserDigest  = hint(loss.UserID, "the user id is longer than the server accepts; its SHA-256 digest was sent")
+	User        = hint(loss.UserID, "the server does not receive a user id; it was omitted")
+	ServiceTier = hint(loss.ServiceTier, "the server does not have this service tier; its default applies")
+)
+
+// always marks a rule that does not report what lowering removes, but what holds for the
+// target.
+func always(r *loss.Rule) *loss.Rule {
+	r.Always = true
+	return r
+}

@@ -1,0 +1,177 @@
+package lower
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/loss"
+)
+
+// SamplingRules describes which parameters of sampling a target accepts.
+type SamplingRules struct {
+	Temperature Number
+	TopP        Number
+	TopK        Number
+	Seed        Number
+	Presence    Number
+	Frequency   Number
+
+	One        bool // temperature or top_p, not both
+	Stops      Stops
+	Candidates bool // several candidates
+
+	// Members returns the own members for members of another format that depend on
+	// sampling, as a JSON object, or "" if there are none. See [ForeignMember].
+	Members func(x *content.Extra) string
+}
+
+// A Number describes the values of a parameter that a target accepts. The zero Number
+// accepts all.
+type Number struct {
+	Off         bool // none
+	NotThinking bool // none while the model thinks
+	Range       bool // from Low to High
+	Low, High   float64
+	Clamp       bool // others become the nearest one
+
+	// Usual is the value that a model uses if the parameter is not sent. HasUsual reports
+	// that it is known, so that dropping it loses nothing.
+	HasUsual bool
+	Usual    float64
+}
+
+// Stops describes the stop sequences that a target accepts.
+type Stops struct {
+	Off     bool
+	Cut     bool // the reader of the response cuts at them
+	Max     int  // 0 means no limit
+	NoEmpty bool // empty ones are left out
+	NoBlank bool // blank ones are left out
+}
+
+// sampling lowers the parameters of sampling.
+func (l *lowering) sampling() {
+	r, to := &l.t.Sampling, &l.to.Request
+	if r.One && to.Temperature != nil && to.TopP != nil && !l.isOff(&r.Temperature) {
+		l.oneSampler()
+	}
+	if to.Temperature != nil {
+		to.Temperature = number(l, to.Temperature, &r.Temperature, sampled{Temperature, TemperatureNearest, TemperatureThinking, At("temperature")})
+	}
+	if to.TopP != nil {
+		to.TopP = number(l, to.TopP, &r.TopP, sampled{TopP, TopP, TopPThinking, At("top_p")})
+	}
+	if to.TopK != nil {
+		to.TopK = number(l, to.TopK, &r.TopK, sampled{TopK, TopK, TopKThinking, At("top_k")})
+	}
+	if to.PresencePenalty != nil {
+		to.PresencePenalty = number(l, to.PresencePenalty, &r.Presence, sampled{Penalties, Penalties, Penalties, At("presence_penalty")})
+	}
+	if to.FrequencyPenalty != nil {
+		to.FrequencyPenalty = number(l, to.FrequencyPenalty, &r.Frequency, sampled{Penalties, Penalties, Penalties, At("frequency_penalty")})
+	}
+	if to.Seed != nil {
+		to.Seed = number(l, to.Seed, &r.Seed, sampled{Seed, Seed, Seed, At("seed")})
+	}
+	if to.Candidates > 1 && !r.Candidates {
+		l.lose(Candidates, At("candidates"))
+		to.Candidates = 0
+	}
+	if len(l.pending) > 0 {
+		l.samplingMembers(!r.Temperature.NotThinking || !l.thinks)
+	}
+	if len(to.StopSequences) > 0 {
+		l.stops()
+	}
+}
+
+// isOff reports whether the model accepts no value of a parameter.
+func (l *lowering) isOff(rules *Number) bool { return rules.Off || rules.NotThinking && l.thinks }
+
+// A sampled has the rules for a parameter, and its path.
+type sampled struct {
+	dropped, nearest, thinking *loss.Rule
+	at                         Path
+}
+
+// number returns n as a target accepts it: n itself, another value, or nil.
+func number[T int64 | float64](l *lowering, n *T, rules *Number, p sampled) *T {
+	switch v := float64(*n); {
+	case l.isOff(rules):
+		if rules.HasUsual && v == rules.Usual {
+			return nil
+		}
+		if rules.Off {
+			l.lose(p.dropped, p.at)
+		} else {
+			l.lose(p.thinking, p.at)
+		}
+		return nil
+	case !rules.Range || v >= rules.Low && v <= rules.High:
+		return n
+	case rules.Clamp:
+		l.lose(p.nearest, p.at)
+		nearest := T(max(rules.Low, min(rules.High, v)))
+		return &nearest
+	default:
+		l.lose(p.dropped, p.at)
+		return nil
+	}
+}
+
+// oneSampler drops top_p, or a temperature that has no effect.
+func (l *lowering) oneSampler() {
+	r, to := &l.t.Sampling, &l.to.Request
+	if r.Temperature.HasUsual && *to.Temperature == r.Temperature.Usual {
+		to.Temperature = nil
+		return
+	}
+	if !r.TopP.HasUsual || *to.TopP != r.TopP.Usual {
+		l.lose(TopPBeside, At("top_p"))
+	}
+	to.TopP = nil
+}
+
+// samplingMembers sends the foreign members that depend on sampling, or reports them.
+func (l *lowering) samplingMembers(accepted bool) {
+	if accepted && l.t.Sampling.Members != nil {
+		if json := l.t.Sampling.Members(l.n.Extra); json != "" {
+			l.to.Extra = &content.Extra{Format: l.t.Format, JSON: json}
+			return
+		}
+	}
+	for _, x := range l.pending {
+		l.lose(x.Rule, x.Path)
+	}
+}
+
+// stops lowers the stop sequences.
+func (l *lowering) stops() {
+	r, list := &l.t.Sampling.Stops, l.to.StopSequences
+	at := At("stop_sequences")
+	isEmpty := func(s string) bool { return s == "" }
+	isBlank := func(s string) bool { return strings.TrimSpace(s) == "" }
+	if (r.NoEmpty || r.NoBlank) && slices.ContainsFunc(list, isEmpty) {
+		l.lose(StopEmpty, at)
+		list = slices.DeleteFunc(slices.Clone(list), isEmpty)
+	}
+	if r.NoBlank && slices.ContainsFunc(list, isBlank) {
+		l.lose(StopBlank, at)
+		list = slices.DeleteFunc(slices.Clone(list), isBlank)
+	}
+	switch {
+	case len(list) == 0:
+		list = nil
+	case r.Off:
+		l.lose(StopsOff, at)
+		list = nil
+	case r.Cut:
+		l.lose(StopsCut, at)
+		l.to.Cut, list = list, nil
+	case r.Max > 0 && len(list) > r.Max:
+		l.lose(StopsOverLimit, at)
+		list = list[:r.Max:r.Max]
+	}
+	l.to.StopSequences = list
+}

@@ -1,0 +1,18 @@
+package lower
+
+import (
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/schema"
+)
+
+// settings is what the passes over the settings of a request remember.
+type settings struct {
+	suffix        *content.Text  // appended to the system text
+	defaultDetail *content.Extra // members of files that have none
+	schemas       schema.ExpansionLimit
+	index         *toolIndex
+	replaced      bool     // there are replacements that follow all other tools
+	free          []string // names of the built-in tools that the client's choice of tools does not limit
+	thinks        bool     // the model may think
+	pending       []Loss   // of foreign members that are sent if the model accepts settings of sampling
+}

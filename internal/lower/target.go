@@ -1,0 +1,34 @@
+package lower
+
+import (
+	"github.com/polywire/polywire/content"
+)
+
+// A Target describes what a format, a server and a model accept. The zero value accepts
+// nothing but text. A Target may be used by many calls at once and must not change.
+type Target struct {
+	Format content.Format
+
+	Names *NameRules // nil keeps all names and ids
+
+	Conversation Conversation // how turns are arranged
+	Files        Files
+	Calls        Calls
+	Results      Results
+	Thoughts     Thoughts
+	Marks        Marks
+	Own          Own
+
+	// Citation reports whether the target has a form for a citation of an earlier
+	// response. Nil means that it has none.
+	Citation func(c *content.Citation) bool
+
+	Members  MemberRules
+	Tools    ToolRules
+	Choice   ChoiceRules
+	Output   OutputRules
+	Limit    LimitRules
+	Thinking ThinkingRules
+	Sampling SamplingRules
+	Identity IdentityRules
+}

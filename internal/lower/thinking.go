@@ -1,0 +1,309 @@
+package lower
+
+import (
+	"slices"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/foreign"
+	"github.com/polywire/polywire/upstream"
+)
+
+// ThinkingRules describes how a target controls the thinking of a model. At most one of
+// Dial, Modes and Levels is set. Without one, the target has no control.
+type ThinkingRules struct {
+	Dial   *Dial
+	Modes  *Modes
+	Levels *Levels
+
+	Members    bool // own members of thinking are sent
+	NotCarried bool // the server does not return thinking that later requests can contain
+}
+
+// thinking lowers the thinking of the response.
+func (l *lowering) thinking() {
+	rules, t := &l.t.Thinking, &l.to.Thinking
+	t.Extra = l.extra(t.Extra, At("thinking.extra"), rules.Members, foreign.Thinking)
+	if rules.NotCarried {
+		l.lose(ThinkingNotCarried, At("thinking"))
+	}
+	switch {
+	case rules.Dial != nil:
+		l.dial(rules.Dial)
+	case rules.Modes != nil:
+		l.modes(rules.Modes)
+	case rules.Levels != nil:
+		l.levels(rules.Levels)
+	case *t != (upstream.Thinking{}):
+		l.noThinking()
+	}
+}
+
+// noThinking drops all settings, because the model cannot think.
+func (l *lowering) noThinking() {
+	t := &l.to.Thinking
+	if t.Enabled() {
+		l.lose(ModeNone, At("thinking.mode"))
+	}
+	if t.Effort != "" {
+		l.lose(ModeNone, At("thinking.effort"))
+	}
+	*t = upstream.Thinking{}
+}
+
+// isMode reports whether a mode is known.
+func isMode(m upstream.ThinkingMode) bool {
+	switch m {
+	case "", upstream.ThinkingOff, upstream.ThinkingAuto, upstream.ThinkingBudget, upstream.ThinkingBetweenTools:
+		return true
+	}
+	return false
+}
+
+// Efforts lists the efforts from the least to the most.
+var Efforts = []string{"none", "minimal", "low", "medium", "high", "xhigh", "max"}
+
+// effortRank returns the index of an effort in Efforts, or -1.
+func effortRank(effort string) int { return slices.Index(Efforts, effort) }
+
+// nearestEffort returns the effort in list that is closest to want, the smaller of two,
+// or "" if list is empty. It turns thinking off or on only if there is no other choice.
+func nearestEffort(list []string, want string) string {
+	best, distance := "", 3*len(Efforts)
+	for _, e := range list {
+		d := effortRank(e) - effortRank(want)
+		if d < 0 {
+			d = -d
+		}
+		if (e == "none") != (want == "none") {
+			d += len(Efforts) // last resort
+		}
+		if d < distance || d == distance && effortRank(e) < effortRank(best) {
+			best, distance = e, d
+		}
+	}
+	return best
+}
+
+// effortOfBudget returns the effort for a budget of thinking tokens.
+func effortOfBudget(tokens int64) string {
+	switch {
+	case tokens <= 1024:
+		return "low"
+	case tokens <= 8192:
+		return "medium"
+	case tokens <= 24576:
+		return "high"
+	}
+	return "xhigh"
+}
+
+// A Dial controls thinking by an effort. The result has the effort in [Request.Effort],
+// and in Thinking.Effort too.
+type Dial struct {
+	Efforts      []string // that the model accepts, in any order
+	Refused      bool     // the server rejects an effort
+	OffByDefault bool     // the model thinks only with an effort
+	Never        bool     // the model is known not to think
+
+	// Switch is a member of the request that turns thinking on and off, beside the
+	// effort. The result has its value in [Request.Switch].
+	Switch        string
+	SwitchRefused bool // the server rejects it
+
+	Tools   DialTools
+	Display DialDisplay
+}
+
+// DialTools says which efforts a model accepts beside tools.
+type DialTools uint8
+
+// The efforts beside tools.
+const (
+	DialToolsAny      DialTools = iota // all, and none
+	DialToolsDefault                   // "none", or no effort
+	DialToolsOff                       // only "none"
+	DialToolsRejected                  // the model does not accept tools
+)
+
+// DialDisplay says how the display of thinking is represented.
+type DialDisplay uint8
+
+// The ways to represent the display of thinking.
+const (
+	DisplayIgnored DialDisplay = iota // not at all; the server shows what it has
+	DisplayHidden                     // not at all; thinking is not shown
+	DisplayWords                      // "auto" or "detailed" summaries
+	DisplayRejects                    // the server rejects summaries
+)
+
+// A Switch turns thinking on or off.
+type Switch uint8
+
+// The positions of a Switch.
+const (
+	SwitchNone Switch = iota // left to the server
+	SwitchOn
+	SwitchOff
+)
+
+// dial lowers thinking to an effort.
+func (l *lowering) dial(d *Dial) {
+	t, n := &l.to.Thinking, l.to.Thinking
+	if !isMode(n.Mode) {
+		l.lose(ModeUnknown, At("thinking.mode"))
+		n.Mode = ""
+	}
+	if n.Budget != nil && n.Mode != upstream.ThinkingBudget {
+		l.lose(BudgetAlone, At("thinking.budget"))
+		n.Budget = nil
+	}
+	want := l.wantedEffort(&n, d)
+	on := want != "none" && (want != "" || n.Enabled())
+	l.to.Effort = l.dialEffort(&n, d, want, on)
+	*t = upstream.Thinking{Effort: l.to.Effort, Display: n.Display}
+	switch {
+	case l.to.Switch == SwitchOff:
+		t.Mode = upstream.ThinkingOff
+	case l.to.Switch == SwitchOn, n.Enabled() && want == "" && l.to.Effort == "" && !d.Never && !d.SwitchRefused:
+		t.Mode = upstream.ThinkingAuto
+	}
+	if d.Switch != "" && l.to.Switch != SwitchNone {
+		l.replaceMember(d.Switch)
+	}
+	l.dialDisplay(&n, d)
+	l.thinks = l.to.Effort != "none" && l.to.Switch != SwitchOff && (l.to.Effort != "" || !d.OffByDefault || l.to.Switch == SwitchOn)
+}
+
+// wantedEffort returns the effort that a request specifies, whatever the model accepts.
+func (l *lowering) wantedEffort(n *upstream.Thinking, d *Dial) string {
+	switch {
+	case n.Mode == upstream.ThinkingOff:
+		if n.Effort != "" {
+			l.lose(EffortOff, At("thinking.effort"))
+		}
+		return "none"
+	case n.Mode == upstream.ThinkingBetweenTools:
+		l.lose(ModeBetween, At("thinking.mode"))
+	}
+	switch {
+	case effortRank(n.Effort) >= 0:
+		return n.Effort
+	case n.Effort != "":
+		return "medium"
+	case n.Budget != nil:
+		return effortOfBudget(*n.Budget)
+	case n.Enabled() && d.OffByDefault:
+		return "medium"
+	case n.Enabled() && d.Never:
+		l.lose(ModeOn, At("thinking.mode"))
+	}
+	return ""
+}
+
+// dialEffort returns the effort to send, or "", and sets the switch.
+func (l *lowering) dialEffort(n *upstream.Thinking, d *Dial, want string, on bool) string {
+	switch {
+	case d.Switch == "":
+	case d.SwitchRefused:
+		if on && want == "" {
+			l.lose(ModeOn, At("thinking.mode"))
+		}
+	case on:
+		l.to.Switch = SwitchOn
+	case want == "none":
+		l.to.Switch = SwitchOff
+		return ""
+	}
+	if slices.ContainsFunc(l.to.Tools, isFunction) {
+		switch {
+		case d.Tools == DialToolsRejected:
+			l.refuse(content.CodeUnsupported, At("tools"), "this model accepts tools only in the vendor's other format")
+		case d.Tools == DialToolsOff, d.Tools == DialToolsDefault && want != "":
+			if want != "none" {
+				l.lose(EffortTools, At("thinking"))
+			}
+			if d.Switch != "" && !d.SwitchRefused {
+				l.to.Switch = SwitchOff
+				return ""
+			}
+			return "none"
+		}
+	}
+	if want == "" {
+		return ""
+	}
+	return l.acceptedEffort(n, d, want)
+}
+
+// acceptedEffort returns the effort of the model that is nearest to want.
+func (l *lowering) acceptedEffort(n *upstream.Thinking, d *Dial, want string) string {
+	if d.Refused {
+		l.lose(EffortRefused, At("thinking"))
+		return ""
+	}
+	effort := nearestEffort(d.Efforts, want)
+	switch {
+	case effort == "none" && want == "none":
+	case want == "none":
+		if effort != "" || !d.Never {
+			l.lose(ModeOff, At("thinking.mode"))
+		}
+	case effort == "" || effort == "none":
+		if n.Mode != "" {
+			l.lose(ModeOn, At("thinking.mode"))
+		}
+		if n.Effort != "" {
+			l.lose(ModeOn, At("thinking.effort"))
+		}
+		if n.Budget != nil {
+			l.lose(BudgetOmitted, At("thinking.budget"))
+		}
+	default:
+		switch {
+		case n.Effort != "" && n.Budget != nil:
+			l.lose(BudgetOmitted, At("thinking.budget"))
+		case n.Budget != nil:
+			l.lose(BudgetAsEffort, At("thinking.budget"))
+		case n.Effort == "":
+			l.lose(ModeAuto, At("thinking.mode"))
+		}
+		if n.Effort != "" && n.Effort != effort {
+			l.lose(EffortNearest, At("thinking.effort"))
+		}
+	}
+	return effort
+}
+
+// dialDisplay lowers the display of thinking. The result is "omitted", or as it is sent.
+func (l *lowering) dialDisplay(n *upstream.Thinking, d *Dial) {
+	t, at := &l.to.Thinking, At("thinking.display")
+	if d.Display < DisplayWords {
+		if d.Display == DisplayHidden && t.Display != "" && t.Display != "omitted" {
+			l.lose(DisplayNone, at)
+			t.Display = ""
+		}
+		return
+	}
+	switch show := t.Display; {
+	case show == "omitted":
+	case show == "" && !n.Enabled(), l.to.Effort == "none", n.Mode == upstream.ThinkingOff && d.Never: // other models may still think
+		t.Display = ""
+	case d.Never:
+		if show != "" {
+			l.lose(DisplayNoThinking, at)
+		}
+		t.Display = ""
+	case d.Display == DisplayRejects:
+		l.lose(DisplayRefused, at)
+		t.Display = "omitted"
+	case show == "detailed":
+	case show == "full":
+		l.lose(DisplaySummary, at)
+		t.Display = "detailed"
+	default:
+		if show != "" && show != "summarized" && show != "auto" {
+			l.lose(DisplaySummary, at)
+		}
+		t.Display = "auto"
+	}
+}

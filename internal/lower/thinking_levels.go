@@ -1,0 +1,152 @@
+package lower
+
+import (
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/upstream"
+)
+
+// Levels controls thinking by levels or budgets. The result has the level in
+// Thinking.Effort, unless the mode is [upstream.ThinkingBudget].
+type Levels struct {
+	Budgets   *Budgets // of a model without levels
+	MinLevel  string   // the lowest level of a model that cannot turn thinking off; empty: unknown
+	MaxBudget int64    // the highest budget of a model with levels
+	Shown     bool     // thinking of other formats' clients is shown if they do not specify it
+
+	// Own reports whether the own members of a request have the settings t already, so
+	// that only the rules of the model apply. It may be nil.
+	Own func(x *content.Extra, t *upstream.Thinking) bool
+}
+
+// Budgets is the range of budgets that a model accepts.
+type Budgets struct {
+	Low, High int64
+	Off       bool // thinking can be turned off
+}
+
+// levels lowers thinking to a level or a budget.
+func (l *lowering) levels(x *Levels) {
+	t, n := &l.to.Thinking, l.to.Thinking
+	if *t == (upstream.Thinking{}) {
+		return
+	}
+	if x.Own == nil || l.to.Extra == nil || !x.Own(l.to.Extra, t) {
+		l.levelSettings(x)
+	}
+	if x.Shown && n.Enabled() && n.Display == "" && (l.n.Extra == nil || l.n.Extra.Format != l.t.Format) {
+		t.Display = "summarized"
+	}
+	switch {
+	case x.Budgets != nil:
+		if t.Effort != "" {
+			l.lose(EffortAsAuto, At("thinking.effort"))
+			t.Mode, t.Budget, t.Effort = upstream.ThinkingAuto, nil, ""
+		}
+		l.fitRange(x.Budgets)
+	case x.MinLevel != "" && t.Mode == upstream.ThinkingOff:
+		l.lose(ModeOff, At("thinking.mode"))
+		t.Mode, t.Effort = "", x.MinLevel
+	case x.MinLevel != "":
+		if t.Effort == "minimal" && x.MinLevel != "minimal" {
+			l.lose(EffortNearest, At("thinking.effort"))
+			t.Effort = x.MinLevel
+		}
+		l.fitRange(&Budgets{Low: 1, High: x.MaxBudget, Off: true})
+	}
+	if t.Enabled() && !n.Enabled() && t.Display == "" {
+		t.Display = "omitted" // the default of the format
+	}
+}
+
+// levelSettings lowers the settings to those of the format.
+func (l *lowering) levelSettings(x *Levels) {
+	t := &l.to.Thinking
+	switch t.Mode {
+	case upstream.ThinkingOff:
+		l.dropEffort(EffortOff)
+		t.Budget = nil
+	case upstream.ThinkingBudget:
+		l.dropEffort(EffortBudget)
+		switch {
+		case t.Budget == nil:
+			l.lose(BudgetMissing, At("thinking.budget"))
+			t.Mode = upstream.ThinkingAuto
+		case *t.Budget == 0:
+			t.Mode, t.Budget = upstream.ThinkingOff, nil
+		case *t.Budget == -1:
+			t.Mode, t.Budget = upstream.ThinkingAuto, nil
+		}
+	case upstream.ThinkingBetweenTools:
+		l.lose(ModeBetween, At("thinking.mode"))
+		t.Mode = upstream.ThinkingAuto
+		fallthrough
+	case upstream.ThinkingAuto:
+		t.Budget = nil
+		l.nearestLevel(x)
+	default:
+		if t.Mode != "" {
+			l.lose(ModeUnknown, At("thinking.mode"))
+			t.Mode = ""
+		}
+		if t.Budget != nil {
+			l.lose(BudgetAlone, At("thinking.budget"))
+			t.Budget = nil
+		}
+		l.nearestLevel(x)
+	}
+	switch t.Display {
+	case "", "omitted", "summarized":
+	case "full", "updates":
+		l.lose(DisplaySummary, At("thinking.display"))
+		t.Display = "summarized"
+	default:
+		l.lose(DisplayUnknown, At("thinking.display"))
+		t.Display = ""
+	}
+}
+
+// dropEffort drops an effort that another setting replaces.
+func (l *lowering) dropEffort(r *loss.Rule) {
+	if t := &l.to.Thinking; t.Effort != "" {
+		l.lose(r, At("thinking.effort"))
+		t.Effort = ""
+	}
+}
+
+// nearestLevel lowers the effort to a level.
+func (l *lowering) nearestLevel(x *Levels) {
+	t := &l.to.Thinking
+	switch t.Effort {
+	case "", "minimal", "low", "medium", "high":
+	case "xhigh", "max":
+		if x.Budgets == nil {
+			l.lose(EffortNearest, At("thinking.effort"))
+		}
+		t.Effort = "high"
+	default:
+		l.lose(EffortUnknown, At("thinking.effort"))
+		t.Effort = ""
+	}
+}
+
+// fitRange moves a budget into a range.
+func (l *lowering) fitRange(b *Budgets) {
+	t := &l.to.Thinking
+	switch {
+	case t.Mode == upstream.ThinkingOff && !b.Off:
+		l.lose(ModeOff, At("thinking.mode"))
+		low := b.Low
+		t.Mode, t.Budget = upstream.ThinkingBudget, &low
+	case t.Mode != upstream.ThinkingBudget || t.Budget == nil:
+	case *t.Budget == -1, *t.Budget == 0 && b.Off, *t.Budget >= b.Low && *t.Budget <= b.High:
+	case *t.Budget == 0:
+		l.lose(ModeOff, At("thinking.mode"))
+		low := b.Low
+		t.Budget = &low
+	default:
+		l.lose(BudgetRange, At("thinking.budget"))
+		n := min(max(*t.Budget, b.Low), b.High)
+		t.Budget = &n
+	}
+}

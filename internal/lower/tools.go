@@ -1,0 +1,391 @@
+package lower
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/foreign"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/schema"
+)
+
+// ToolRules describes which tools a target accepts, and in which form.
+type ToolRules struct {
+	OnlyFunctions bool           // the server has no tools of its vendor
+	Schema        schema.Dialect // of the arguments and results of functions
+	StrictSchema  schema.Dialect // of the arguments of strict functions
+	OpenAPISchema schema.Dialect // of schemas in the OpenAPI dialect
+	OpenAPI       bool           // such schemas stay in their dialect
+	Strict        StrictTools
+	KeepsSchema   bool // functions may have no schema, and members that add nothing are left out
+	Results       bool // functions have schemas of their results
+	Members       bool // own members of functions are sent
+	Marks         bool // functions have cache marks
+	Description   int  // the most characters of a description; 0 means no limit
+
+	// Vendor returns the target's own tool for the purpose of a tool of another
+	// vendor, and the losses beside that of the replacement. It returns a tool without
+	// a Kind if there is none.
+	Vendor func(t *content.Tool) (own content.Tool, losses []*loss.Rule)
+
+	// FunctionsOnly reports whether the choice of a tool's own format is limited to
+	// functions, so that the tool may be called whatever it is.
+	FunctionsOnly func(t *content.Tool) bool
+
+	// VendorFree says that the target's tool choice does not limit its own tools.
+	// Replacements follow all other tools then, and have no names.
+	VendorFree bool
+
+	VendorAlone bool // the model does not accept replacements beside functions
+	VendorNames bool // own tools have names, which functions must not have
+
+	// VendorMember returns the own members of a request with the one that is set if there
+	// are replacements beside functions. It may be nil.
+	VendorMember func(members string) string
+	DeclareCalls bool // tools of earlier calls must be declared
+}
+
+// StrictTools says how a function is represented whose arguments must satisfy their schema.
+type StrictTools uint8
+
+const (
+	StrictNone   StrictTools = iota // not at all
+	StrictEqual                     // in StrictSchema, if that changes nothing
+	StrictAlways                    // in StrictSchema
+)
+
+// tools lowers the tools.
+func (l *lowering) tools() {
+	rules, tools := &l.t.Tools, l.to.Tools
+	if len(tools) == 0 {
+		l.declareCalls()
+		return
+	}
+	if c := &l.to.Choice; l.t.Choice.Optional && c.Mode == content.ChoiceAny {
+		l.lose(ChoiceForced, At("choice.mode"))
+		c.Mode = content.ChoiceAuto
+	}
+	only, limited := l.chosenFunctions()
+	list, last, changed := tools, []content.Tool(nil), false
+	for i := range tools {
+		t, at := tools[i], In(Tools, i)
+		keep, other := true, false
+		switch {
+		case t.Kind == "":
+			if keep = !limited || only[t.Name]; keep {
+				other = l.function(&t, at)
+			}
+		case t.Format == l.t.Format && !rules.OnlyFunctions:
+			if keep = jsonwire.ValidObject(t.Raw); !keep {
+				l.refuse(content.CodeType, at, "the definition of a built-in tool must be a JSON object")
+			}
+		default:
+			other = true
+			if t, keep = l.replaceTool(t, at); !keep {
+				break
+			}
+			if t.Kind != "" {
+				if rules.VendorFree {
+					last, keep = append(last, t), false
+				}
+			} else if keep = !limited || only[t.Name]; keep {
+				l.function(&t, at)
+			}
+		}
+		if (other || !keep) && !changed {
+			list, changed = append(make([]content.Tool, 0, len(tools)), tools[:i]...), true
+		}
+		if changed && keep {
+			list = append(list, t)
+		}
+	}
+	if l.to.Tools = append(list[:len(list):len(list)], last...); len(l.to.Tools) == 0 {
+		l.to.Tools = nil
+		l.declareCalls()
+	}
+	l.replaced = len(last) > 0
+	if l.replaced && rules.VendorMember != nil && slices.ContainsFunc(list, isFunction) {
+		l.setMembers(rules.VendorMember)
+	}
+}
+
+func isFunction(t content.Tool) bool { return t.Kind == "" }
+
+// replaceTool returns the function or the own tool that replaces a tool of another
+// vendor, and whether there is one.
+func (l *lowering) replaceTool(t content.Tool, at Path) (content.Tool, bool) {
+	if f, r := foreign.Function(&t); r != nil { // the client runs it
+		l.lose(r, at)
+		return f, true
+	}
+	ok := l.vendorTool(&t, at)
+	return t, ok
+}
+
+// function lowers a function in place and reports whether it changed.
+func (l *lowering) function(t *content.Tool, at Path) (changed bool) {
+	rules := &l.t.Tools
+	if x := l.extra(t.Extra, at.Member("extra"), rules.Members, foreign.Tool); x != t.Extra {
+		t.Extra, changed = x, true
+	}
+	if t.Cache != nil && !rules.Marks {
+		l.lose(ToolCache, at.Member("cache"))
+		t.Cache, changed = nil, true
+	}
+	if rules.Description > 0 && len(t.Description) > rules.Description {
+		if text := firstCharacters(t.Description, rules.Description); text != t.Description {
+			l.lose(ToolDescription, at.Member("description"))
+			t.Description, changed = text, true
+		}
+	}
+	was, strict := *t, t.Strict
+	l.functionSchemas(t, at)
+	return changed || t.Input != was.Input || t.Output != was.Output || t.Strict != strict
+}
+
+// firstCharacters returns the first n characters of a text.
+func firstCharacters(text string, n int) string {
+	if utf8.RuneCountInString(text) <= n {
+		return text
+	}
+	for i := range text {
+		if n--; n < 0 {
+			return text[:i]
+		}
+	}
+	return text
+}
+
+// functionSchemas lowers the schemas of a function in place.
+func (l *lowering) functionSchemas(t *content.Tool, at Path) {
+	rules := &l.t.Tools
+	path := at.Member("input")
+	switch {
+	case t.Strict && rules.Strict == StrictNone:
+		l.lose(ToolStrict, at.Member("strict"))
+		t.Strict = false
+	case t.Strict && rules.Strict == StrictEqual:
+		if schema.Fits(rules.StrictSchema, t.Input) {
+			break
+		}
+		if input, losses := l.schemas.Input(rules.StrictSchema, t.Input); len(losses) == 0 && input != "" {
+			t.Input = content.Schema{JSON: input}
+			break
+		}
+		l.lose(ToolStrict, path)
+		t.Strict = false
+	}
+	switch {
+	case t.Strict && rules.Strict == StrictEqual:
+	case t.Input.JSON == "" && rules.KeepsSchema:
+	default:
+		l.inputSchema(t, path)
+	}
+	l.outputSchema(t, at.Member("output"))
+}
+
+// inputSchema lowers the schema of a function's arguments in place.
+func (l *lowering) inputSchema(t *content.Tool, at Path) {
+	rules := &l.t.Tools
+	dialect, openAPI := l.dialect(t.Input)
+	if t.Strict {
+		dialect = rules.StrictSchema
+	}
+	text, losses := l.schemas.Input(dialect, t.Input)
+	l.schemaLosses(losses, at)
+	if rules.KeepsSchema && len(losses) == 0 && !t.Input.OpenAPI && text != t.Input.JSON {
+		if onlyAddsProperties(dialect, t.Input.JSON) {
+			return
+		}
+		l.lose(ToolSchema, at)
+	}
+	if t.Input = (content.Schema{JSON: text, OpenAPI: openAPI}); text == "" {
+		t.Input = content.Schema{}
+	}
+}
+
+// onlyAddsProperties reports whether the only change to a schema would be a list of
+// properties.
+func onlyAddsProperties(d schema.Dialect, text string) bool {
+	end := strings.LastIndexByte(text, '}')
+	return end > 0 && schema.Fits(d, content.Schema{JSON: text[:end] + `,"properties":{}}`})
+}
+
+// outputSchema lowers the schema of a function's results in place.
+func (l *lowering) outputSchema(t *content.Tool, at Path) {
+	if t.Output.JSON == "" {
+		return
+	}
+	var text string
+	var losses []schema.Loss
+	dialect, openAPI := l.dialect(t.Output)
+	if l.t.Tools.Results {
+		text, losses = l.schemas.Output(dialect, t.Output)
+		l.schemaLosses(losses, at)
+	}
+	switch {
+	case text != "":
+		t.Output = content.Schema{JSON: text, OpenAPI: openAPI}
+	case len(losses) == 0:
+		l.lose(ToolOutput, at)
+		fallthrough
+	default:
+		t.Output = content.Schema{}
+	}
+}
+
+// dialect returns the dialect for a schema, and whether it is that of OpenAPI.
+func (l *lowering) dialect(s content.Schema) (d schema.Dialect, openAPI bool) {
+	if rules := &l.t.Tools; s.OpenAPI && rules.OpenAPI {
+		return rules.OpenAPISchema, true
+	} else {
+		return rules.Schema, rules.OpenAPI && rules.Schema == rules.OpenAPISchema
+	}
+}
+
+// schemaLosses reports the losses of the schema at a path.
+func (l *lowering) schemaLosses(losses []schema.Loss, at Path) {
+	for _, x := range losses {
+		l.lose(x.Rule, at.Member(x.Path))
+	}
+}
+
+// A toolIndex is what the replacement of tools needs of all tools. It is made for the
+// first tool of another vendor.
+type toolIndex struct {
+	functions map[string]bool // by name
+	kinds     map[string]bool // of the target's own tools, also of replacements so far
+	names     map[string]bool // the same by name
+	replaced  map[string]bool // names of the tools for which an own one is sent
+	chosen    map[string]bool // names in the tool choice
+
+	choosesTool bool // a tool has one of these names
+}
+
+// indexTools makes the index.
+func (l *lowering) indexTools() *toolIndex {
+	if l.index == nil {
+		set := func() map[string]bool { return make(map[string]bool) }
+		l.index = &toolIndex{functions: set(), kinds: set(), names: set(), replaced: set(), chosen: set()}
+		for _, name := range l.n.Choice.Names {
+			l.index.chosen[name] = true
+		}
+		for i := range l.to.Tools {
+			t := &l.to.Tools[i]
+			l.index.choosesTool = l.index.choosesTool || l.index.chosen[toolName(t)]
+			switch {
+			case t.Kind == "":
+				l.index.functions[t.Name] = true
+			case t.Format == l.t.Format:
+				l.index.kinds[t.Kind], l.index.names[t.Name] = true, true
+			default:
+				if f, r := foreign.Function(t); r != nil {
+					l.index.functions[f.Name] = true
+				}
+			}
+		}
+	}
+	return l.index
+}
+
+// vendorTool replaces a tool of another vendor by the target's own tool for the same
+// purpose, in place. It reports whether there is one.
+func (l *lowering) vendorTool(t *content.Tool, at Path) bool {
+	rules := &l.t.Tools
+	var own content.Tool
+	var losses []*loss.Rule
+	if rules.Vendor != nil {
+		own, losses = rules.Vendor(t)
+	}
+	if own.Kind == "" {
+		l.lose(ToolVendor, at)
+		return false
+	}
+	x := l.indexTools()
+	switch {
+	case rules.VendorFree && l.isExcluded(t):
+		return false // in this format, the choice would not be limited to other tools
+	case rules.VendorAlone && len(x.functions) > 0:
+		l.lose(ToolWithOthers, at)
+		return false
+	case rules.VendorNames && x.functions[own.Name]:
+		l.lose(ToolNameTaken, at)
+		return false
+	case x.kinds[own.Kind], rules.VendorNames && x.names[own.Name]:
+		l.lose(ToolTwice, at)
+		x.replaced[toolName(t)] = true
+		return false
+	}
+	x.replaced[toolName(t)] = true
+	l.lose(ToolMapped, at)
+	for _, r := range losses {
+		l.lose(r, at)
+	}
+	if t.Cache != nil && !rules.Marks {
+		l.lose(ToolCache, at.Member("cache"))
+	}
+	if own.Name == "" && !rules.VendorFree {
+		own.Name = toolName(t)
+	}
+	x.kinds[own.Kind], x.names[own.Name] = true, true
+	if rules.FunctionsOnly != nil && rules.FunctionsOnly(t) {
+		l.free = append(l.free, own.Name)
+	}
+	*t = own
+	return true
+}
+
+// toolName returns the name of a tool in a tool choice. For a built-in tool without a
+// name it is the kind.
+func toolName(t *content.Tool) string {
+	if t.Name == "" {
+		return t.Kind
+	}
+	return t.Name
+}
+
+// declareCalls declares the tools of earlier tool calls, without schemas, if the target
+// requires that.
+func (l *lowering) declareCalls() {
+	if !l.t.Tools.DeclareCalls {
+		return
+	}
+	known := make(map[string]bool)
+	for i := range l.to.Turns {
+		for _, p := range l.to.Turns[i].Parts {
+			if u, ok := p.(*content.ToolUse); ok && u != nil && !known[u.Name] {
+				known[u.Name] = true
+				l.to.Tools = append(l.to.Tools, content.Tool{Name: u.Name})
+			}
+		}
+	}
+	if len(l.to.Tools) > 0 {
+		l.lose(ToolUndeclared, At("tools"))
+		l.to.Choice = content.ToolChoice{Mode: content.ChoiceNone}
+	}
+}
+
+// toolMembers are the members of vendors' tools that do not restrict what a tool may do,
+// with the rule for those that a replacement does not have. A nil rule means that the
+// member has no meaning for the replacement.
+var toolMembers = map[string]*loss.Rule{
+	"type": nil, "name": nil, "cache_control": nil, "container": nil, "defer_loading": nil, "strict": nil,
+	"user_location": ToolSettings, "search_context_size": ToolSettings, "response_inclusion": ToolSettings,
+	"citations": ToolSettings, "use_cache": ToolSettings, "allowed_callers": ToolSettings,
+}
+
+// ToolMember returns the rule for a member of a vendor's tool that its replacement does
+// not have, or nil if that loses nothing.
+func ToolMember(name string, v jsonwire.Value) *loss.Rule {
+	r, known := toolMembers[name]
+	switch {
+	case !known:
+		return ToolRestrictions
+	case r != nil && name == "allowed_callers" && foreign.OnlyDirect(v):
+		return nil
+	}
+	return r
+}

@@ -1,0 +1,119 @@
+package messages
+
+import (
+	"math"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/lower"
+	dialects "github.com/polywire/polywire/internal/schema"
+	"github.com/polywire/polywire/upstream"
+)
+
+// target is what every server of the format accepts.
+var target = lower.Target{
+	Format:  Format,
+	Members: lower.MemberRules{Headers: true},
+	Tools: lower.ToolRules{
+		Schema: dialects.JSONSchema, StrictSchema: dialects.MessagesStrict, Strict: lower.StrictAlways, KeepsSchema: true,
+		Members: true, Marks: true, Vendor: ownTool, VendorNames: true, FunctionsOnly: hasFunctionChoice,
+	},
+	Choice:   lower.ChoiceRules{Kind: lower.ChoiceTools, Members: true, Tools: "mcp_servers", Parallel: true},
+	Output:   lower.OutputRules{Schema: dialects.MessagesStrict, AnySchema: true, OwnSchema: hasOwnSchema},
+	Limit:    lower.LimitRules{Zero: true},
+	Thinking: lower.ThinkingRules{Modes: &lower.Modes{Member: "thinking"}, Members: true},
+	Sampling: lower.SamplingRules{
+		Temperature: lower.Number{Range: true, High: 1, Clamp: true, HasUsual: true, Usual: 1},
+		TopP:        lower.Number{Range: true, High: 1, HasUsual: true, Usual: 1},
+		TopK:        lower.Number{Range: true, High: math.Inf(1)},
+		Seed:        lower.Number{Off: true},
+		Presence:    lower.Number{Off: true, HasUsual: true},
+		Frequency:   lower.Number{Off: true, HasUsual: true},
+		Stops:       lower.Stops{NoBlank: true},
+	},
+	Identity: lower.IdentityRules{
+		User: maxUserID, DigestPrefix: "sha256-",
+		Tiers: map[string]string{"auto": "auto", "standard_only": "standard_only", "unspecified": ""},
+	},
+}
+
+// hasOwnSchema reports whether the members of x have the schema of the response.
+func hasOwnSchema(x *content.Extra, o *upstream.Output) bool {
+	if x == nil {
+		return false
+	}
+	r := fromExtra(x)
+	return hasSchema(o.Schema.JSON, r.OutputConfig.format(), r.OutputFormat)
+}
+
+// hasFunctionChoice reports whether the tool choice of a tool's format is limited to
+// functions.
+func hasFunctionChoice(t *content.Tool) bool {
+	m := toolMappingOf(t)
+	return m != nil && m.ignoresChoice
+}
+
+// toolMappingOf returns the mapping for a built-in tool of another vendor, or nil.
+func toolMappingOf(t *content.Tool) *toolMapping {
+	for i := range toolMappings {
+		if toolMappings[i].foreignKind == t.Kind {
+			return &toolMappings[i]
+		}
+	}
+	return nil
+}
+
+// ownTool returns this vendor's built-in tool for the purpose of another vendor's tool, with
+// the settings that have the same meaning.
+func ownTool(t *content.Tool) (own content.Tool, losses []*loss.Rule) {
+	m := toolMappingOf(t)
+	if m == nil {
+		return own, nil
+	}
+	var w jsonwire.Writer
+	w.BeginObject()
+	w.Name("type")
+	w.String(m.kind)
+	w.Name("name")
+	w.String(m.name)
+	doc, err := jsonwire.Parse(t.Raw, codec.UnlimitedJSON)
+	if err == nil {
+		defer doc.Close()
+		for name, v := range doc.Root().Members() {
+			if m.name != "web_search" || !writeSearchSetting(&w, name, v) {
+				if r := lower.ToolMember(name, v); r != nil && v.Kind() != jsonwire.Null {
+					losses = append(losses, r)
+				}
+			}
+		}
+	}
+	w.EndObject()
+	return content.Tool{Kind: m.kind, Format: Format, Name: m.name, Raw: w.Text()}, losses
+}
+
+// writeSearchSetting writes a setting of another vendor's web search that has the same
+// meaning here. It reports whether it has written all of it.
+func writeSearchSetting(w *jsonwire.Writer, name string, v jsonwire.Value) bool {
+	switch name {
+	case "filters":
+		if domains := v.Get("allowed_domains"); domains.Len() > 0 {
+			w.Name("allowed_domains")
+			w.Raw(domains.Raw())
+			return v.Len() == 1
+		}
+		return v.Len() == 0
+	case "user_location":
+		if v.Get("type").Is("approximate") {
+			w.Name(name)
+			w.Raw(v.Raw())
+			return true
+		}
+	}
+	return false
+}
+
+// BaseTarget is for the packages below upstream. It returns what every server of the
+// format accepts.
+func BaseTarget() lower.Target { return target }

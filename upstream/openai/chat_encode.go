@@ -1,0 +1,454 @@
+package openai
+
+import (
+	"cmp"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/lower"
+)
+
+// A chatWriter writes a request that was lowered for Chat Completions. It writes what the
+// request says, and reports nothing.
+type chatWriter struct {
+	writer
+}
+
+// write writes the document.
+func (c *chatWriter) write() {
+	w, n := c.w, c.req
+	w.BeginObject()
+	c.member("model", c.target.model)
+	w.Name("messages")
+	w.BeginArray()
+	c.message(c.systemRole(), n.System)
+	for i := range n.Turns {
+		t := &n.Turns[i]
+		switch t.Role {
+		case content.RoleAssistant:
+			c.assistant(t.Parts, c.target.known.prefix && i == len(n.Turns)-1)
+		case content.RoleSystem:
+			c.message(c.systemRole(), t.Parts)
+		default:
+			c.message("user", c.toolMessages(t.Parts))
+		}
+	}
+	w.EndArray()
+	c.settings()
+	w.EndObject()
+}
+
+// toolMessages writes the tool results at the beginning of a turn, and returns the other
+// parts.
+func (c *chatWriter) toolMessages(parts []content.Part) []content.Part {
+	for i, p := range parts {
+		r, ok := p.(*content.ToolResult)
+		if !ok {
+			return parts[i:]
+		}
+		c.w.BeginObject()
+		c.member("role", "tool")
+		c.member("tool_call_id", r.ID)
+		text := ""
+		if len(r.Parts) > 0 {
+			text = r.Parts[0].(*content.Text).Text
+		}
+		c.member("content", text)
+		c.w.EndObject()
+	}
+	return nil
+}
+
+// message writes a message, unless it is empty.
+func (c *chatWriter) message(role string, parts []content.Part) {
+	if len(parts) == 0 {
+		return
+	}
+	c.w.BeginObject()
+	c.member("role", role)
+	c.w.Name("content")
+	c.content(parts)
+	c.w.EndObject()
+}
+
+// content writes the content of a message, as a string if possible: all servers accept
+// strings.
+func (c *chatWriter) content(parts []content.Part) {
+	plain := true
+	for _, p := range parts {
+		t, ok := p.(*content.Text)
+		plain = plain && ok && t.Cache == nil
+	}
+	switch {
+	case plain && len(parts) == 1:
+		c.w.String(parts[0].(*content.Text).Text)
+	case plain && !c.target.isOpenAI:
+		c.joined(parts, "\n\n")
+	default:
+		c.w.BeginArray()
+		for _, p := range parts {
+			c.part(p)
+		}
+		c.w.EndArray()
+	}
+}
+
+// assistant writes a turn of the assistant as one message. prefix marks the beginning of
+// a response.
+func (c *chatWriter) assistant(parts []content.Part, prefix bool) {
+	w := c.w
+	calls := len(parts)
+	for calls > 0 {
+		if _, ok := parts[calls-1].(*content.ToolUse); !ok {
+			break
+		}
+		calls--
+	}
+	w.BeginObject()
+	c.member("role", "assistant")
+	w.Name("content")
+	if !c.joined(parts[:calls], "") {
+		w.Null()
+	}
+	if calls < len(parts) {
+		c.thinking(parts[:calls])
+		w.Name("tool_calls")
+		w.BeginArray()
+		for _, p := range parts[calls:] {
+			c.toolCall(p.(*content.ToolUse))
+		}
+		w.EndArray()
+	}
+	if prefix {
+		w.Name("prefix")
+		w.Bool(true)
+	}
+	w.EndObject()
+}
+
+func (c *chatWriter) toolCall(p *content.ToolUse) {
+	w := c.w
+	w.BeginObject()
+	c.member("id", p.ID)
+	c.member("type", "function")
+	w.Name("function")
+	w.BeginObject()
+	c.member("name", p.Name)
+	c.member("arguments", p.Input)
+	w.EndObject()
+	w.EndObject()
+}
+
+// part writes an element of content.
+func (c *chatWriter) part(p content.Part) {
+	w := c.w
+	w.BeginObject()
+	var cache *content.Cache
+	switch p := p.(type) {
+	case *content.Text:
+		c.member("type", "text")
+		c.member("text", p.Text)
+		cache = p.Cache
+	case *content.Image:
+		c.member("type", "image_url")
+		w.Name("image_url")
+		w.BeginObject()
+		w.Name("url")
+		c.fileURL(p.Source)
+		c.members(p.Extra)
+		w.EndObject()
+		cache = p.Cache
+	case *content.Media:
+		b := p.Source.(*content.Base64)
+		c.member("type", "input_audio")
+		w.Name("input_audio")
+		w.BeginObject()
+		c.member("data", toStandardBase64(b.Data))
+		c.member("format", audioFormats[b.MediaType])
+		w.EndObject()
+		cache = p.Cache
+	case *content.Document:
+		c.member("type", "file")
+		w.Name("file")
+		w.BeginObject()
+		c.member("filename", p.Title)
+		w.Name("file_data")
+		c.fileURL(p.Source)
+		w.EndObject()
+		cache = p.Cache
+	}
+	c.cacheMark(cache)
+	w.EndObject()
+}
+
+// audioFormats maps media types to the formats of input_audio.
+var audioFormats = map[string]string{"audio/wav": "wav", "audio/mp3": "mp3"}
+
+// thinking writes the members that return the thinking of a message with tool calls.
+func (c *chatWriter) thinking(parts []content.Part) {
+	var b replay
+	forced := c.target.forcedThinkingMember()
+	for _, p := range parts {
+		if t, ok := p.(*content.Thinking); ok {
+			b.add(t, forced)
+		} else {
+			b.open = false
+		}
+	}
+	name := b.member
+	if forced != "" && forced != "-" {
+		name = forced
+	}
+	if c.target.refusals.has(fieldReasoning) {
+		return
+	}
+	if name != "" {
+		c.sent |= fieldReasoning
+		c.w.Name(name)
+		c.w.JoinedString(b.text...)
+	}
+	if len(b.encrypted) > 0 {
+		c.sent |= fieldReasoning
+		c.w.Name(encryptedName)
+		c.w.JoinedString(b.encrypted...)
+	}
+	for i, list := range b.lists {
+		if len(list) == 0 {
+			continue
+		}
+		c.sent |= fieldReasoning
+		c.w.Name(thinkingLists[i])
+		c.w.BeginArray()
+		for _, element := range list {
+			c.w.Raw(element)
+		}
+		c.w.EndArray()
+	}
+}
+
+// A replay is the thinking that a message with tool calls returns to the server.
+type replay struct {
+	member    string // of the text, or ""
+	text      []string
+	lists     [2][]string // raw elements of thinkingLists
+	encrypted []string    // chunks of encrypted_content, sent in addition to the text
+	open      bool        // the last text may continue in the next block
+}
+
+// add adds a block. Its signature is the name of its member, or an object of members to
+// send unchanged. forced is the member that all messages must have, or "".
+func (b *replay) add(t *content.Thinking, forced string) {
+	s := t.Signature
+	if t.Redacted.Data != "" {
+		s = t.Redacted
+	}
+	switch {
+	case s.Data == "" || forced != "":
+	case s.Data[0] == '{':
+		if added, hasText := b.addObject(s.Data); hasText || !added {
+			return
+		}
+		b.member = "reasoning_content"
+	default:
+		b.member = s.Data
+	}
+	if t.Text == "" {
+		return
+	}
+	if len(b.text) > 0 && !b.open {
+		b.text = append(b.text, "\n\n")
+	}
+	b.text, b.open = append(b.text, t.Text), s.Data == "" // signed thinking is complete
+}
+
+// thinkingLists are the members that return lists of thinking.
+var thinkingLists = [2]string{detailsName, blocksName}
+
+// addObject adds the thinking in an object of members. It reports whether there is any,
+// and whether it includes the text. Other members are ignored, since the object comes
+// from a client.
+func (b *replay) addObject(object string) (added, hasText bool) {
+	doc, err := jsonwire.Parse(object, jsonwire.Limits{})
+	if err != nil {
+		return false, false
+	}
+	defer doc.Close()
+	hasText = true
+	if s := doc.Root().Get(encryptedName).Str(); s != "" {
+		b.encrypted, added, hasText = append(b.encrypted, s), true, false
+	}
+	for i, name := range thinkingLists {
+		for _, v := range doc.Root().Get(name).Elems() {
+			b.lists[i] = append(b.lists[i], v.Raw())
+			added = true
+		}
+	}
+	return added, hasText
+}
+
+// settings writes the members behind the messages.
+func (c *chatWriter) settings() {
+	w, n := c.w, c.req
+	if n.Stream {
+		w.Name("stream")
+		w.Bool(true)
+		c.streamOptions()
+	}
+	c.tools()
+	c.toolChoice()
+	if n.Effort != "" {
+		c.sent |= fieldEffort
+		c.member("reasoning_effort", n.Effort)
+	}
+	c.thinkingSwitch()
+	c.limit()
+	c.sampling()
+	c.responseFormat()
+	c.identity()
+	c.members(n.Extra)
+}
+
+func (c *chatWriter) streamOptions() {
+	if c.target.refusals.has(fieldStreamOptions) {
+		return
+	}
+	c.sent |= fieldStreamOptions
+	c.w.Name("stream_options")
+	c.w.BeginObject()
+	c.w.Name("include_usage")
+	c.w.Bool(true)
+	c.noObfuscation()
+	c.w.EndObject()
+}
+
+func (c *chatWriter) tools() {
+	if len(c.req.Tools) == 0 {
+		return
+	}
+	w := c.w
+	w.Name("tools")
+	w.BeginArray()
+	for i := range c.req.Tools {
+		t := &c.req.Tools[i]
+		w.BeginObject()
+		c.member("type", "function")
+		w.Name("function")
+		w.BeginObject()
+		c.member("name", t.Name)
+		if t.Description != "" {
+			if len(t.Description) > maxDescription {
+				c.sent |= fieldDescription
+			}
+			c.member("description", t.Description)
+		}
+		w.Name("parameters")
+		w.Raw(t.Input.JSON)
+		if t.Strict {
+			w.Name("strict")
+			w.Bool(true)
+		}
+		w.EndObject()
+		w.EndObject()
+	}
+	w.EndArray()
+}
+
+// maxDescription is the limit of some models in characters.
+const maxDescription = 1024
+
+// thinkingSwitch writes the member that turns thinking on or off.
+func (c *chatWriter) thinkingSwitch() {
+	if c.req.Switch == lower.SwitchNone {
+		return
+	}
+	w, on := c.w, c.req.Switch == lower.SwitchOn
+	c.sent |= fieldThinkingSwitch
+	w.Name(c.target.thinkingMember())
+	w.BeginObject()
+	switch {
+	case c.target.thinkingMember() != thinkingObject: // templates use one of the two
+		w.Name("enable_thinking")
+		w.Bool(on)
+		w.Name("thinking")
+		w.Bool(on)
+	case on:
+		c.member("type", "enabled")
+	default:
+		c.member("type", "disabled")
+	}
+	w.EndObject()
+}
+
+// limit writes the limit of output tokens and the number of candidates.
+func (c *chatWriter) limit() {
+	if n := c.req.MaxTokens; n != nil {
+		name := "max_tokens"
+		if (c.target.isOpenAI || c.target.family.noMaxTokens) != c.target.refusals.has(fieldMaxTokens) {
+			name = "max_completion_tokens"
+		}
+		c.sent |= fieldMaxTokens
+		c.w.Name(name)
+		c.w.Int(*n)
+	}
+	if n := c.req.Candidates; n > 1 {
+		c.w.Name("n")
+		c.w.Int(int64(n))
+	}
+}
+
+// sampling writes the parameters of sampling and the stop sequences.
+func (c *chatWriter) sampling() {
+	n := c.req
+	c.float("temperature", n.Temperature, fieldTemperature)
+	c.float("top_p", n.TopP, fieldTopP)
+	c.float("presence_penalty", n.PresencePenalty, fieldPresencePenalty)
+	c.float("frequency_penalty", n.FrequencyPenalty, fieldFrequencyPenalty)
+	c.int("top_k", n.TopK, fieldTopK)
+	c.int(cmp.Or(c.target.known.seed, "seed"), n.Seed, fieldSeed)
+	if len(n.StopSequences) == 0 {
+		return
+	}
+	c.sent |= fieldStop
+	c.w.Name("stop")
+	c.w.BeginArray()
+	for _, s := range n.StopSequences {
+		c.w.String(s)
+	}
+	c.w.EndArray()
+}
+
+// responseFormat writes the form of the response.
+func (c *chatWriter) responseFormat() {
+	w, o := c.w, &c.req.Output
+	if len(o.Modalities) > 1 || len(o.Modalities) == 1 && o.Modalities[0] != "text" {
+		w.Name("modalities")
+		w.BeginArray()
+		for _, m := range o.Modalities {
+			w.String(m)
+		}
+		w.EndArray()
+	}
+	switch {
+	case o.Schema.JSON != "":
+		w.Name("response_format")
+		w.BeginObject()
+		c.member("type", "json_schema")
+		w.Name("json_schema")
+		w.BeginObject()
+		c.member("name", "answer")
+		w.Name("schema")
+		w.Raw(o.Schema.JSON)
+		w.Name("strict")
+		w.Bool(c.req.Strict)
+		w.EndObject()
+		w.EndObject()
+	case !c.req.Object:
+	case c.target.refusals.has(fieldJSONObject):
+		w.Name("response_format")
+		w.Raw(`{"type":"json_schema","json_schema":{"name":"answer","schema":{"type":"object"}}}`)
+	default:
+		c.sent |= fieldJSONObject
+		w.Name("response_format")
+		w.Raw(`{"type":"json_object"}`)
+	}
+}

@@ -1,0 +1,243 @@
+package openai
+
+import (
+	"strings"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/lower"
+)
+
+// A writer is the common part of chatWriter and responsesWriter.
+type writer struct {
+	w      *jsonwire.Writer
+	req    *lower.Request
+	target *target
+	format content.Format
+	sent   field // optional fields in the document
+	texts  []string
+}
+
+// member writes a member with a string value.
+func (c *writer) member(name, value string) {
+	c.w.Name(name)
+	c.w.String(value)
+}
+
+// members writes the members of x. A nil x has none.
+func (c *writer) members(x *content.Extra) {
+	if x != nil {
+		c.w.Members(x.JSON)
+	}
+}
+
+// systemRole returns the role of system text.
+func (c *writer) systemRole() string {
+	if c.target.isOpenAI && c.target.family.developer && !c.target.refusals.has(fieldDeveloper) {
+		c.sent |= fieldDeveloper
+		return "developer"
+	}
+	return "system"
+}
+
+// joined writes the texts among parts as one string. It writes nothing and returns false
+// if there are none.
+func (c *writer) joined(parts []content.Part, separator string) bool {
+	c.texts = c.texts[:0]
+	for _, p := range parts {
+		t, ok := p.(*content.Text)
+		if !ok || t.Text == "" {
+			continue
+		}
+		if len(c.texts) > 0 && separator != "" {
+			c.texts = append(c.texts, separator)
+		}
+		c.texts = append(c.texts, t.Text)
+	}
+	if len(c.texts) == 0 {
+		return false
+	}
+	c.w.JoinedString(c.texts...)
+	clear(c.texts)
+	c.texts = c.texts[:0]
+	return true
+}
+
+// fileURL writes the URL of a file, which may contain its bytes.
+func (c *writer) fileURL(s content.Source) {
+	switch s := s.(type) {
+	case *content.URL:
+		c.w.String(s.URL)
+	case *content.Base64:
+		c.w.JoinedString("data:", s.MediaType, ";base64,", toStandardBase64(s.Data))
+	}
+}
+
+// cacheMark writes a cache mark, if there is one.
+func (c *writer) cacheMark(m *content.Cache) {
+	if m != nil {
+		c.w.Name("prompt_cache_breakpoint")
+		c.w.Raw(`{"mode":"explicit"}`)
+	}
+}
+
+// noObfuscation turns off the padding of stream events. Padding makes equal events
+// differ, which makes them slower to decode. Some servers reject the member.
+func (c *writer) noObfuscation() {
+	if c.target.isOpenAI && !c.target.refusals.has(fieldObfuscation) {
+		c.sent |= fieldObfuscation
+		c.w.Name("include_obfuscation")
+		c.w.Bool(false)
+	}
+}
+
+// float writes a number, if there is one.
+func (c *writer) float(name string, v *float64, f field) {
+	if v != nil {
+		c.sent |= f
+		c.w.Name(name)
+		c.w.Float(*v)
+	}
+}
+
+// int writes an integer, if there is one.
+func (c *writer) int(name string, v *int64, f field) {
+	if v != nil {
+		c.sent |= f
+		c.w.Name(name)
+		c.w.Int(*v)
+	}
+}
+
+// identity writes the user id and the service tier.
+func (c *writer) identity() {
+	if id := c.req.UserID; id != "" {
+		c.sent |= fieldUser
+		c.member("safety_identifier", id)
+	}
+	if tier := c.req.ServiceTier; tier != "" {
+		c.member("service_tier", tier)
+	}
+}
+
+// toolChoice writes the tool choice.
+func (c *writer) toolChoice() {
+	choice := &c.req.Choice
+	mode := ""
+	switch choice.Mode {
+	case content.ChoiceAuto, content.ChoiceNone:
+		mode = string(choice.Mode)
+	case content.ChoiceAny:
+		mode = "required"
+	}
+	switch {
+	case mode == "":
+	case len(choice.Names) == 0:
+		c.member("tool_choice", mode)
+	default:
+		c.sent |= fieldToolChoice
+		c.w.Name("tool_choice")
+		c.chosenTools(mode, choice.Names)
+	}
+	if choice.NoParallel {
+		c.sent |= fieldParallel
+		c.w.Name("parallel_tool_calls")
+		c.w.Bool(false)
+	}
+}
+
+// chosenTools writes a choice of tools by name.
+func (c *writer) chosenTools(mode string, names []string) {
+	tools := make(map[string]*content.Tool, len(c.req.Tools))
+	for i := len(c.req.Tools) - 1; i >= 0; i-- { // the first tool of a name counts
+		t := &c.req.Tools[i]
+		if tools[t.Name] = t; t.Name == "" {
+			tools[t.Kind] = t
+		}
+	}
+	if t := tools[names[0]]; len(names) == 1 && mode == "required" && t.Kind == "" {
+		c.toolRef(t)
+		return
+	}
+	w := c.w
+	w.BeginObject()
+	c.member("type", "allowed_tools")
+	if !c.flatToolRefs() {
+		w.Name("allowed_tools")
+		w.BeginObject()
+	}
+	c.member("mode", mode)
+	w.Name("tools")
+	w.BeginArray()
+	for _, name := range names {
+		c.toolRef(tools[name])
+	}
+	w.EndArray()
+	if !c.flatToolRefs() {
+		w.EndObject()
+	}
+	w.EndObject()
+}
+
+// toolRef writes a reference to a tool.
+func (c *writer) toolRef(t *content.Tool) {
+	w := c.w
+	w.BeginObject()
+	switch {
+	case t.Kind != "":
+		c.member("type", t.Kind)
+	case c.flatToolRefs():
+		c.member("type", "function")
+		c.member("name", t.Name)
+	default:
+		c.member("type", "function")
+		w.Name("function")
+		w.BeginObject()
+		c.member("name", t.Name)
+		w.EndObject()
+	}
+	w.EndObject()
+}
+
+// flatToolRefs reports whether the format refers to a function without a nested object.
+func (c *writer) flatToolRefs() bool { return c.format == ResponsesFormat }
+
+// isURLSafe reports whether data uses the URL-safe base64 alphabet. The first character
+// that only one alphabet has decides; it usually comes early. The rest is searched in
+// chunks of 16 KiB, so that each comes from memory once.
+func isURLSafe(data string) bool {
+	const head = 4 << 10
+	for i := range min(len(data), head) {
+		switch data[i] {
+		case '-', '_':
+			return true
+		case '+', '/':
+			return false
+		}
+	}
+	for data = data[min(len(data), head):]; len(data) > 0; {
+		piece := data[:min(len(data), 16<<10)]
+		if strings.IndexByte(piece, '-') >= 0 || strings.IndexByte(piece, '_') >= 0 {
+			return true
+		}
+		data = data[len(piece):]
+	}
+	return false
+}
+
+// toStandardBase64 returns base64 in the standard alphabet with padding.
+func toStandardBase64(data string) string {
+	if isURLSafe(data) {
+		data = strings.NewReplacer("-", "+", "_", "/").Replace(data)
+	}
+	if n := len(data) % 4; n > 1 {
+		data += "=="[:4-n]
+	}
+	return data
+}
+
+const typePDF = "application/pdf"
+
+func isWebURL(link string) bool {
+	return strings.HasPrefix(link, "https://") || strings.HasPrefix(link, "http://")
+}

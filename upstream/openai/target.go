@@ -1,0 +1,681 @@
+package openai
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/lower"
+	"github.com/polywire/polywire/internal/schema"
+	"github.com/polywire/polywire/upstream"
+)
+
+// A target is the model and server for which a request is encoded.
+type target struct {
+	model     string
+	isOpenAI  bool
+	family    family
+	dialect   Dialect
+	known     server
+	refusals  refusals
+	maxTokens int64 // of a response; 0 means no known limit
+}
+
+// efforts returns the efforts that the model supports, as far as they are known.
+func (t *target) efforts() []string {
+	switch {
+	case t.refusals.has(fieldEffort):
+		return nil
+	case t.dialect.Efforts != nil:
+		return t.dialect.Efforts
+	case t.family.known:
+		return t.family.efforts
+	case t.isOpenAI:
+		return nil // unknown: a fine-tuned or renamed model
+	}
+	return defaultEfforts
+}
+
+// acceptsLinks reports whether images may be sent as URLs.
+func (t *target) acceptsLinks() bool { return t.isOpenAI || t.dialect.Links }
+
+// acceptsFiles reports whether PDFs may be sent.
+func (t *target) acceptsFiles() bool { return t.isOpenAI || t.dialect.Files }
+
+// thinkingMember returns the member that turns thinking on and off, or "".
+func (t *target) thinkingMember() string {
+	if name := t.dialect.Thinking; !t.isOpenAI && name != "-" {
+		return name
+	}
+	return ""
+}
+
+// neverThinks reports whether the model is known not to think.
+func (t *target) neverThinks() bool { return t.family.known && t.family.defaultEffort == "" }
+
+// target returns the target for a model that has refused r before.
+func (c *client) target(model string, r refusals) target {
+	t := target{model: model, isOpenAI: c.isOpenAI, family: familyOf(model), dialect: c.dialect, known: c.known, refusals: r, maxTokens: c.maxTokens(model)}
+	if c.format == ResponsesFormat {
+		t.family = responsesFamilyOf(model)
+	}
+	return t
+}
+
+// lowered returns what the target accepts, as data. dropThinking omits earlier thinking.
+func (t *target) lowered(f content.Format, dropThinking bool) *lower.Target {
+	x := &lower.Target{
+		Format:   f,
+		Names:    t.nameRules(f),
+		Members:  lower.MemberRules{Foreign: foreignMembers},
+		Tools:    lower.ToolRules{Schema: schema.JSONSchema, StrictSchema: schema.OpenAIStrict, Strict: lower.StrictEqual},
+		Choice:   t.choiceRules(),
+		Output:   lower.OutputRules{Objects: true, Schema: schema.JSONSchema, Strict: true},
+		Limit:    lower.LimitRules{Max: t.maxTokens},
+		Thinking: lower.ThinkingRules{Dial: t.dial()},
+		Sampling: t.samplingRules(),
+		Identity: t.identityRules(),
+	}
+	if t.isOpenAI {
+		x.Members.Foreign = foreignMembersOpenAI
+	}
+	if f == ResponsesFormat {
+		t.setResponses(x)
+		t.responsesConversation(x, dropThinking)
+	} else {
+		t.setChat(x)
+		t.chatConversation(x)
+	}
+	return x
+}
+
+// setChat sets what only Chat Completions has.
+func (t *target) setChat(x *lower.Target) {
+	x.Members.Fields = chatMembers
+	x.Tools.OnlyFunctions = true
+	x.Members.NoUsage = t.refusals.has(fieldStreamOptions)
+	if t.refusals.has(fieldDescription) {
+		x.Tools.Description = maxDescription
+	}
+	if !t.isOpenAI {
+		x.Output.Modalities = []string{"image"}
+	}
+	x.Thinking.Dial.Switch = t.thinkingMember()
+	x.Thinking.Dial.SwitchRefused = t.refusals.has(fieldThinkingSwitch)
+	switch {
+	case t.refusals.toolsWithNone:
+		x.Thinking.Dial.Tools = lower.DialToolsOff
+	case t.isOpenAI:
+		x.Thinking.Dial.Tools = [...]lower.DialTools{
+			toolsAny: lower.DialToolsAny, toolsNoneOrOmitted: lower.DialToolsDefault,
+			toolsWithNone: lower.DialToolsOff, toolsResponsesOnly: lower.DialToolsRejected,
+		}[t.family.tools]
+	}
+	if t.isOpenAI {
+		x.Thinking.Dial.Display = lower.DisplayHidden
+	}
+	x.Sampling.Candidates = true
+	x.Sampling.TopK.Off = t.isOpenAI || t.refusals.has(fieldTopK)
+	x.Sampling.Seed.Off = t.refusals.has(fieldSeed)
+	x.Sampling.Stops = lower.Stops{Off: t.family.noStop || t.refusals.has(fieldStop), Max: maxStops}
+	if !t.refusals.has(fieldLogprobs) && t.family.sampling != sampleNever {
+		x.Sampling.Members = logprobs
+	}
+	if t.thinkingMember() == thinkingObject { // the server ignores them while the model thinks
+		for _, n := range []*lower.Number{&x.Sampling.Temperature, &x.Sampling.TopP, &x.Sampling.Presence, &x.Sampling.Frequency} {
+			n.NotThinking = true
+		}
+	}
+}
+
+// setResponses sets what only the Responses API has.
+func (t *target) setResponses(x *lower.Target) {
+	x.Members.Fields = responsesMembers
+	x.Members.Merged = responsesMerged
+	x.Limit.Min = minTokens
+	if t.isOpenAI {
+		x.Tools.Results = !t.refusals.has(fieldOutputSchema)
+		x.Tools.Vendor, x.Tools.FunctionsOnly = ownTool, hasFunctionChoice
+	}
+	x.Thinking.NotCarried = !t.neverThinks() && t.refusals.has(fieldReasoning)
+	x.Thinking.Dial.Display = lower.DisplayWords
+	if t.refusals.has(fieldSummary) {
+		x.Thinking.Dial.Display = lower.DisplayRejects
+	}
+	x.Sampling.TopK.Off, x.Sampling.Seed.Off = true, true
+	x.Sampling.Presence = lower.Number{Off: true, HasUsual: true}
+	x.Sampling.Frequency = lower.Number{Off: true, HasUsual: true}
+	x.Sampling.Stops.Cut = true
+}
+
+// responsesMerged are the members of which fields represent a part.
+var responsesMerged = []lower.Merged{
+	{Name: "reasoning", First: '{', Fields: []string{"effort", "summary"}},
+	{Name: "text", First: '{', Fields: []string{"format"}},
+	{Name: "include", First: '['},
+}
+
+// choiceRules returns the choices of tools that are accepted.
+func (t *target) choiceRules() lower.ChoiceRules {
+	return lower.ChoiceRules{
+		Kind:     lower.ChoiceLists,
+		Single:   !t.refusals.has(fieldToolChoice),
+		Lists:    t.isOpenAI && !t.refusals.has(fieldToolChoice),
+		Trust:    !t.isOpenAI,
+		Parallel: !t.family.noParallel && !t.refusals.has(fieldParallel),
+	}
+}
+
+// dial returns the efforts that are accepted.
+func (t *target) dial() *lower.Dial {
+	return &lower.Dial{
+		Efforts:      t.efforts(),
+		Refused:      t.refusals.has(fieldEffort),
+		OffByDefault: t.family.defaultEffort == "none",
+		Never:        t.neverThinks(),
+	}
+}
+
+// samplingRules returns the parameters of sampling that both formats have.
+func (t *target) samplingRules() lower.SamplingRules {
+	known := t.isOpenAI || t.family.known // of other models the defaults are unknown
+	number := func(f field, usual float64) lower.Number {
+		return lower.Number{
+			Off:         t.family.sampling == sampleNever || t.refusals.has(f),
+			NotThinking: t.family.sampling == sampleWithNone,
+			HasUsual:    known, Usual: usual,
+		}
+	}
+	return lower.SamplingRules{
+		Temperature: number(fieldTemperature, 1),
+		TopP:        number(fieldTopP, 1),
+		Presence:    number(fieldPresencePenalty, 0),
+		Frequency:   number(fieldFrequencyPenalty, 0),
+	}
+}
+
+// identityRules returns the user ids and service tiers that are accepted.
+func (t *target) identityRules() lower.IdentityRules {
+	if !t.isOpenAI {
+		return lower.IdentityRules{Tiers: compatibleTiers}
+	}
+	r := lower.IdentityRules{Tiers: openAITiers}
+	if !t.refusals.has(fieldUser) {
+		r.UserBytes = maxUserID
+	}
+	return r
+}
+
+var (
+	compatibleTiers = map[string]string{"unspecified": "", "auto": ""}
+
+	openAITiers = map[string]string{
+		"unspecified": "", "auto": "auto", "default": "default", "flex": "flex", "scale": "scale", "priority": "priority",
+		"fast": "fast", "standard_only": "default", "standard": "default",
+	}
+)
+
+// The members of generateContent that have another form here.
+const (
+	mediaResolution  = "generationConfig.mediaResolution"
+	responseLogprobs = "generationConfig.responseLogprobs"
+	topLogprobs      = "generationConfig.logprobs"
+)
+
+var (
+	foreignMembers       = []lower.ForeignMember{{Name: mediaResolution, Detail: noDetail}, {Name: responseLogprobs}, {Name: topLogprobs}}
+	foreignMembersOpenAI = []lower.ForeignMember{{Name: mediaResolution, Detail: defaultDetail}, {Name: responseLogprobs}, {Name: topLogprobs}}
+)
+
+func noDetail(*content.Extra) string { return "" }
+
+// defaultDetail returns the member for the resolution of all files of a request.
+func defaultDetail(x *content.Extra) string {
+	return details[gjson.Get(x.JSON, mediaResolution).Str]
+}
+
+// logprobs returns the members that request log probabilities, or "".
+func logprobs(x *content.Extra) string {
+	top := gjson.Get(x.JSON, topLogprobs)
+	n := int64(top.Num)
+	if gjson.Get(x.JSON, responseLogprobs).Type != gjson.True ||
+		top.Type != gjson.Null && (top.Type != gjson.Number || float64(n) != top.Num || n < 0 || n > maxTopLogprobs) {
+		return ""
+	}
+	var w jsonwire.Writer
+	w.BeginObject()
+	w.Name("logprobs")
+	w.Bool(true)
+	if n > 0 {
+		w.Name("top_logprobs")
+		w.Int(n)
+	}
+	w.EndObject()
+	return w.Text()
+}
+
+// hasFunctionChoice reports whether the tool choice of a tool's format is limited to
+// functions.
+func hasFunctionChoice(t *content.Tool) bool { return t.Format == "generatecontent" }
+
+// ownTool returns OpenAI's built-in tool for the purpose of another vendor's tool, with
+// the settings that exist here too.
+func ownTool(t *content.Tool) (own content.Tool, losses []*loss.Rule) {
+	kind := builtInKind(t.Kind)
+	if kind == "" {
+		return own, nil
+	}
+	var w jsonwire.Writer
+	w.BeginObject()
+	w.Name("type")
+	w.String(kind)
+	if kind == codeInterpreter {
+		w.Name("container")
+		w.Raw(`{"type":"auto"}`)
+	}
+	if doc, err := jsonwire.Parse(t.Raw, codec.UnlimitedJSON); err == nil {
+		defer doc.Close()
+		for name, x := range doc.Root().Members() {
+			switch {
+			case x.Kind() == jsonwire.Null:
+			case kind == webSearch && name == "allowed_domains" && x.Len() > 0:
+				w.Name("filters")
+				w.BeginObject()
+				w.Name(name)
+				w.Raw(x.Raw())
+				w.EndObject()
+			case kind == webSearch && name == "user_location" && x.Get("type").Is("approximate"):
+				w.Name(name)
+				w.Raw(x.Raw())
+			default:
+				if r := lower.ToolMember(name, x); r != nil {
+					losses = append(losses, r)
+				}
+			}
+		}
+	}
+	w.EndObject()
+	return content.Tool{Name: t.Name, Kind: kind, Format: ResponsesFormat, Raw: w.Text()}, losses
+}
+
+// imageTypes are the media types of images that OpenAI accepts.
+var imageTypes = []string{"image/png", "image/jpeg", "image/webp", "image/gif"}
+
+// audioTypes maps media types of audio that Chat Completions accepts to one of each kind.
+var audioTypes = map[string]string{
+	"audio/wav": "audio/wav", "audio/x-wav": "audio/wav", "audio/wave": "audio/wav", "audio/vnd.wave": "audio/wav",
+	"audio/mp3": "audio/mp3", "audio/mpeg": "audio/mp3",
+}
+
+// systemTurns returns where system turns may be.
+func (t *target) systemTurns() lower.SystemTurns {
+	if t.isOpenAI {
+		return lower.SystemAnywhere
+	}
+	return lower.SystemNowhere
+}
+
+// chatConversation sets what Chat Completions accepts in conversations.
+func (t *target) chatConversation(to *lower.Target) {
+	marks := t.isOpenAI && t.family.cacheMarks
+	to.Conversation = lower.Conversation{
+		SystemTurns: t.systemTurns(), TextsFirst: true, Prefill: t.known.prefix,
+		AnswerResults: t.dialect.StrictRoles, UserFirst: t.dialect.StrictRoles,
+	}
+	to.Files = lower.Files{
+		TextOnly: t.dialect.TextOnly, Note: t.dialect.DescribeUnreadable,
+		ImageLinks: t.acceptsLinks(), Audio: audioTypes,
+		Name: func(title, _ string) string {
+			if title == "" {
+				return "document.pdf"
+			}
+			return title
+		},
+		Details: lower.Details{Of: t.detailOf(ChatFormat)},
+	}
+	if t.isOpenAI {
+		to.Files.Images = imageTypes
+	} else {
+		to.Conversation.JoinUser = lower.JoinAlways
+	}
+	if t.acceptsFiles() {
+		to.Files.Documents = []string{typePDF}
+	}
+	to.Results = lower.Results{OneText: true}
+	to.Marks = lower.Marks{System: marks, User: marks}
+	to.Thoughts = lower.Thoughts{Carried: true, WithCalls: true, Recall: t.recallChat}
+	if member := t.forcedThinkingMember(); member != "" && member != "-" {
+		if !t.refusals.has(fieldReasoning) {
+			to.Thoughts.Unsigned = lower.UnsignedAny
+		}
+		to.Thoughts.Missing = lower.ThinkingEmpty
+		if t.refusals.thinkingMember != "" {
+			to.Thoughts.Missing = lower.ThinkingMissing
+		}
+	}
+}
+
+// forcedThinkingMember returns the member that all messages with tool calls must have,
+// "-" for none, or "" if it depends on the thinking.
+func (t *target) forcedThinkingMember() string {
+	if name := t.dialect.Reasoning; name != "" {
+		return name
+	}
+	return t.refusals.thinkingMember
+}
+
+// recallChat returns which thinking can be returned in Chat Completions. The signature of
+// thinking is the name of its member, or an object of members to send unchanged.
+func (t *target) recallChat(*upstream.Request) func(content.Part) *loss.Rule {
+	member := t.forcedThinkingMember()
+	none := t.isOpenAI && member == "" || member == "-" || t.refusals.has(fieldReasoning)
+	return func(p content.Part) *loss.Rule {
+		thinking, ok := p.(*content.Thinking)
+		if !ok || none {
+			return lower.Thinking
+		}
+		data := thinking.Signature.Data
+		if thinking.Redacted.Data != "" {
+			data = thinking.Redacted.Data
+		}
+		switch {
+		case member != "", isThinkingMember(data):
+			return nil
+		case strings.HasPrefix(data, "{"):
+			if added, _ := new(replay).addObject(data); added {
+				return nil
+			}
+		}
+		return lower.Thinking
+	}
+}
+
+// details maps resolutions of generateContent to members of files.
+var details = map[string]string{"MEDIA_RESOLUTION_LOW": `{"detail":"low"}`, "MEDIA_RESOLUTION_HIGH": `{"detail":"high"}`}
+
+// detailOf returns the function that translates the resolution of a file.
+func (t *target) detailOf(f content.Format) func(*content.Extra) (string, bool) {
+	return func(x *content.Extra) (json string, rest bool) {
+		if x.Format == f || x.Format == "" {
+			level := gjson.Get(x.JSON, "detail")
+			if level.Str == "" {
+				return "", true
+			}
+			return `{"detail":` + level.Raw + `}`, codec.MemberCount(x.JSON) > 1
+		}
+		resolution := gjson.Get(x.JSON, "mediaResolution")
+		json = details[resolution.Get("level").Str]
+		if json == "" || !t.isOpenAI {
+			return "", true
+		}
+		return json, codec.MemberCount(x.JSON) > 1 || codec.MemberCount(resolution.Raw) > 1
+	}
+}
+
+// responsesConversation sets what Responses accepts in conversations.
+func (t *target) responsesConversation(to *lower.Target, dropThinking bool) {
+	marks := t.isOpenAI && t.family.cacheMarks
+	to.Conversation = lower.Conversation{SystemTurns: t.systemTurns(), MoveFiles: true, SentenceTurn: t.isOpenAI}
+	to.Files = lower.Files{
+		TextOnly: t.dialect.TextOnly, Note: t.dialect.DescribeUnreadable,
+		Images: imageTypes, ImageLinks: t.acceptsLinks(), DocumentLinks: t.isOpenAI,
+		Name: func(title, mediaType string) string {
+			if title == "" {
+				title = "document"
+			}
+			if suffix := extensionOf(mediaType); !strings.HasSuffix(strings.ToLower(title), suffix) {
+				title += suffix
+			}
+			return title
+		},
+		Details: lower.Details{Documents: true, Of: t.detailOf(ResponsesFormat)},
+	}
+	switch {
+	case t.isOpenAI:
+		to.Files.Documents, to.Files.IDPrefix = documentTypes, "file-"
+	case t.acceptsFiles():
+		to.Files.Documents = documentTypes[:1]
+	}
+	to.Results = lower.Results{AsTheyCame: true, OneText: !t.isOpenAI, Files: true, Marks: marks, MarkLast: true}
+	to.Marks = lower.Marks{System: marks, User: marks}
+	to.Own = lower.Own{Calls: true, Vendor: true, VendorAssistant: true}
+	to.Thoughts = lower.Thoughts{
+		Carried: true, Named: true, TextState: true,
+		NotLast: func(t *content.Thinking) bool { return gjson.Get(itemOf(t), "type").Str == "reasoning" },
+		ItemID:  func(t *content.Thinking) string { return gjson.Get(itemOf(t), "id").Str },
+		Recall: func(n *upstream.Request) func(content.Part) *loss.Rule {
+			r := itemRecall{tools: n.Tools, refused: dropThinking || t.refusals.has(fieldReasoning)}
+			return r.rule
+		},
+	}
+}
+
+// documentTypes are the media types of documents that Responses accepts besides text.
+var documentTypes = []string{
+	typePDF, "application/rtf", "application/msword", "application/vnd.ms-excel", "application/vnd.ms-powerpoint",
+	"application/vnd.oasis.opendocument.text", officePrefix + "wordprocessingml.document",
+	officePrefix + "presentationml.presentation", officePrefix + "spreadsheetml.sheet",
+}
+
+// An itemRecall decides which items of Responses may go back to the server.
+type itemRecall struct {
+	tools   []content.Tool
+	refused bool            // the server cannot read its earlier thinking
+	hasTool map[string]bool // whether the request has a tool of itemTools; filled on demand
+	doc     jsonwire.Doc
+}
+
+// rule returns nil if a part may go back.
+func (r *itemRecall) rule(p content.Part) *loss.Rule {
+	item, fromHost := "", false
+	switch p := p.(type) {
+	case *content.Thinking:
+		item = itemOf(p)
+	case *content.Unknown:
+		item, fromHost = p.Raw, true
+	case *content.Image:
+		_, ok := p.Source.(*content.Base64)
+		if item = p.Signature.Data; !ok || r.kind(item) != "image_generation_call" {
+			return lower.AssistantFile
+		}
+		return nil
+	default:
+		return lower.VendorPart
+	}
+	switch kind := r.kind(item); {
+	case kind == "":
+		return lower.ThinkingBroken
+	case !fromHost && !r.isReplayable(kind):
+		return lossUnrequestedItem
+	case kind == "reasoning" && r.refused:
+		return lossThinkingRefused
+	}
+	return nil
+}
+
+// kind returns the kind of a carried item, or "" if the item is invalid.
+func (r *itemRecall) kind(item string) string {
+	if r.doc.Parse(item, jsonwire.Limits{}) != nil {
+		return ""
+	}
+	defer r.doc.Close()
+	root := r.doc.Root()
+	kind := root.Get("type").Str()
+	valid := isVendorItem(kind)
+	if kind == "reasoning" {
+		valid = root.Get("id").Str() != "" && root.Get("encrypted_content").Str() != "" && root.Get("summary").Kind() == jsonwire.Array
+	}
+	if !valid {
+		return ""
+	}
+	return strings.Clone(kind)
+}
+
+// isReplayable reports whether a client may return items of a kind.
+func (r *itemRecall) isReplayable(kind string) bool {
+	tool, ok := itemTools[kind]
+	if !ok || tool == "" {
+		return ok
+	}
+	hasTool, known := r.hasTool[tool]
+	if !known {
+		hasTool = slices.ContainsFunc(r.tools, func(t content.Tool) bool {
+			return t.Format == ResponsesFormat && strings.HasPrefix(t.Kind, tool) // a version may follow
+		})
+		if r.hasTool == nil {
+			r.hasTool = make(map[string]bool)
+		}
+		r.hasTool[tool] = hasTool
+	}
+	return hasTool
+}
+
+// isThinkingMember reports whether thinking may be returned in a member. The name comes
+// from a client and must not be that of another member.
+func isThinkingMember(name string) bool {
+	switch name {
+	case "reasoning_content", "reasoning", "reasoning_text":
+		return true
+	}
+	return false
+}
+
+// chatMembers are the members that the encoder writes. Extra members do not replace
+// them.
+var chatMembers = []string{
+	"model", "messages", "stream", "stream_options", "tools", "tool_choice", "parallel_tool_calls", "functions",
+	"function_call", "reasoning_effort", "max_tokens", "max_completion_tokens", "n", "temperature", "top_p", "top_k",
+	"presence_penalty", "frequency_penalty", "seed", "stop", "response_format", "modalities", "safety_identifier",
+	"service_tier", "store",
+}
+
+// responsesMembers are the members that the encoder writes. Extra members do not
+// replace them.
+var responsesMembers = []string{
+	"model", "instructions", "input", "tools", "tool_choice", "parallel_tool_calls", "reasoning", "text",
+	"max_output_tokens", "temperature", "top_p", "store", "include", "safety_identifier", "service_tier", "stream",
+	"stream_options", "previous_response_id", "conversation", "background",
+}
+
+// maxStops is the limit of stop sequences.
+const maxStops = 4
+
+// maxTopLogprobs is the limit of top_logprobs.
+const maxTopLogprobs = 20
+
+// maxUserID is the limit of safety_identifier in bytes.
+const maxUserID = 128
+
+// minTokens is OpenAI's smallest limit of output tokens.
+const minTokens = 16
+
+// builtInKind returns OpenAI's built-in tool for the purpose of another vendor's tool,
+// or "". The kinds of other vendors have a version at the end.
+func builtInKind(kind string) string {
+	for _, b := range []struct{ prefix, kind string }{
+		{"web_search", webSearch}, {"googleSearch", webSearch},
+		{"code_execution", codeInterpreter}, {"codeExecution", codeInterpreter},
+	} {
+		if strings.HasPrefix(kind, b.prefix) {
+			return b.kind
+		}
+	}
+	return ""
+}
+
+const (
+	webSearch       = "web_search"
+	codeInterpreter = "code_interpreter"
+)
+
+// Items that only OpenAI can read are carried in thinking blocks: a reasoning item in
+// the signature of its summary, or in a redacted block if it has no summary, and the
+// items of built-in tools in redacted blocks. The data of such a signature is the item
+// itself. The signature of a text is the phase of its message, {"phase":"commentary"};
+// the signature of an image is its item.
+
+// itemOf returns the item in a thinking block, or "".
+func itemOf(t *content.Thinking) string {
+	for _, s := range [...]content.Signature{t.Redacted, t.Signature} {
+		if s.Format == ResponsesFormat && strings.HasPrefix(s.Data, "{") {
+			return s.Data
+		}
+	}
+	return ""
+}
+
+// itemTools maps the kinds of items that clients may return to the tool that the
+// request must have for that; "" means none. Such an item can only state that a tool
+// was called and what it returned, as any tool result can. Items that add tools,
+// approve calls, or return the results of the program's own tools are not in the map.
+var itemTools = map[string]string{
+	"reasoning": "", "compaction": "", "web_search_call": "", "file_search_call": "", "code_interpreter_call": "", "image_generation_call": "",
+	"mcp_call": "mcp", "program": "programmatic_tool_calling", "program_output": "programmatic_tool_calling",
+	"computer_call": "computer", "shell_call": "shell", "apply_patch_call": "apply_patch", "local_shell_call": "local_shell",
+}
+
+// isVendorItem reports whether items of a kind are opaque. The program that embeds
+// Polywire may return any of them; for clients see itemTools.
+func isVendorItem(kind string) bool {
+	switch kind {
+	case "web_search_call", "file_search_call", "code_interpreter_call", "compaction", "program", "program_output",
+		"tool_search_call", "tool_search_output", "mcp_list_tools", "mcp_call", "mcp_approval_request", "mcp_approval_response",
+		"computer_call", "computer_call_output", "shell_call", "shell_call_output", "apply_patch_call",
+		"apply_patch_call_output", "local_shell_call", "local_shell_call_output", "image_generation_call",
+		"additional_tools":
+		return true
+	}
+	return false
+}
+
+const officePrefix = "application/vnd.openxmlformats-officedocument."
+
+// extensionOf returns the file extension of a media type, or "" if OpenAI does not
+// accept it.
+func extensionOf(mediaType string) string {
+	switch mediaType {
+	case "application/pdf":
+		return ".pdf"
+	case "application/rtf":
+		return ".rtf"
+	case "application/msword":
+		return ".doc"
+	case "application/vnd.ms-excel":
+		return ".xls"
+	case "application/vnd.ms-powerpoint":
+		return ".ppt"
+	case "application/vnd.oasis.opendocument.text":
+		return ".odt"
+	case officePrefix + "wordprocessingml.document":
+		return ".docx"
+	case officePrefix + "presentationml.presentation":
+		return ".pptx"
+	case officePrefix + "spreadsheetml.sheet":
+		return ".xlsx"
+	}
+	return ""
+}
+
+// nameRules returns which names of tools and ids of tool calls are valid. Compatible
+// servers may need their own ids back unchanged.
+func (t *target) nameRules(f content.Format) *lower.NameRules {
+	r := &lower.NameRules{
+		Name: lower.Charset{MaxBytes: 64, Punctuation: "_-"},
+		ID:   lower.Charset{Punctuation: "_-.:/|+=@#"},
+	}
+	switch {
+	case f == ChatFormat && (t.dialect.ShortIDs || t.refusals.shortIDs):
+		r.ID = lower.Charset{Length: 9}
+	case !t.isOpenAI:
+	case f == ChatFormat:
+		r.ID.MaxBytes = 40
+	default:
+		r.ID.MaxBytes = 64
+	}
+	return r
+}
