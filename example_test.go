@@ -1,6 +1,7 @@
 package polywire_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -236,7 +237,7 @@ func Example_first() {
 	}
 	// Output:
 	// claude 1
-	// dropped seed - Messages has no seed; it was dropped
+	// dropped seed - the server does not accept a seed, or not this one; it was dropped
 	// smart 0
 }
 
@@ -289,8 +290,8 @@ func document(req *upstream.Request, w *upstream.Writer) (string, error) {
 	if text, ok := messages.WireOf(req); ok {
 		return sjson.Set(text, "model", req.Model) // all other bytes stay
 	}
-	m, losses := messages.RequestFromUpstream(req)
-	if err := w.Loss(losses); err != nil {
+	m, losses, violations := messages.RequestFromUpstream(req)
+	if err := cmp.Or(w.Loss(losses), violations); err != nil {
 		return "", err
 	}
 	if m.MaxTokens == nil {

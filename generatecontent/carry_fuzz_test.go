@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 )
@@ -273,10 +274,7 @@ func (k *keeper) left(want []string) (list []string) {
 }
 
 // otherLosses are losses of the responses in the tests that thinking does not cause.
-var otherLosses = []string{
-	"the tool call has no result; a result that states this was sent instead",
-	"Messages accepts images in user turns only; the image was sent in the next user turn",
-}
+var otherLosses = []string{lower.ResultMissing.Reason, lower.FileMoved.Reason}
 
 // checkThoughts returns a response as each client does, and checks the thinking.
 func checkThoughts(t *testing.T, want []string, pieces []any, lost []content.Loss) {
@@ -344,7 +342,11 @@ func returned(t *testing.T, answer []any, times int) (*messages.Request, []conte
 		t.Fatalf("%v\n%.2000s", err, doc)
 	}
 	n := r.Upstream()
-	return messages.RequestFromUpstream(n)
+	m, losses, err := messages.RequestFromUpstream(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m, losses
 }
 
 // checkPrefix checks that a converted conversation is a prefix of its continuation.

@@ -10,10 +10,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/lower"
+	"github.com/polywire/polywire/internal/schema"
 	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/upstream"
 )
@@ -71,7 +72,10 @@ func TestThinkingRoundTrip(t *testing.T) {
 		if diff := cmp.Diff(tt.want, n.Thinking); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.config, diff)
 		}
-		back, losses := RequestFromUpstream(n)
+		back, losses, err := RequestFromUpstream(n)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if diff := cmp.Diff(r, back, ignoreOrigin); diff != "" || losses != nil {
 			t.Errorf("%s: %v (-want +got):\n%s", tt.config, losses, diff)
 		}
@@ -109,7 +113,7 @@ func TestTextFormats(t *testing.T) {
 		if diff := cmp.Diff(tt.lost, lost); diff != "" {
 			t.Errorf("%s, losses (-want +got):\n%s", tt.config, diff)
 		}
-		if back, losses := RequestFromUpstream(n); losses != nil || back.GenerationConfig.ResponseFormat != r.GenerationConfig.ResponseFormat {
+		if back, losses, err := RequestFromUpstream(n); err != nil || losses != nil || back.GenerationConfig.ResponseFormat != r.GenerationConfig.ResponseFormat {
 			t.Errorf("%s: converted back: %+v, with %v", tt.config, back.GenerationConfig, losses)
 		}
 	}
@@ -146,15 +150,18 @@ func TestRequestFromUpstream(t *testing.T) {
 		Output:   upstream.Output{Schema: content.Schema{JSON: `{}`}},
 		Extra:    &content.Extra{Format: other, JSON: `{"speed":"fast"}`},
 	}
-	r, losses := RequestFromUpstream(n)
+	r, losses, err := RequestFromUpstream(n)
+	if err != nil {
+		t.Fatal(err)
+	}
 	got, err := r.AppendJSON(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"model":"m","contents":[{"role":"user","parts":[{"text":"q"},{"fileData":{"mimeType":"image/png","fileUri":"https://a.example/x.PNG?q=1"}},{"text":"T"},` +
-		`{"inlineData":{"mimeType":"text/plain","data":"aGk="}},{"text":"one"},{"text":"two"},{"text":"t\nsrc"},{"text":"found"}]},` +
+	want := `{"model":"m","contents":[{"role":"user","parts":[{"text":"q"},{"fileData":{"mimeType":"image/png","fileUri":"https://a.example/x.PNG?q=1"}},{"text":"Document: T"},` +
+		`{"inlineData":{"mimeType":"text/plain","data":"aGk="}},{"text":"one"},{"text":"two"},{"text":"Search result: t\nSource: src"},{"text":"found"}]},` +
 		`{"role":"model","parts":[{"functionCall":{"id":"1","name":"f","args":{"a":1}}},{"functionCall":{"id":"2","name":"g"}}]},` +
-		`{"role":"user","parts":[{"functionResponse":{"id":"1","name":"f","response":{"output":"a\nb"},"parts":[{"inlineData":{"mimeType":"image/png","data":"AAAA"}}]}},` +
+		`{"role":"user","parts":[{"functionResponse":{"id":"1","name":"f","response":{"output":"a\n\nb"},"parts":[{"inlineData":{"mimeType":"image/png","data":"AAAA"}}]}},` +
 		`{"functionResponse":{"id":"2","name":"g","response":{"error":""}}}]},{"role":"user","parts":[{"text":"be brief"}]}],` +
 		`"systemInstruction":{"parts":[{"text":"s"}]},"tools":[{"functionDeclarations":[{"name":"f","parametersJsonSchema":{"type":"object","properties":{"a":{"type":"integer"}}}},{"name":"g"}]},{"googleSearch":{}}],` +
 		`"toolConfig":{"functionCallingConfig":{"mode":"ANY"},"includeServerSideToolInvocations":true},"generationConfig":{"responseMimeType":"application/json","responseJsonSchema":{},` +
@@ -167,12 +174,12 @@ func TestRequestFromUpstream(t *testing.T) {
 		lost = append(lost, l.Severity.String()+" "+l.Path)
 	}
 	wantLost := []string{
-		"hint extra.speed", "hint system.0.cache", "degraded turns.0.parts.1.source.media_type", "degraded turns.0.parts.2",
+		"hint extra.speed", "hint output.media_type", "degraded choice.mode", "degraded choice.no_parallel", "degraded thinking.effort",
+		"degraded thinking.display", "hint user_id", "hint service_tier", "hint system.0.cache", "degraded turns.0.parts.1.source.media_type", "degraded turns.0.parts.2",
 		"degraded turns.0.parts.3.source", "dropped turns.0.parts.4.source", "degraded turns.0.parts.5",
-		"hint turns.1.parts.0", "hint turns.1.parts.1", "dropped turns.1.parts.4", "degraded turns.2.parts.0.parts",
+		"hint turns.1.parts.0", "hint turns.1.parts.1", "dropped turns.1.parts.4", "hint turns.2.parts.0",
 		"hint turns.3",
-		"degraded turns.4", "degraded tools.0.strict", "degraded tools.1", "dropped choice.no_parallel", "degraded choice.mode",
-		"hint output.media_type", "degraded thinking.effort", "degraded thinking.display", "hint service_tier", "hint user_id",
+		"degraded turns.4", "degraded tools.0.strict", "degraded tools.1",
 	}
 	if diff := cmp.Diff(wantLost, lost); diff != "" {
 		t.Errorf("losses (-want +got):\n%s", diff)
@@ -330,11 +337,13 @@ var (
 // default "contents"), and the losses.
 type mapping struct {
 	name   string
-	target Target
+	target func(*lower.Target)
 	from   *upstream.Request
 	want   string   // the document
 	lost   []string // severity and path
 	rules  []*loss.Rule
+
+	refused string // the path of a violation
 }
 
 var mappings = slices.Concat(turnMappings, partMappings, toolMappings, settingMappings)
@@ -350,7 +359,10 @@ func TestMappings(t *testing.T) {
 				n = &c
 			}
 			before := n.Clone()
-			r, losses := RequestForTarget(n, &tt.target)
+			r, losses, err := lowered(n, tt.target)
+			if list, _ := content.Violations(err); tt.refused == "" && err != nil || tt.refused != "" && (len(list) != 1 || list[0].Path != tt.refused) {
+				t.Fatal(err)
+			}
 			got, err := r.AppendJSON(nil)
 			if err != nil {
 				t.Fatal(err)
@@ -365,18 +377,14 @@ func TestMappings(t *testing.T) {
 			var lost []string
 			var rules []*loss.Rule
 			for _, l := range losses {
-				lost = append(lost, l.Severity.String()+" "+l.Path)
-				if i := slices.IndexFunc(requestLosses, func(r *loss.Rule) bool { return r.Reason == l.Reason && r.Severity == l.Severity }); i >= 0 {
-					rules = append(rules, requestLosses[i])
-				} else if !strings.Contains(l.Path, "input") && !strings.Contains(l.Path, "schema") {
-					t.Errorf("a loss without a rule in the table: %+v", l)
-				}
+				lost = append(lost, l.Rule.Severity.String()+" "+l.Path.String())
+				rules = append(rules, l.Rule)
 			}
 			if diff := cmp.Diff(tt.lost, lost); diff != "" {
 				t.Errorf("losses (-want +got):\n%s", diff)
 			}
 			if tt.rules != nil && !slices.Equal(tt.rules, rules) {
-				t.Errorf("the reasons are %+v", losses)
+				t.Errorf("the reasons are %+v", lower.Reports(losses))
 			}
 			if diff := cmp.Diff(before, n.Clone()); diff != "" {
 				t.Errorf("the request was changed (-before +after):\n%s", diff)
@@ -385,26 +393,24 @@ func TestMappings(t *testing.T) {
 	}
 }
 
-// TestRequestLosses checks that the mappings report every rule of the table.
-func TestRequestLosses(t *testing.T) {
-	fired := make(map[string]bool)
-	for _, tt := range mappings {
-		_, losses := RequestForTarget(tt.from, &tt.target)
-		for _, l := range losses {
-			fired[l.Severity.String()+l.Reason] = true
-		}
+// lowered returns a request in this format, for the base target as f changes it.
+func lowered(n *upstream.Request, f func(*lower.Target)) (*Request, []lower.Loss, error) {
+	target := BaseTarget()
+	if f != nil {
+		f(&target)
 	}
-	seen := make(map[string]bool)
-	for _, r := range requestLosses {
-		key := r.Severity.String() + r.Reason
-		if r.Feature == "" || r.Reason == "" || seen[key] {
-			t.Errorf("%+v is not a rule, or is twice in the table", r)
-		}
-		if seen[key] = true; !fired[key] {
-			t.Errorf("never reported: %+v", r)
-		}
-	}
+	to, losses, err := lower.Lower(n, &target, false)
+	return LoweredRequest(to), losses, err
 }
+
+// Servers and models that do not accept the whole format.
+func filesApart(t *lower.Target)  { t.Results.Files = false }
+func signedCalls(t *lower.Target) { t.Calls.Signature = PlaceholderSignature }
+func filesLoaded(t *lower.Target) { t.Files.Keep = false }
+func closedSchemas(t *lower.Target) {
+	t.Tools.Schema, t.Output.Schema = schema.GeminiSchema, schema.GeminiSchema
+}
+func noMixedTools(t *lower.Target) { t.Tools.VendorAlone = true }
 
 // A conversationMaker generates conversations of clients of other formats.
 type conversationMaker struct {
@@ -470,7 +476,7 @@ func (r *conversationMaker) step() (turns []content.Turn) {
 // TestStablePrefixes checks that the converted beginning of a conversation does not
 // change when the conversation grows, and that it is valid.
 func TestStablePrefixes(t *testing.T) {
-	targets := []Target{{}, {FilesAfterResults: true, SignedCalls: true}, {SignedCalls: true, FilesInlined: true}}
+	targets := []func(*lower.Target){nil, func(t *lower.Target) { filesApart(t); signedCalls(t) }, func(t *lower.Target) { signedCalls(t); filesLoaded(t) }}
 	for seed := range uint64(300) {
 		r := &conversationMaker{Rand: rand.New(rand.NewPCG(seed, 7))}
 		n := &upstream.Request{Turns: []content.Turn{asked}}
@@ -480,7 +486,10 @@ func TestStablePrefixes(t *testing.T) {
 			if r.IntN(4) == 0 {
 				n.Turns = append(n.Turns, content.Turn{Role: content.RoleSystem, Parts: []content.Part{plainText("s")}})
 			}
-			q, _ := RequestForTarget(n, &target)
+			q, _, err := lowered(n, target)
+			if err != nil {
+				t.Fatal(err)
+			}
 			b, err := (&Request{Contents: q.Contents}).AppendJSON(nil)
 			if err != nil {
 				t.Fatal(err)
@@ -510,56 +519,57 @@ var settingMappings = []mapping{
 		want: configured(`{"temperature":0.5,"topP":0.25,"topK":3,"candidateCount":2,"maxOutputTokens":9,"stopSequences":["e"],"presencePenalty":1.5,"frequencyPenalty":-2,"seed":7}`)},
 	{name: "sampling out of bounds", from: &upstream.Request{MaxTokens: ptrTo[int64](1 << 40), Temperature: ptrTo(2.5), TopP: ptrTo(1.5), TopK: ptrTo[int64](0), Seed: ptrTo[int64](1 << 40),
 		PresencePenalty: ptrTo(2.0), FrequencyPenalty: ptrTo(-3.0)},
-		lost:  []string{"degraded max_tokens", "dropped temperature", "dropped top_p", "dropped top_k", "dropped seed", "dropped presence_penalty", "dropped frequency_penalty"},
-		rules: []*loss.Rule{lossMaxTokensRange, lossTemperatureRange, lossTopPRange, lossTopKRange, lossSeedRange, lossPenaltyRange, lossPenaltyRange}},
+		want:  configured(`{"maxOutputTokens":2147483647}`),
+		lost:  []string{"degraded max_tokens", "dropped temperature", "dropped top_p", "dropped top_k", "dropped presence_penalty", "dropped frequency_penalty", "dropped seed"},
+		rules: []*loss.Rule{lower.LimitLowered, lower.Temperature, lower.TopP, lower.TopK, lower.Penalties, lower.Penalties, lower.Seed}},
 	{name: "stop sequences", from: &upstream.Request{StopSequences: []string{"a", "", "b", "c", "d", "e", "f"}},
-		want: configured(`{"stopSequences":["a","b","c","d","e"]}`), lost: []string{"hint stop_sequences", "dropped stop_sequences"}, rules: []*loss.Rule{lossStopEmpty, lossStopsOverLimit}},
+		want: configured(`{"stopSequences":["a","b","c","d","e"]}`), lost: []string{"hint stop_sequences", "dropped stop_sequences"}, rules: []*loss.Rule{lower.StopEmpty, lower.StopsOverLimit}},
 
 	{name: "thinking off", from: thinking(upstream.Thinking{Mode: upstream.ThinkingOff}), want: thinkingConfigJSON(`{"thinkingBudget":0}`)},
 	{name: "budget", from: thinking(upstream.Thinking{Mode: upstream.ThinkingBudget, Budget: ptrTo[int64](2048)}), want: thinkingConfigJSON(`{"thinkingBudget":2048}`)},
 	{name: "missing budget", from: thinking(upstream.Thinking{Mode: upstream.ThinkingBudget}), want: thinkingConfigJSON(`{"thinkingBudget":-1}`),
-		lost: []string{"hint thinking.budget"}, rules: []*loss.Rule{lossMissingBudget}},
+		lost: []string{"hint thinking.budget"}, rules: []*loss.Rule{lower.BudgetMissing}},
 	{name: "budget and effort", from: thinking(upstream.Thinking{Mode: upstream.ThinkingBudget, Budget: ptrTo[int64](2048), Effort: "low"}), want: thinkingConfigJSON(`{"thinkingBudget":2048}`),
-		lost: []string{"degraded thinking.effort"}, rules: []*loss.Rule{lossEffortBesideBudget}},
+		lost: []string{"degraded thinking.effort"}, rules: []*loss.Rule{lower.EffortBudget}},
 	{name: "budget and unsupported effort", from: thinking(upstream.Thinking{Mode: upstream.ThinkingBudget, Budget: ptrTo[int64](2048), Effort: "xhigh"}), want: thinkingConfigJSON(`{"thinkingBudget":2048}`),
-		lost: []string{"degraded thinking.effort"}, rules: []*loss.Rule{lossEffortBesideBudget}},
+		lost: []string{"degraded thinking.effort"}, rules: []*loss.Rule{lower.EffortBudget}},
 	{name: "effort with thinking off", from: thinking(upstream.Thinking{Mode: upstream.ThinkingOff, Effort: "max"}), want: thinkingConfigJSON(`{"thinkingBudget":0}`),
-		lost: []string{"degraded thinking.effort"}, rules: []*loss.Rule{lossEffortOff}},
+		lost: []string{"degraded thinking.effort"}, rules: []*loss.Rule{lower.EffortOff}},
 	{name: "adaptive with unsupported effort", from: thinking(upstream.Thinking{Mode: upstream.ThinkingAuto, Effort: "max"}), want: thinkingConfigJSON(`{"thinkingLevel":"HIGH"}`),
-		lost: []string{"degraded thinking.effort"}, rules: []*loss.Rule{lossEffortHighest}},
+		lost: []string{"degraded thinking.effort"}, rules: []*loss.Rule{lower.EffortNearest}},
 	{name: "adaptive", from: thinking(upstream.Thinking{Mode: upstream.ThinkingAuto}), want: thinkingConfigJSON(`{"thinkingBudget":-1}`)},
 	{name: "adaptive with effort", from: thinking(upstream.Thinking{Mode: upstream.ThinkingAuto, Effort: "medium", Display: "summarized"}),
 		want: thinkingConfigJSON(`{"includeThoughts":true,"thinkingLevel":"MEDIUM"}`)},
 	{name: "highest effort", from: thinking(upstream.Thinking{Effort: "max", Display: "full"}), want: thinkingConfigJSON(`{"includeThoughts":true,"thinkingLevel":"HIGH"}`),
-		lost: []string{"degraded thinking.effort", "degraded thinking.display"}, rules: []*loss.Rule{lossEffortHighest, lossDisplaySummary}},
+		lost: []string{"degraded thinking.effort", "degraded thinking.display"}, rules: []*loss.Rule{lower.EffortNearest, lower.DisplaySummary}},
 	{name: "display of updates", from: thinking(upstream.Thinking{Mode: upstream.ThinkingAuto, Display: "updates"}), want: thinkingConfigJSON(`{"includeThoughts":true,"thinkingBudget":-1}`),
-		lost: []string{"degraded thinking.display"}, rules: []*loss.Rule{lossDisplaySummary}},
+		lost: []string{"degraded thinking.display"}, rules: []*loss.Rule{lower.DisplaySummary}},
 	{name: "unknown values", from: thinking(upstream.Thinking{Mode: "x", Effort: "y", Display: "z"}),
-		lost: []string{"dropped thinking.mode", "dropped thinking.effort", "hint thinking.display"}, rules: []*loss.Rule{lossThinkingMode, lossEffortUnknown, lossDisplayUnknown}},
+		lost: []string{"dropped thinking.mode", "dropped thinking.effort", "hint thinking.display"}, rules: []*loss.Rule{lower.ModeUnknown, lower.EffortUnknown, lower.DisplayUnknown}},
 	{name: "thinking between tools", from: thinking(upstream.Thinking{Mode: upstream.ThinkingBetweenTools, Display: "omitted"}), want: thinkingConfigJSON(`{"includeThoughts":false,"thinkingBudget":-1}`),
-		lost: []string{"degraded thinking.mode"}, rules: []*loss.Rule{lossThinkingBetween}},
-	{name: "budget without mode", from: thinking(upstream.Thinking{Budget: ptrTo[int64](5)}), lost: []string{"dropped thinking.budget"}, rules: []*loss.Rule{lossBudgetWithoutMode}},
+		lost: []string{"degraded thinking.mode"}, rules: []*loss.Rule{lower.ModeBetween}},
+	{name: "budget without mode", from: thinking(upstream.Thinking{Budget: ptrTo[int64](5)}), lost: []string{"dropped thinking.budget"}, rules: []*loss.Rule{lower.BudgetAlone}},
 
 	{name: "response schema", from: &upstream.Request{Output: upstream.Output{Schema: content.Schema{JSON: `{"type":"OBJECT","properties":{"a":{"const":1}}}`}}},
 		want: configured(`{"responseMimeType":"application/json","responseJsonSchema":{"type":"object","properties":{"a":{"enum":[1]}}}}`),
-		lost: []string{"hint output.media_type"}, rules: []*loss.Rule{lossImpliedType}},
-	{name: "closed response schema", target: Target{ClosedSchemas: true},
+		lost: []string{"hint output.media_type"}, rules: []*loss.Rule{lower.OutputTypeAdded}},
+	{name: "closed response schema", target: closedSchemas,
 		from: &upstream.Request{Output: upstream.Output{MediaType: "application/json", Schema: content.Schema{JSON: `{"type":"string"}`}}},
 		want: configured(`{"responseMimeType":"application/json","responseSchema":{"type":"STRING"}}`)},
 	{name: "other output", from: &upstream.Request{Output: upstream.Output{MediaType: "text/html", Modalities: []string{"text", "smell"}, AspectRatio: "17:9", ImageSize: "9K", Extra: foreignExtra(`{"x":1}`)}},
 		want: configured(`{"responseModalities":["TEXT"]}`),
-		lost: []string{"dropped output.extra.x", "dropped output.modalities", "dropped output.aspect_ratio", "dropped output.image_size", "dropped output.media_type"}},
+		lost: []string{"dropped output.extra.x", "dropped output.aspect_ratio", "dropped output.image_size", "dropped output.modalities", "dropped output.media_type"}},
 	{name: "images", from: &upstream.Request{Output: upstream.Output{Modalities: []string{"text", "image"}, AspectRatio: "16:9", ImageSize: "2K"}},
 		want: configured(`{"responseModalities":["TEXT","IMAGE"],"imageConfig":{"aspectRatio":"16:9","imageSize":"2K"}}`)},
 	{name: "automatic service tier", from: &upstream.Request{ServiceTier: "auto"}},
-	{name: "user id and service tier", from: &upstream.Request{UserID: "u", ServiceTier: "scale"}, lost: []string{"hint service_tier", "hint user_id"}, rules: []*loss.Rule{lossTierUnknown, lossUnsupportedUserID}},
+	{name: "user id and service tier", from: &upstream.Request{UserID: "u", ServiceTier: "scale"}, lost: []string{"hint user_id", "hint service_tier"}, rules: []*loss.Rule{lower.User, lower.ServiceTier}},
 	{name: "service tier with another name", from: &upstream.Request{ServiceTier: "standard_only"}, want: `,"serviceTier":"standard"`},
 	{name: "members of another format", from: &upstream.Request{Extra: foreignExtra(`{"context_management":{}}`)}, lost: []string{"hint extra.context_management"}},
 	{name: "schema also in extra members", from: &upstream.Request{Extra: foreignExtra(`{"output_format":{"type":"json_schema","schema":{}},"output_config":{"format":{"type":"json_schema"},"task_budget":{"type":"tokens","total":20000}}}`)},
 		lost: []string{"dropped extra.output_config.task_budget"}, rules: []*loss.Rule{foreign.SettingLoss}},
 	{name: "members of another format that change the response", from: &upstream.Request{Extra: foreignExtra(`{"thread":{"type":"create"},"compaction":{"type":"summarize"},"fallbacks":"default"}`)},
 		lost:  []string{"dropped extra.thread", "dropped extra.compaction", "degraded extra.fallbacks"},
-		rules: []*loss.Rule{foreign.StateLoss, foreign.SettingLoss, foreign.InfluenceLoss}},
+		rules: []*loss.Rule{foreign.StateLoss, foreign.SettingLoss, foreign.InfluenceLoss}, refused: "extra.thread"},
 	{name: "place of processing", from: &upstream.Request{Extra: foreignExtra(`{"inference_geo":"eu"}`)},
 		lost: []string{"dropped extra.inference_geo"}, rules: []*loss.Rule{foreign.LocationLoss}},
 	{name: "safety settings of another format", from: &upstream.Request{Extra: &content.Extra{Format: "openai-chat", JSON: `{"moderation":{"model":"m"}}`}},
@@ -603,7 +613,7 @@ var toolMappings = []mapping{
 			`{"name":"g","parameters":{"type":"OBJECT","properties":{"a":{"type":"STRING"}}}},{"name":"h"}]}]`},
 	{name: "upper case types in a schema", from: withTools(content.Tool{Name: "f", Input: content.Schema{JSON: `{"type":"OBJECT","properties":{"a":{"type":"STRING"}}}`}}),
 		want: `,"tools":[{"functionDeclarations":[{"name":"f","parametersJsonSchema":{"type":"object","properties":{"a":{"type":"string"}}}}]}]`},
-	{name: "closed schemas", target: Target{ClosedSchemas: true}, from: withTools(content.Tool{Name: "f", Input: content.Schema{JSON: wants}}),
+	{name: "closed schemas", target: closedSchemas, from: withTools(content.Tool{Name: "f", Input: content.Schema{JSON: wants}}),
 		want: `,"tools":[{"functionDeclarations":[{"name":"f","parameters":{"type":"OBJECT","properties":{"type":{"type":"STRING"},"n":{"type":"INTEGER","nullable":true}},"required":["n"]}}]}]`,
 		lost: []string{"hint tools.0.input.additionalProperties"}},
 	{name: "unsupported schema keyword", from: withTools(content.Tool{Name: "f", Input: content.Schema{JSON: `{"type":"object","properties":{"a":{"type":"string","minLength":1}}}`}}),
@@ -611,71 +621,75 @@ var toolMappings = []mapping{
 		lost: []string{"degraded tools.0.input.properties.a.minLength"}},
 	{name: "tool with cache mark and extra members", from: withTools(content.Tool{Name: "f", Strict: true, Cache: &content.Cache{}, Extra: foreignExtra(`{"defer_loading":true,"allowed_callers":["code_execution_20250825"],"x":1}`)}),
 		want: declaredF, lost: []string{"degraded tools.0.extra.allowed_callers", "dropped tools.0.extra.x", "hint tools.0.extra", "hint tools.0.cache", "degraded tools.0.strict"},
-		rules: []*loss.Rule{foreign.InfluenceLoss, foreign.UnknownLoss, foreign.MembersLoss, lossCacheMark, lossStrictTool}},
+		rules: []*loss.Rule{foreign.InfluenceLoss, foreign.UnknownLoss, foreign.MembersLoss, lower.ToolCache, lower.ToolStrict}},
 	{name: "built-in tools", from: withTools(vendorTool("web_search_20250305", `{"type":"web_search_20250305","name":"web_search","max_uses":8}`), content.Tool{Name: "f"},
-		vendorTool("web_fetch_20250910", `{}`), vendorTool("code_execution_20250825", `{"type":"x","name":"y"}`), vendorTool("web_search", `{}`), vendorTool("bash_20250124", `{}`)),
+		vendorTool("web_fetch_20250910", `{}`), vendorTool("code_execution_20250825", `{"type":"x","name":"y"}`), vendorTool("web_search", `{}`), vendorTool("mcp_toolset", `{}`)),
 		want:  `,"tools":[{"functionDeclarations":[{"name":"f"}]},{"googleSearch":{}},{"urlContext":{}},{"codeExecution":{}}],"toolConfig":{"includeServerSideToolInvocations":true}`,
 		lost:  []string{"degraded tools.0", "dropped tools.0", "degraded tools.2", "degraded tools.3", "degraded tools.4", "dropped tools.5"},
-		rules: []*loss.Rule{lossMappedTool, lossMappedToolBounds, lossMappedTool, lossMappedTool, lossMappedTool, codec.ForeignTool}},
+		rules: []*loss.Rule{lower.ToolMapped, lower.ToolRestrictions, lower.ToolMapped, lower.ToolMapped, lower.ToolTwice, lower.ToolVendor}},
+	{name: "tool that the client runs", from: withTools(content.Tool{Kind: "bash_20250124", Name: "bash", Format: foreignFormat, Raw: `{"type":"bash_20250124","name":"bash"}`}),
+		want: `,"tools":[{"functionDeclarations":[{"name":"bash","description":"Runs a command in a persistent bash session on the user's machine and returns its output. Restart the session if it no longer responds.",` +
+			`"parametersJsonSchema":{"type":"object","properties":{"command":{"type":"string","description":"The command to run. Required unless restart is true."},"restart":{"type":"boolean","description":"True to restart the session instead of running a command."}}}}]}]`,
+		lost: []string{"degraded tools.0"}, rules: []*loss.Rule{foreign.ToolAsFunction}},
 	{name: "settings of a built-in tool", from: withTools(vendorTool("web_search_20260318", `{"type":"x","user_location":{"type":"approximate"},"allowed_callers":["direct"],"max_uses":null,"strict":true}`),
 		vendorTool("web_fetch_20260318", `{"allowed_callers":["code_execution_20260120"]}`), vendorTool("code_execution_20250825", `{"allowed_callers":["direct"],"blocked_domains":["a.example"],"citations":{"enabled":true}}`)),
 		want:  `,"tools":[{"googleSearch":{}},{"urlContext":{}},{"codeExecution":{}}]`,
 		lost:  []string{"degraded tools.0", "degraded tools.0", "degraded tools.1", "degraded tools.1", "degraded tools.2", "dropped tools.2", "degraded tools.2"},
-		rules: []*loss.Rule{lossMappedTool, lossMappedToolSettings, lossMappedTool, lossMappedToolSettings, lossMappedTool, lossMappedToolBounds, lossMappedToolSettings}},
+		rules: []*loss.Rule{lower.ToolMapped, lower.ToolSettings, lower.ToolMapped, lower.ToolSettings, lower.ToolMapped, lower.ToolRestrictions, lower.ToolSettings}},
 	{name: "any tool, with a built-in tool", from: choosing(content.ToolChoice{Mode: content.ChoiceAny}, content.Tool{Name: "f"}, vendorTool("code_execution_20250825", `{}`)),
 		want: `,"tools":[{"functionDeclarations":[{"name":"f"}]},{"codeExecution":{}}],"toolConfig":{"functionCallingConfig":{"mode":"ANY"},"includeServerSideToolInvocations":true}`,
-		lost: []string{"degraded tools.1", "degraded choice.mode"}, rules: []*loss.Rule{lossMappedTool, lossChoiceForced}},
+		lost: []string{"degraded choice.mode", "degraded tools.1"}, rules: []*loss.Rule{lower.ChoiceBuiltIn, lower.ToolMapped}},
 	{name: "one required function, with a built-in tool", from: choosing(content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"f"}}, content.Tool{Name: "f"}, vendorTool("code_execution_20250825", `{}`)),
 		want: calling(`{"mode":"ANY","allowedFunctionNames":["f"]}`)},
-	{name: "one allowed function, with a built-in tool", from: choosing(content.ToolChoice{Mode: content.ChoiceAuto, Names: []string{"f"}}, content.Tool{Name: "f"}, aSearch, vendorTool("bash_20250124", `{}`)),
-		want: calling(`{"mode":"VALIDATED","allowedFunctionNames":["f"]}`), lost: []string{"dropped tools.2", "hint choice.mode"}, rules: []*loss.Rule{codec.ForeignTool, lossChoiceValidated}},
+	{name: "one allowed function, with a built-in tool", from: choosing(content.ToolChoice{Mode: content.ChoiceAuto, Names: []string{"f"}}, content.Tool{Name: "f"}, aSearch, vendorTool("mcp_toolset", `{}`)),
+		want: calling(`{"mode":"VALIDATED","allowedFunctionNames":["f"]}`), lost: []string{"hint choice.names", "dropped tools.2"}, rules: []*loss.Rule{lower.ChoiceNamesValidate, lower.ToolVendor}},
 	{name: "one allowed function without mode, with a built-in tool", from: choosing(content.ToolChoice{Names: []string{"f"}}, content.Tool{Name: "f"}, aSearch),
-		want: calling(`{"mode":"VALIDATED","allowedFunctionNames":["f"]}`), lost: []string{"hint choice.mode"}, rules: []*loss.Rule{lossChoiceValidated}},
+		want: calling(`{"mode":"VALIDATED","allowedFunctionNames":["f"]}`), lost: []string{"hint choice.names"}, rules: []*loss.Rule{lower.ChoiceNamesValidate}},
 	{name: "one validated function, with a built-in tool", from: choosing(content.ToolChoice{Mode: content.ChoiceValidated, Names: []string{"f"}}, content.Tool{Name: "f"}, aSearch),
 		want: calling(`{"mode":"VALIDATED","allowedFunctionNames":["f"]}`)},
-	{name: "one allowed function, with a built-in tool that cannot be mixed", target: Target{NoMixedTools: true}, from: choosing(content.ToolChoice{Mode: content.ChoiceAuto, Names: []string{"f"}}, content.Tool{Name: "f"}, aSearch),
-		want: calling(`{"mode":"VALIDATED","allowedFunctionNames":["f"]}`), lost: []string{"hint choice.mode"}},
+	{name: "one allowed function, with a built-in tool that cannot be mixed", target: noMixedTools, from: choosing(content.ToolChoice{Mode: content.ChoiceAuto, Names: []string{"f"}}, content.Tool{Name: "f"}, aSearch),
+		want: calling(`{"mode":"VALIDATED","allowedFunctionNames":["f"]}`), lost: []string{"hint choice.names"}},
 	{name: "one allowed function, with a tool of this vendor", from: choosing(content.ToolChoice{Mode: content.ChoiceValidated, Names: []string{"f"}}, content.Tool{Kind: "googleSearch", Format: Format, Raw: "{}"}, content.Tool{Name: "f"}),
 		want: `,"tools":[{"googleSearch":{}},{"functionDeclarations":[{"name":"f"}]}],"toolConfig":{"functionCallingConfig":{"mode":"VALIDATED","allowedFunctionNames":["f"]}}`},
 	{name: "allowed function and built-in tool", from: choosing(content.ToolChoice{Mode: content.ChoiceAuto, Names: []string{"f", "web_search"}}, aSearch, content.Tool{Name: "f"}, content.Tool{Name: "g"}),
-		want: besideSearch(`{"name":"f"},{"name":"g"}`, `{"mode":"VALIDATED","allowedFunctionNames":["f"]}`), lost: []string{"degraded tools.0", "hint choice.mode"}, rules: []*loss.Rule{lossMappedTool, lossChoiceValidated}},
+		want: besideSearch(`{"name":"f"},{"name":"g"}`, `{"mode":"VALIDATED","allowedFunctionNames":["f"]}`), lost: []string{"hint choice.names", "degraded tools.0"}, rules: []*loss.Rule{lower.ChoiceNamesValidate, lower.ToolMapped}},
 	{name: "required function or built-in tool", from: choosing(content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"f", "web_search"}}, aSearch, content.Tool{Name: "f"}),
-		want: besideSearch(`{"name":"f"}`, `{"mode":"ANY","allowedFunctionNames":["f"]}`), lost: []string{"degraded tools.0", "degraded choice.mode"}, rules: []*loss.Rule{lossMappedTool, lossChoiceForced}},
+		want: besideSearch(`{"name":"f"}`, `{"mode":"ANY","allowedFunctionNames":["f"]}`), lost: []string{"degraded choice.mode", "degraded tools.0"}, rules: []*loss.Rule{lower.ChoiceBuiltIn, lower.ToolMapped}},
 	{name: "one allowed built-in tool", from: choosing(content.ToolChoice{Mode: content.ChoiceAuto, Names: []string{"web_search"}}, aSearch, content.Tool{Name: "f"}),
-		want: besideSearch(`{"name":"f"}`, `{"mode":"NONE"}`), lost: []string{"degraded tools.0"}, rules: []*loss.Rule{lossMappedTool}},
+		want: besideSearch(`{"name":"f"}`, `{"mode":"NONE"}`), lost: []string{"degraded tools.0"}, rules: []*loss.Rule{lower.ToolMapped}},
 	{name: "one required built-in tool", from: choosing(content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"web_search"}}, aSearch, content.Tool{Name: "f"}),
-		want: besideSearch(`{"name":"f"}`, `{"mode":"NONE"}`), lost: []string{"degraded tools.0", "degraded choice.mode"}, rules: []*loss.Rule{lossMappedTool, lossChoiceForced}},
+		want: besideSearch(`{"name":"f"}`, `{"mode":"NONE"}`), lost: []string{"degraded choice.mode", "degraded tools.0"}, rules: []*loss.Rule{lower.ChoiceBuiltIn, lower.ToolMapped}},
 	{name: "tool named by its kind", from: choosing(content.ToolChoice{Mode: content.ChoiceAuto, Names: []string{"code_interpreter"}}, aSearch, content.Tool{Kind: "code_interpreter", Format: foreignFormat, Raw: `{}`}),
-		want: `,"tools":[{"codeExecution":{}}]`, lost: []string{"degraded tools.1", "hint choice.mode"}, rules: []*loss.Rule{lossMappedTool, lossChoiceNoTools}},
+		want: `,"tools":[{"codeExecution":{}}]`, lost: []string{"degraded tools.1"}, rules: []*loss.Rule{lower.ToolMapped}},
 	{name: "unknown names, with a built-in tool", from: choosing(content.ToolChoice{Mode: content.ChoiceAuto, Names: []string{"x"}}, aSearch, content.Tool{Name: "f"}),
-		want: besideSearch(`{"name":"f"}`, `{"mode":"AUTO"}`), lost: []string{"degraded tools.0", "dropped choice.names"}, rules: []*loss.Rule{lossMappedTool, lossChoiceNames}},
+		want: besideSearch(`{"name":"f"}`, `{"mode":"AUTO"}`), lost: []string{"dropped choice.names", "degraded tools.0"}, rules: []*loss.Rule{lower.ChoiceNamesUnknown, lower.ToolMapped}},
 	{name: "built-in tools only", from: choosing(content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"web_search"}}, aSearch),
-		want: `,"tools":[{"googleSearch":{}}]`, lost: []string{"degraded tools.0", "degraded choice.mode"}, rules: []*loss.Rule{lossMappedTool, lossChoiceForced}},
+		want: `,"tools":[{"googleSearch":{}}]`, lost: []string{"degraded choice.mode", "degraded tools.0"}, rules: []*loss.Rule{lower.ChoiceBuiltIn, lower.ToolMapped}},
 	{name: "none, with another vendor's tool", from: choosing(content.ToolChoice{Mode: content.ChoiceNone}, vendorTool("web_search_20250305", `{"max_uses":8}`), content.Tool{Name: "f", Cache: &content.Cache{}}),
-		want: calling(`{"mode":"NONE"}`), lost: []string{"hint tools.1.cache"}, rules: []*loss.Rule{lossCacheMark}},
+		want: calling(`{"mode":"NONE"}`), lost: []string{"hint tools.1.cache"}, rules: []*loss.Rule{lower.ToolCache}},
 	{name: "none, with this vendor's tool", from: choosing(content.ToolChoice{Mode: content.ChoiceNone}, content.Tool{Kind: "googleSearch", Format: Format, Raw: "{}"}, content.Tool{Name: "f"}),
 		want: `,"tools":[{"googleSearch":{}},{"functionDeclarations":[{"name":"f"}]}],"toolConfig":{"functionCallingConfig":{"mode":"NONE"}}`},
 	{name: "none, with another vendor's tools only", from: choosing(content.ToolChoice{Mode: content.ChoiceNone}, vendorTool("web_search_20250305", `{}`))},
-	{name: "none, with tools that cannot be mixed", target: Target{NoMixedTools: true}, from: choosing(content.ToolChoice{Mode: content.ChoiceNone}, vendorTool("web_search", `{}`), content.Tool{Name: "f"}),
+	{name: "none, with tools that cannot be mixed", target: noMixedTools, from: choosing(content.ToolChoice{Mode: content.ChoiceNone}, vendorTool("web_search", `{}`), content.Tool{Name: "f"}),
 		want: calling(`{"mode":"NONE"}`)},
-	{name: "built-in tools that cannot be mixed with functions", target: Target{NoMixedTools: true}, from: withTools(vendorTool("web_search_20250305", `{}`), content.Tool{Name: "f"}),
-		want: declaredF, lost: []string{"dropped tools.0"}, rules: []*loss.Rule{lossToolBesideFunctions}},
+	{name: "built-in tools that cannot be mixed with functions", target: noMixedTools, from: withTools(vendorTool("web_search_20250305", `{}`), content.Tool{Name: "f"}),
+		want: declaredF, lost: []string{"dropped tools.0"}, rules: []*loss.Rule{lower.ToolWithOthers}},
 
 	{name: "auto", from: choosing(content.ToolChoice{Mode: content.ChoiceAuto}, aTool...), want: calling(`{"mode":"AUTO"}`)},
 	{name: "any", from: choosing(content.ToolChoice{Mode: content.ChoiceAny}, aTool...), want: calling(`{"mode":"ANY"}`)},
 	{name: "none", from: choosing(content.ToolChoice{Mode: content.ChoiceNone}, aTool...), want: calling(`{"mode":"NONE"}`)},
 	{name: "one tool", from: choosing(content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"f"}, NoParallel: true}, aTool...),
-		want: calling(`{"mode":"ANY","allowedFunctionNames":["f"]}`), lost: []string{"dropped choice.no_parallel"}, rules: []*loss.Rule{lossChoiceParallel}},
+		want: calling(`{"mode":"ANY","allowedFunctionNames":["f"]}`), lost: []string{"degraded choice.no_parallel"}, rules: []*loss.Rule{lower.ChoiceParallel}},
 	{name: "allowed names", from: choosing(content.ToolChoice{Mode: content.ChoiceAuto, Names: []string{"f"}}, aTool...),
-		want: calling(`{"mode":"VALIDATED","allowedFunctionNames":["f"]}`), lost: []string{"hint choice.mode"}, rules: []*loss.Rule{lossChoiceValidated}},
+		want: calling(`{"mode":"VALIDATED","allowedFunctionNames":["f"]}`), lost: []string{"hint choice.names"}, rules: []*loss.Rule{lower.ChoiceNamesValidate}},
 	{name: "unknown names of functions", from: choosing(content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"f", "x"}}, aTool...),
-		want: calling(`{"mode":"ANY","allowedFunctionNames":["f"]}`), lost: []string{"dropped choice.names"}, rules: []*loss.Rule{lossChoiceNames}},
+		want: calling(`{"mode":"ANY","allowedFunctionNames":["f"]}`), lost: []string{"dropped choice.names"}, rules: []*loss.Rule{lower.ChoiceNamesUnknown}},
 	{name: "only unknown names of functions", from: choosing(content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"x"}}, aTool...),
 		want: declaredF, lost: []string{"dropped choice.names"}},
 	{name: "names with mode none", from: choosing(content.ToolChoice{Mode: content.ChoiceNone, Names: []string{"f"}}, aTool...),
-		want: calling(`{"mode":"NONE"}`), lost: []string{"hint choice.names"}, rules: []*loss.Rule{lossChoiceNoneNames}},
+		want: calling(`{"mode":"NONE"}`), lost: []string{"hint choice.names"}, rules: []*loss.Rule{lower.ChoiceNamesForbids}},
 	{name: "choice without tools", from: choosing(content.ToolChoice{Mode: content.ChoiceAny, NoParallel: true}),
-		lost: []string{"hint choice.mode"}, rules: []*loss.Rule{lossChoiceNoTools}},
+		lost: []string{"hint choice.mode"}, rules: []*loss.Rule{lower.ChoiceNoTools}},
 	{name: "unknown choice", from: choosing(content.ToolChoice{Mode: "x", Extra: foreignExtra(`{"x":1}`)}, aTool...),
-		want: declaredF, lost: []string{"dropped choice.extra.x", "dropped choice.mode"}, rules: []*loss.Rule{foreign.UnknownLoss, lossChoiceMode}},
+		want: declaredF, lost: []string{"dropped choice.extra.x", "dropped choice.mode"}, rules: []*loss.Rule{foreign.UnknownLoss, lower.ChoiceUnknown}},
 }

@@ -21,8 +21,8 @@
 // with the document. A client of this format, such as package upstream/gemini, then sends
 // the same bytes. [ParseRequest] returns the format's own [Request], and
 // [Request.Validate] reports everything that is wrong with it. [Request.Upstream]
-// converts it to a neutral request, [RequestFromUpstream] and [RequestForTarget] convert
-// back. [ResponseFromUpstream] converts an [upstream.Response].
+// converts it to a neutral request, [RequestFromUpstream] converts back.
+// [ResponseFromUpstream] converts an [upstream.Response].
 //
 // [Request.Body] encodes a request for a server. [NewStreamReader], [DecodeResponse],
 // [DecodeError], [DecodeCount] and [DecodeModels] read what the server returns. The page

@@ -62,10 +62,13 @@ func ExampleRequest_Validate() {
 }
 
 func ExampleRequestFromUpstream() {
-	r, losses := generatecontent.RequestFromUpstream(&upstream.Request{
+	r, losses, err := generatecontent.RequestFromUpstream(&upstream.Request{
 		Turns:    []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "Hi"}}}},
 		Thinking: upstream.Thinking{Effort: "max"},
 	})
+	if err != nil {
+		panic(err)
+	}
 	doc, err := r.AppendJSON(nil)
 	fmt.Println(string(doc), err)
 	for _, l := range losses {
@@ -74,21 +77,4 @@ func ExampleRequestFromUpstream() {
 	// Output:
 	// {"contents":[{"role":"user","parts":[{"text":"Hi"}]}],"generationConfig":{"thinkingConfig":{"thinkingLevel":"HIGH"}}} <nil>
 	// degraded thinking.effort
-}
-
-// Some servers of the format do not have its newer members.
-func ExampleRequestForTarget() {
-	n := &upstream.Request{
-		Turns: []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "Hi"}}}},
-		Tools: []content.Tool{{Name: "wave", Input: content.Schema{JSON: `{"type":"object","properties":{"hand":{"type":"string"}}}`}}},
-	}
-	for _, target := range []*generatecontent.Target{nil, {ClosedSchemas: true}} {
-		r, _ := generatecontent.RequestForTarget(n, target)
-		r.Contents = nil
-		doc, err := r.AppendJSON(nil)
-		fmt.Println(string(doc), err)
-	}
-	// Output:
-	// {"tools":[{"functionDeclarations":[{"name":"wave","parametersJsonSchema":{"type":"object","properties":{"hand":{"type":"string"}}}}]}]} <nil>
-	// {"tools":[{"functionDeclarations":[{"name":"wave","parameters":{"type":"OBJECT","properties":{"hand":{"type":"STRING"}}}}]}]} <nil>
 }

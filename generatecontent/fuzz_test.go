@@ -55,7 +55,7 @@ func FuzzParseRequest(f *testing.F) {
 		// valid request of one that is not valid, such as a result without a name.
 		if err != nil || r.Validate(nil) != nil {
 			_, _ = r.AppendJSON(nil)
-			_, _ = RequestFromUpstream(r.Upstream())
+			_, _, _ = RequestFromUpstream(r.Upstream())
 			return
 		}
 		checkRoundTrip(t, r)
@@ -89,7 +89,7 @@ func checkRoundTrip(t *testing.T, r *Request) {
 		t.Fatalf("equal requests encode differently:\n%s\n%s", b, c)
 	}
 	back, losses := roundTrip(t, r)
-	if len(losses) > 0 {
+	if back == nil || len(losses) > 0 {
 		return
 	}
 	if diff := cmp.Diff(bare(r), bare(back), ignoreOrigin); diff != "" {
@@ -97,10 +97,17 @@ func checkRoundTrip(t *testing.T, r *Request) {
 	}
 }
 
-// roundTrip converts r to its neutral form and back, encodes it, and parses it.
+// roundTrip converts r to its neutral form and back, encodes it, and parses it. It returns
+// nil if nothing of the last message can be sent.
 func roundTrip(t *testing.T, r *Request) (*Request, []content.Loss) {
 	t.Helper()
-	back, losses := RequestFromUpstream(r.Upstream())
+	back, losses, err := RequestFromUpstream(r.Upstream())
+	if list, _ := content.Violations(err); len(list) == 1 && list[0].Code == content.CodeUnsupported && strings.Count(list[0].Path, ".") == 1 {
+		return nil, losses
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	b, err := back.AppendJSON(nil)
 	if err != nil {
 		t.Fatal(err)

@@ -257,7 +257,7 @@ func sentBack(t *testing.T, turns [][]any, times int) (spoken, thoughts []string
 			}
 		}
 	}
-	to, _ := generatecontent.RequestFromUpstream(n)
+	to, _, _ := generatecontent.RequestFromUpstream(n)
 	for _, turn := range to.Contents {
 		if turn.Role == content.RoleAssistant {
 			for _, p := range turn.Parts {

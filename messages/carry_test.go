@@ -13,6 +13,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/internal/partfield"
 	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/upstream"
@@ -669,11 +670,11 @@ func TestUnsignedThinking(t *testing.T) {
 			if passes := snapshot.DocumentOf(asked, Format) != nil; passes != tt.passes {
 				t.Errorf("the document passes: %v", passes)
 			}
-			to, lost := RequestFromUpstream(asked)
+			to, lost, _ := RequestFromUpstream(asked)
 			if len(to.Messages[1].Parts) != 1 {
 				t.Errorf("parts of the request: %v", to.Messages[1].Parts)
 			}
-			if diff := cmp.Diff([]content.Loss{requestLosses[lossThinking].At("turns.1.parts.0")}, lost); diff != "" {
+			if diff := cmp.Diff([]content.Loss{lower.Thinking.At("turns.1.parts.0")}, lost); diff != "" {
 				t.Errorf("losses (-want +got):\n%s", diff)
 			}
 		})

@@ -1,21 +1,10 @@
 package messages
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"slices"
-	"strconv"
-	"strings"
-	"unicode/utf8"
-
-	"github.com/tidwall/gjson"
-
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
-	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/jsonwire"
-	"github.com/polywire/polywire/internal/loss"
-	dialects "github.com/polywire/polywire/internal/schema"
+	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/upstream"
 )
@@ -276,26 +265,97 @@ func (c *OutputConfig) leftover(ambiguous bool) *OutputConfig {
 // dialect of the format, and thinking that a signature carries is restored. Consecutive
 // turns of a role are joined if they contain tool calls, results or thinking. A tool call
 // without a result gets a result that states this. The request may still violate rules of
-// its model. Names and ids are not changed.
+// its model. Names, ids and links are not changed.
 //
 // MaxTokens is nil if n has none, although the format requires it, because a useful
 // value depends on the model.
-func RequestFromUpstream(n *upstream.Request) (*Request, []content.Loss) {
-	c := converter{Losses: codec.Losses{Format: Format}, from: n, to: fromExtra(n.Extra)}
-	r := c.to
-	c.Foreign(n.Extra, foreign.Request, "extra")
+//
+// The error lists a [content.Violation] for all content that cannot be represented and without
+// which the response would be wrong, such as a file of a type that the format does not accept.
+// The request and the losses are returned even with an error.
+func RequestFromUpstream(n *upstream.Request) (*Request, []content.Loss, error) {
+	t := BaseTarget(n)
+	to, losses, err := lower.Lower(n, &t, false)
+	return LoweredRequest(to), lower.Reports(losses), err
+}
+
+// LoweredRequest is for the packages below upstream. It returns the request that n
+// represents, which is the result of lowering to a target made from [BaseTarget].
+func LoweredRequest(n *lower.Request) *Request {
+	r := fromExtra(n.Extra)
 	r.Model, r.MaxTokens, r.Stream = n.Model, n.MaxTokens, n.Stream
-	c.sampling()
-	r.System = c.system(n.System)
-	r.Messages = c.turns(n.Turns)
-	r.Tools = c.tools(n.Tools)
-	r.ToolChoice = c.choice()
-	r.Thinking = c.thinking()
-	c.output()
-	c.userID()
-	c.tier()
-	c.unsupported()
-	return r, loss.Unique(c.Losses.Losses)
+	r.System, r.Messages, r.Tools = n.System, n.Turns, n.Tools
+	r.Temperature, r.TopP, r.TopK, r.StopSequences = n.Temperature, n.TopP, n.TopK, n.StopSequences
+	r.ServiceTier = n.ServiceTier
+	r.ToolChoice = toolChoiceOf(&n.Choice, r.ToolChoice)
+	r.Thinking = thinkingOf(&n.Thinking, r.Thinking)
+	r.setOutput(n.Output.Schema.JSON, n.Thinking.Effort)
+	if n.UserID != "" {
+		if r.Metadata == nil {
+			r.Metadata = &Metadata{}
+		}
+		r.Metadata.UserID = n.UserID
+	}
+	return r
+}
+
+// toolChoiceOf returns the member for a neutral tool choice. own is a choice without a
+// neutral form, or nil.
+func toolChoiceOf(c *content.ToolChoice, own *ToolChoice) *ToolChoice {
+	if own != nil && c.Mode == own.neutral().Mode && len(c.Names) == 0 && c.NoParallel == own.DisableParallelToolUse {
+		return own
+	}
+	if c.Mode == "" && !c.NoParallel && c.Extra == nil {
+		return nil
+	}
+	t := &ToolChoice{Type: "auto", DisableParallelToolUse: c.NoParallel, Extra: c.Extra}
+	switch {
+	case c.Mode == content.ChoiceNone:
+		t.Type = "none"
+	case c.Mode == content.ChoiceAny && len(c.Names) == 1:
+		t.Type, t.Name = "tool", c.Names[0]
+	case c.Mode == content.ChoiceAny:
+		t.Type = "any"
+	}
+	return t
+}
+
+// thinkingOf returns the member for neutral thinking. own is a mode without a neutral form,
+// or nil.
+func thinkingOf(n *upstream.Thinking, own *Thinking) *Thinking {
+	t := &Thinking{BudgetTokens: n.Budget, Display: n.Display, Extra: n.Extra}
+	switch n.Mode {
+	case upstream.ThinkingBudget:
+		t.Type = "enabled"
+	case upstream.ThinkingAuto:
+		t.Type = "adaptive"
+	case upstream.ThinkingOff:
+		t.Type = "disabled"
+	case upstream.ThinkingBetweenTools:
+		t.Type = "between_tools"
+	default:
+		return own
+	}
+	return t
+}
+
+// setOutput sets OutputConfig and OutputFormat. Before, these hold the members that the
+// neutral request has no field for.
+func (r *Request) setOutput(schema, effort string) {
+	cfg := r.OutputConfig
+	if cfg == nil {
+		cfg = &OutputConfig{}
+	}
+	cfg.Effort = effort
+	if !hasSchema(schema, cfg.Format, r.OutputFormat) {
+		if r.OutputFormat.schema() != "" {
+			r.OutputFormat = nil
+		}
+		cfg.Format = cfg.Format.withSchema(schema)
+	}
+	if cfg.Effort != "" || cfg.Format != nil {
+		r.OutputConfig = cfg
+	}
 }
 
 // fromExtra parses the members that leftover has written. Callers can set any Extra; members
@@ -308,450 +368,6 @@ func fromExtra(x *content.Extra) *Request {
 		p.members(doc.Root(), requestType, &r)
 	}
 	return &r
-}
-
-type converter struct {
-	codec.Losses
-	from *upstream.Request
-	to   *Request
-	turnState
-	schemas   dialects.ExpansionLimit
-	mapped    []content.Tool  // tools of other vendors that were replaced
-	toolNames map[string]bool // names of functions and of this vendor's tools; nil until needed
-}
-
-// sampling converts the sampling parameters.
-func (c *converter) sampling() {
-	n, r := c.from, c.to
-	r.Temperature, r.TopP, r.TopK = n.Temperature, n.TopP, n.TopK
-	if t := n.Temperature; t != nil && (*t > 1 || *t < 0) {
-		within := max(0, min(1, *t))
-		r.Temperature = &within
-		c.lose(lossTemperature, "temperature")
-	}
-	if p := n.TopP; p != nil && (*p > 1 || *p < 0) {
-		r.TopP = nil
-		c.lose(lossTopP, "top_p")
-	}
-	if k := n.TopK; k != nil && *k < 0 {
-		r.TopK = nil
-		c.lose(lossTopK, "top_k")
-	}
-	r.StopSequences = n.StopSequences
-	if slices.ContainsFunc(n.StopSequences, isBlank) {
-		r.StopSequences = slices.DeleteFunc(slices.Clone(n.StopSequences), isBlank)
-		c.lose(lossStop, "stop_sequences")
-	}
-}
-
-// unsupported reports parameters that the format does not have.
-func (c *converter) unsupported() {
-	n := c.from
-	for _, x := range [...]struct {
-		set  bool
-		path string
-		rule int
-	}{
-		{n.Seed != nil, "seed", lossSeed},
-		{isNonzero(n.PresencePenalty), "presence_penalty", lossPresence},
-		{isNonzero(n.FrequencyPenalty), "frequency_penalty", lossFrequency},
-		{n.Candidates > 1, "candidates", lossCandidates},
-		{n.Output.AspectRatio != "", "output.aspect_ratio", lossImageOutput},
-		{n.Output.ImageSize != "", "output.image_size", lossImageOutput},
-		{slices.ContainsFunc(n.Output.Modalities, func(m string) bool { return m != "text" }), "output.modalities", lossModalities},
-	} {
-		if x.set {
-			c.lose(x.rule, x.path)
-		}
-	}
-}
-
-// isNonzero reports whether a penalty has an effect.
-func isNonzero(penalty *float64) bool { return penalty != nil && *penalty != 0 }
-
-func (c *converter) thinking() *Thinking {
-	n := &c.from.Thinking
-	c.Foreign(n.Extra, foreign.Thinking, "thinking.extra")
-	t := &Thinking{BudgetTokens: n.Budget, Display: n.Display, Extra: c.Own(n.Extra)}
-	switch n.Mode {
-	case upstream.ThinkingBudget:
-		t.Type = "enabled"
-	case upstream.ThinkingAuto:
-		t.Type = "adaptive"
-	case upstream.ThinkingOff:
-		t.Type = "disabled"
-	case upstream.ThinkingBetweenTools:
-		t.Type = "between_tools"
-	case "":
-		if old := c.to.Thinking; old != nil {
-			return old
-		}
-		if n.Budget != nil {
-			c.lose(lossBudget, "thinking.budget")
-		}
-		c.reportDisplay(false)
-		return nil
-	default:
-		c.lose(lossMode, "thinking.mode")
-		return nil
-	}
-	switch {
-	case n.Display == "full":
-		t.Display = "summarized"
-		c.lose(lossFullDisplay, "thinking.display")
-	case !hasDisplay(t.Type):
-		t.Display = ""
-		c.reportDisplay(t.Type == "between_tools")
-	}
-	return t
-}
-
-// reportDisplay reports a thinking display that is not sent. Hiding thinking is not a loss
-// if the model does not think.
-func (c *converter) reportDisplay(thinks bool) {
-	if d := c.from.Thinking.Display; d != "" && (thinks || d != "omitted") {
-		c.lose(lossDisplay, "thinking.display")
-	}
-}
-
-// hasDisplay reports whether a thinking mode accepts a display.
-func hasDisplay(mode string) bool { return mode == "enabled" || mode == "adaptive" }
-
-func (c *converter) effort() string {
-	switch e := c.from.Thinking.Effort; e {
-	case "", "low", "medium", "high", "xhigh", "max":
-		return e
-	case "minimal":
-		c.lose(lossMinimalEffort, "thinking.effort")
-		return "low"
-	}
-	c.lose(lossEffort, "thinking.effort")
-	return ""
-}
-
-// maxUserID limits a user id, in characters.
-const maxUserID = 512
-
-func (c *converter) userID() {
-	id := c.from.UserID
-	if id == "" {
-		return
-	}
-	if len(id) > maxUserID && utf8.RuneCountInString(id) > maxUserID {
-		sum := sha256.Sum256([]byte(id))
-		id = "sha256-" + hex.EncodeToString(sum[:])
-		c.lose(lossUserID, "user_id")
-	}
-	if c.to.Metadata == nil {
-		c.to.Metadata = &Metadata{}
-	}
-	c.to.Metadata.UserID = id
-}
-
-func (c *converter) tier() {
-	switch t := c.from.ServiceTier; t {
-	case "", "auto", "standard_only":
-		c.to.ServiceTier = t
-	case "unspecified": // the default
-	default:
-		c.lose(lossTier, "service_tier")
-	}
-}
-
-// tools converts the tools. If only some functions may be called, it returns only these
-// functions.
-func (c *converter) tools(tools []content.Tool) []content.Tool {
-	only, limited := c.allowedFunctions()
-	list, _ := codec.Rewrite(tools, func(i int, t content.Tool) (content.Tool, bool, bool) {
-		if limited && t.Kind == "" && !only[t.Name] {
-			return t, false, false
-		}
-		return c.tool(t, "tools."+strconv.Itoa(i))
-	})
-	if len(list) == 0 {
-		return nil
-	}
-	return list
-}
-
-// allowedFunctions returns the names of the functions that are sent, if limited is true.
-func (c *converter) allowedFunctions() (names map[string]bool, limited bool) {
-	n := &c.from.Choice
-	if len(n.Names) > 0 {
-		names = make(map[string]bool, len(n.Names))
-		for _, name := range n.Names {
-			names[name] = true
-		}
-	}
-	known, others := false, false
-	for _, t := range c.from.Tools {
-		if t.Kind == "" {
-			named := names[t.Name]
-			known, others = known || named, others || !named
-		}
-	}
-	switch {
-	case n.Mode == content.ChoiceNone:
-		if (known || others) && c.hasFreeTools() {
-			c.lose(lossChoiceNone, "choice.mode")
-			return nil, true
-		}
-	case !others, len(n.Names) == 0, n.Mode == content.ChoiceAny && len(n.Names) == 1:
-	default:
-		c.lose(lossChoiceNames, "choice.names")
-		return names, known // without a known name the vendor reports the error
-	}
-	return nil, false
-}
-
-// hasFreeTools reports whether there are tools that the choice of their own vendor does not
-// limit, but that of Messages does.
-func (c *converter) hasFreeTools() bool {
-	return slices.ContainsFunc(c.from.Tools, func(t content.Tool) bool {
-		return slices.ContainsFunc(toolMappings[:], func(mapping toolMapping) bool { return mapping.foreignKind == t.Kind && mapping.ignoresChoice })
-	})
-}
-
-// tool converts a tool and reports its losses.
-func (c *converter) tool(t content.Tool, path string) (left content.Tool, changed, keep bool) {
-	if t.Kind != "" {
-		return c.vendorTool(t, path)
-	}
-	c.foreignExtra(t.Extra, foreign.Tool, path)
-	if t.Output.JSON != "" {
-		c.lose(lossToolOutput, path+".output")
-	}
-	if t.Input.JSON == "" {
-		return t, false, true
-	}
-	dialect := dialects.JSONSchema
-	if t.Strict {
-		dialect = dialects.MessagesStrict
-	}
-	text, lost := c.schemas.Input(dialect, t.Input)
-	dialects.AddLosses(&c.Log, path+".input", lost)
-	if len(lost) == 0 && !t.Input.OpenAPI {
-		if text == t.Input.JSON || isUnchanged(dialect, t.Input.JSON) {
-			return t, false, true
-		}
-		c.lose(lossInputDialect, path+".input")
-	}
-	t.Input = content.Schema{JSON: text}
-	return t, true, true
-}
-
-// isUnchanged reports whether the only change to a schema would be a list of properties,
-// which this format does not require.
-func isUnchanged(d dialects.Dialect, schema string) bool {
-	end := strings.LastIndexByte(schema, '}')
-	return end > 0 && dialects.Fits(d, content.Schema{JSON: schema[:end] + `,"properties":{}}`})
-}
-
-// A toolMapping maps a built-in tool of another vendor to the tool of this vendor for the
-// same purpose.
-type toolMapping struct {
-	foreignKind, kind, name string
-	ignoresChoice           bool // the choice of the other vendor does not limit the tool
-}
-
-var toolMappings = [...]toolMapping{
-	{"googleSearch", "web_search_20250305", "web_search", true},
-	{"web_search", "web_search_20250305", "web_search", false},
-	{"web_search_2025_08_26", "web_search_20250305", "web_search", false},
-	{"web_search_preview", "web_search_20250305", "web_search", false},
-	{"codeExecution", "code_execution_20250825", "code_execution", true},
-	{"code_interpreter", "code_execution_20250825", "code_execution", false},
-	{"urlContext", "web_fetch_20250910", "web_fetch", true},
-}
-
-// vendorTool replaces a built-in tool of another vendor, if this vendor has one for the same
-// purpose.
-func (c *converter) vendorTool(t content.Tool, path string) (left content.Tool, changed, keep bool) {
-	if t.Format == Format {
-		return t, false, true
-	}
-	for _, mapping := range toolMappings {
-		if mapping.foreignKind != t.Kind {
-			continue
-		}
-		switch {
-		case slices.ContainsFunc(c.mapped, func(o content.Tool) bool { return o.Kind == t.Kind && o.Raw == t.Raw }):
-			c.lose(lossToolDuplicate, path)
-			return t, false, false
-		case c.isNameTaken(mapping.name):
-			c.lose(lossToolConflict, path)
-			return t, false, false
-		}
-		c.mapped = append(c.mapped, t)
-		c.lose(lossToolMapped, path)
-		return content.Tool{Kind: mapping.kind, Format: Format, Name: mapping.name, Raw: mappedTool(mapping.kind, mapping.name, t.Raw)}, true, true
-	}
-	c.KeepTool(&t, path)
-	return t, false, false
-}
-
-// isNameTaken reports whether another tool has the name of a built-in tool.
-func (c *converter) isNameTaken(name string) bool {
-	if c.toolNames == nil {
-		c.toolNames = make(map[string]bool, len(c.from.Tools))
-		for _, t := range c.from.Tools {
-			if t.Kind == "" || t.Format == Format {
-				c.toolNames[t.Name] = true
-			}
-		}
-	}
-	if c.toolNames[name] {
-		return true
-	}
-	for _, t := range c.mapped {
-		for _, mapping := range toolMappings {
-			if mapping.foreignKind == t.Kind && mapping.name == name {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// mappedTool returns the definition of a tool, with the settings of another vendor's tool
-// that have the same meaning.
-func mappedTool(kind, name, theirs string) string {
-	var w jsonwire.Writer
-	w.BeginObject()
-	w.Name("type")
-	w.String(kind)
-	w.Name("name")
-	w.String(name)
-	if name == "web_search" && gjson.Valid(theirs) {
-		if domains := gjson.Get(theirs, "filters.allowed_domains"); domains.Get("0").Exists() {
-			w.Name("allowed_domains")
-			w.Raw(domains.Raw)
-		}
-		if where := gjson.Get(theirs, "user_location"); where.Get("type").Str == "approximate" {
-			w.Name("user_location")
-			w.Raw(where.Raw)
-		}
-	}
-	w.EndObject()
-	return w.Text()
-}
-
-// choice converts the tool choice. The tools must have been converted.
-func (c *converter) choice() *ToolChoice {
-	n := &c.from.Choice
-	c.Foreign(n.Extra, foreign.Choice, "choice.extra")
-	if t := c.to.ToolChoice; t != nil && n.Mode == t.neutral().Mode && len(n.Names) == 0 &&
-		n.NoParallel == t.DisableParallelToolUse {
-		return t
-	}
-	t := &ToolChoice{DisableParallelToolUse: n.NoParallel, Extra: c.Own(n.Extra)}
-	if n.Mode == "" && !n.NoParallel && t.Extra == nil && len(n.Names) == 0 {
-		return nil
-	}
-	if len(c.to.Tools) == 0 && !c.to.has("mcp_servers") {
-		c.lose(lossChoiceNoTools, "choice")
-		return nil
-	}
-	t.Type = "auto"
-	switch n.Mode {
-	case "", content.ChoiceAuto:
-	case content.ChoiceNone:
-		t.DisableParallelToolUse = false
-		if !c.hasFreeTools() {
-			t.Type = "none"
-		}
-	case content.ChoiceAny:
-		c.forceCall(t)
-	case content.ChoiceValidated:
-		c.lose(lossChoiceValidated, "choice.mode")
-	default:
-		c.lose(lossChoice, "choice.mode")
-	}
-	return t
-}
-
-// forceCall makes t require the call of a function.
-func (c *converter) forceCall(t *ToolChoice) {
-	names := c.from.Choice.Names
-	if len(names) != 1 && c.hasFreeTools() {
-		names = nil
-		for _, tool := range c.to.Tools {
-			if tool.Kind == "" {
-				names = append(names, tool.Name)
-			}
-		}
-		switch len(names) {
-		case 0:
-			c.lose(lossChoiceNoTools, "choice")
-			return
-		case 1:
-		default:
-			c.lose(lossChoiceAny, "choice.mode")
-		}
-	}
-	if t.Type = "any"; len(names) == 1 {
-		t.Type, t.Name = "tool", names[0]
-	}
-}
-
-// output sets OutputConfig and OutputFormat. Before, these hold the members that the neutral
-// request has no field for.
-func (c *converter) output() {
-	n, r := &c.from.Output, c.to
-	c.Foreign(n.Extra, foreign.Output, "output.extra")
-	wanted := c.schema()
-	if wanted != "" && !hasSchema(wanted, r.OutputConfig.format(), r.OutputFormat) {
-		text, lost := dialects.Output(dialects.MessagesStrict, n.Schema)
-		dialects.AddLosses(&c.Log, "output.schema", lost)
-		switch text {
-		case "true": // any JSON value
-			text = "{}"
-		case "false": // no value
-			text = ""
-			c.lose(lossJSONMode, "output.schema")
-		}
-		if text != "" && len(lost) == 0 && !n.Schema.OpenAPI && text != wanted {
-			c.lose(lossOutputDialect, "output.schema")
-		}
-		wanted = text
-	}
-	cfg := r.OutputConfig
-	if cfg == nil {
-		cfg = &OutputConfig{}
-	}
-	cfg.Effort = c.effort()
-	if !hasSchema(wanted, cfg.Format, r.OutputFormat) {
-		if r.OutputFormat.schema() != "" {
-			r.OutputFormat = nil
-		}
-		cfg.Format = cfg.Format.withSchema(wanted)
-	}
-	if r.OutputConfig == nil && (cfg.Effort != "" || cfg.Format != nil) {
-		r.OutputConfig = cfg
-	}
-	switch t := n.MediaType; {
-	case t == "", t == plainType, t == jsonType && n.Schema.JSON != "":
-	case t == jsonType:
-		c.lose(lossJSONMode, "output.media_type")
-	default:
-		words := codec.EnumPrompt(t, n.Schema.JSON)
-		if words == "" {
-			c.lose(lossMediaType, "output.media_type")
-			break
-		}
-		c.lose(lossOutputEnum, "output.media_type")
-		r.System = append(slices.Clip(r.System), &content.Text{Text: words})
-	}
-}
-
-// schema returns the schema of the response, or an empty string if the response is of a type
-// that Messages cannot limit by a schema.
-func (c *converter) schema() string {
-	switch o := &c.from.Output; o.MediaType {
-	case "", plainType, jsonType:
-		return o.Schema.JSON
-	}
-	return ""
 }
 
 func (c *OutputConfig) format() *OutputFormat {

@@ -8,13 +8,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/upstream"
 )
 
 // encodedMember returns a member of the document that a request is encoded as.
 func encodedMember(t *testing.T, n *upstream.Request, member string) any {
 	t.Helper()
-	r, _ := RequestFromUpstream(n)
+	r, _, err := RequestFromUpstream(n)
+	if err != nil {
+		t.Fatal(err)
+	}
 	b, err := r.AppendJSON(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -88,21 +92,21 @@ func TestRequestFromUpstreamTurns(t *testing.T) {
 			`[{'role':'user','content':[{'type':'text','text':'q'}]},
 			{'role':'assistant','content':[{'type':'tool_use','id':'1','name':'n','input':{}},{'type':'tool_use','id':'2','name':'n','input':{}}]},
 			{'role':'user','content':[{'type':'tool_result','tool_use_id':'2','content':[{'type':'text','text':'b'}]},
-			{'type':'tool_result','tool_use_id':'1','content':[{'type':'text','text':'The tool returned no result.'}],'is_error':true},
-			{'type':'text','text':'odd'}]}]`},
+			{'type':'tool_result','tool_use_id':'1','content':[{'type':'text','text':'There is no result of this call.'}],'is_error':true},
+			{'type':'text','text':'Result of a tool:'},{'type':'text','text':'odd'}]}]`},
 		{"result that refers to files", []content.Turn{turn(u, text("q")), turn(a, call("1")),
 			turn(u, &content.ToolResult{ID: "1", Object: pointing, Parts: []content.Part{text(pointing), shot("one.jpg"), jpeg, shot("two.jpg")}})},
 			`[{'role':'user','content':[{'type':'text','text':'q'}]},{'role':'assistant','content':[{'type':'tool_use','id':'1','name':'n','input':{}}]},
 			{'role':'user','content':[{'type':'tool_result','tool_use_id':'1','content':[{'type':'text','text':'{\"a\":{\"$ref\":\"one.jpg\"},\"b\":{\"$ref\":\"two.jpg\"}}'},
 			{'type':'text','text':'one.jpg:'},` + image + `,` + image + `,{'type':'text','text':'two.jpg:'},` + image + `]}]}]`},
 		{"result that refers to a text", []content.Turn{turn(u, text("q")), turn(a, call("1")),
-			turn(u, &content.ToolResult{ID: "1", Object: `{"$ref":"one.csv"}`, Parts: []content.Part{sheet("one.csv", "text/csv"), sheet("one.doc", "application/msword")}})},
+			turn(u, &content.ToolResult{ID: "1", Object: `{"$ref":"one.csv"}`, Parts: []content.Part{sheet("one.csv", "text/csv")}})},
 			`[{'role':'user','content':[{'type':'text','text':'q'}]},{'role':'assistant','content':[{'type':'tool_use','id':'1','name':'n','input':{}}]},
-			{'role':'user','content':[{'type':'tool_result','tool_use_id':'1','content':[{'type':'text','text':'one.csv:'},
+			{'role':'user','content':[{'type':'tool_result','tool_use_id':'1','content':[{'type':'text','text':'{\"$ref\":\"one.csv\"}'},{'type':'text','text':'one.csv:'},
 			{'type':'document','source':{'type':'text','media_type':'text/plain','data':'hi'}}]}]}]`},
 		{"two results of one call", []content.Turn{turn(u, text("q")), turn(a, call("1")), turn(u, result("1", "a"), result("1", "b"))},
 			`[{'role':'user','content':[{'type':'text','text':'q'}]},{'role':'assistant','content':[{'type':'tool_use','id':'1','name':'n','input':{}}]},
-			{'role':'user','content':[{'type':'tool_result','tool_use_id':'1','content':[{'type':'text','text':'a'}]},{'type':'text','text':'b'}]}]`},
+			{'role':'user','content':[{'type':'tool_result','tool_use_id':'1','content':[{'type':'text','text':'a'}]},{'type':'text','text':'Result of a tool:'},{'type':'text','text':'b'}]}]`},
 		{"system turn between call and result", []content.Turn{turn(u, text("q")), turn(a, call("1")), turn(s, text("be brief")),
 			turn(u, result("1", "a"))},
 			`[{'role':'user','content':[{'type':'text','text':'q'}]},{'role':'assistant','content':[{'type':'tool_use','id':'1','name':'n','input':{}}]},
@@ -279,10 +283,10 @@ func TestRequestFromUpstreamOrphans(t *testing.T) {
 		{Role: content.RoleUser, Parts: []content.Part{text(" "), result("", "a"), result("c2", "two"), result("", "b")}},
 		{Role: content.RoleUser, Parts: []content.Part{result("x", "c"), result("c1", "one"), result("x", "d"), result("c1", "again")}},
 	}}
-	r, losses := RequestFromUpstream(n)
+	r, losses, _ := RequestFromUpstream(n)
 	var orphans []string
 	for _, l := range losses {
-		if requestLosses[lossResultOrphan].Of(l) {
+		if lower.ResultOrphan.Of(l) {
 			orphans = append(orphans, l.Path)
 		}
 	}
@@ -290,7 +294,10 @@ func TestRequestFromUpstreamOrphans(t *testing.T) {
 	if diff := cmp.Diff(want, orphans); diff != "" {
 		t.Errorf("paths (-want +got):\n%s", diff)
 	}
-	parts := []content.Part{result("c2", "two"), result("c1", "one"), text("a"), text("b"), text("c"), text("d"), text("again")}
+	parts := []content.Part{result("c2", "two"), result("c1", "one")}
+	for _, s := range []string{"a", "b", "c", "d", "again"} {
+		parts = append(parts, text("Result of a tool:"), text(s))
+	}
 	if diff := cmp.Diff(parts, r.Messages[len(r.Messages)-1].Parts); diff != "" {
 		t.Errorf("parts (-want +got):\n%s", diff)
 	}
@@ -304,5 +311,7 @@ func TestRequestFromUpstreamNilFiles(t *testing.T) {
 		{Role: content.RoleUser, Parts: []content.Part{&content.ToolResult{ID: "1", Object: `{"$ref":"f"}`,
 			Parts: []content.Part{nil, (*content.Image)(nil), &content.Image{Source: none}, &content.Document{}}}}},
 	}}
-	RequestFromUpstream(n) // does not panic
+	if _, _, err := RequestFromUpstream(n); err == nil {
+		t.Error("no error")
+	}
 }

@@ -311,7 +311,7 @@ func (c *tally) WriteString(s string) (int, error) { c.referenced += len(s); ret
 // was not parsed.
 func TestInitialSize(t *testing.T) {
 	for name, body := range map[string]string{"agent": workload.Agent(), "chat": workload.Chat(), "image": workload.Image()} {
-		r, _ := RequestFromUpstream(mustParse(t, body).Upstream().Clone())
+		r, _, _ := RequestFromUpstream(mustParse(t, body).Upstream().Clone())
 		b, err := r.Body()
 		if err != nil {
 			t.Fatal(err)

@@ -48,14 +48,18 @@ func ExampleRequestFromUpstream() {
 	n := r.Upstream().Clone()
 	seed := int64(7)
 	n.Seed = &seed
-	back, losses := messages.RequestFromUpstream(n)
+	back, losses, err := messages.RequestFromUpstream(n)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	for _, l := range losses {
 		fmt.Println(l.Severity, l.Path, l.Reason)
 	}
 	doc, err := back.AppendJSON(nil)
 	fmt.Println(string(doc), err)
 	// Output:
-	// dropped seed Messages has no seed; it was dropped
+	// dropped seed the server does not accept a seed, or not this one; it was dropped
 	// {"model":"claude-sonnet-5","max_tokens":64,"messages":[{"role":"user","content":[{"type":"text","text":"Hello!"}]}]} <nil>
 }
 

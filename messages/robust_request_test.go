@@ -230,7 +230,7 @@ func TestFreeJSONArrives(t *testing.T) {
 			t.Errorf("%s: %.80q", name, got)
 		}
 	}
-	back, losses := RequestFromUpstream(n.Clone())
+	back, losses, _ := RequestFromUpstream(n.Clone())
 	again, err := back.AppendJSON(nil)
 	if err != nil || len(losses) > 0 || strings.Count(string(again), free) != 9 {
 		t.Errorf("second encoding: %v, %v, %d of 9", losses, err, strings.Count(string(again), free))

@@ -14,8 +14,22 @@ import (
 
 // target is what every server of the format accepts.
 var target = lower.Target{
-	Format:  Format,
-	Members: lower.MemberRules{Headers: true},
+	Format: Format,
+	Conversation: lower.Conversation{
+		SystemTurns: lower.SystemBehind, LeadingSystem: true, SystemFiles: true,
+		JoinUser: lower.JoinSection, AssistantDocuments: true, MoveFiles: true,
+		NoBlanks: true, Prefill: true,
+	},
+	Files: lower.Files{
+		Images: imageTypes, ImageLinks: true, Documents: []string{pdfType}, DocumentLinks: true, Keep: true,
+		DetectTypes: true, Citable: true, TitleLength: 500,
+	},
+	Results:  lower.Results{AsTheyCame: true, Files: true, Errors: true, Marks: true},
+	Thoughts: lower.Thoughts{Carried: true, Named: true, NotLast: func(_ *content.Thinking, restored bool) bool { return restored }},
+	Marks:    lower.Marks{System: true, User: true, Assistant: true, Times: true},
+	Own:      lower.Own{Parts: true, Calls: true, Turns: true, Vendor: true},
+	Citation: isCitable,
+	Members:  lower.MemberRules{Headers: true},
 	Tools: lower.ToolRules{
 		Schema: dialects.JSONSchema, StrictSchema: dialects.MessagesStrict, Strict: lower.StrictAlways, KeepsSchema: true,
 		Members: true, Marks: true, Vendor: ownTool, VendorNames: true, FunctionsOnly: hasFunctionChoice,
@@ -39,6 +53,12 @@ var target = lower.Target{
 	},
 }
 
+const (
+	plainType = "text/plain"
+	pdfType   = "application/pdf"
+	maxUserID = 512 // characters
+)
+
 // hasOwnSchema reports whether the members of x have the schema of the response.
 func hasOwnSchema(x *content.Extra, o *upstream.Output) bool {
 	if x == nil {
@@ -53,6 +73,23 @@ func hasOwnSchema(x *content.Extra, o *upstream.Output) bool {
 func hasFunctionChoice(t *content.Tool) bool {
 	m := toolMappingOf(t)
 	return m != nil && m.ignoresChoice
+}
+
+// A toolMapping maps a built-in tool of another vendor to the tool of this vendor for the
+// same purpose.
+type toolMapping struct {
+	foreignKind, kind, name string
+	ignoresChoice           bool // the choice of the other vendor does not limit the tool
+}
+
+var toolMappings = [...]toolMapping{
+	{"googleSearch", "web_search_20250305", "web_search", true},
+	{"web_search", "web_search_20250305", "web_search", false},
+	{"web_search_2025_08_26", "web_search_20250305", "web_search", false},
+	{"web_search_preview", "web_search_20250305", "web_search", false},
+	{"codeExecution", "code_execution_20250825", "code_execution", true},
+	{"code_interpreter", "code_execution_20250825", "code_execution", false},
+	{"urlContext", "web_fetch_20250910", "web_fetch", true},
 }
 
 // toolMappingOf returns the mapping for a built-in tool of another vendor, or nil.
@@ -114,6 +151,30 @@ func writeSearchSetting(w *jsonwire.Writer, name string, v jsonwire.Value) bool 
 	return false
 }
 
-// BaseTarget is for the packages below upstream. It returns what every server of the
-// format accepts.
-func BaseTarget() lower.Target { return target }
+// isCitable reports whether the format has a form for a citation. Web citations must have
+// the encrypted index of the vendor.
+func isCitable(c *content.Citation) bool {
+	if c.Kind == "" || c.Kind == content.CiteWeb {
+		return codec.Own(c.Extra, Format) != nil && !isUnindexed(c)
+	}
+	return citationFormOf("", c.Kind) != nil
+}
+
+// isUnindexed reports whether a web citation is from a response of another vendor. Then it
+// has the required index, which is empty.
+func isUnindexed(c *content.Citation) bool {
+	if c.Kind != content.CiteWeb {
+		return false
+	}
+	index, _ := c.Extra.Get("encrypted_index")
+	return index == `""`
+}
+
+// BaseTarget is for the packages below upstream. It returns what every server of the format
+// accepts. n matters in one respect: it may continue a conversation that the server stores.
+// Files.Keep is for callers that do not load files.
+func BaseTarget(n *upstream.Request) lower.Target {
+	t := target
+	t.Conversation.Continues = continues(codec.Own(n.Extra, Format))
+	return t
+}

@@ -236,7 +236,9 @@ func (v *validator) defines(name string) bool {
 func (v *validator) continues() bool { return v.r.continues() }
 
 // continues reports whether a thread stores the beginning of the conversation.
-func (r *Request) continues() bool {
-	thread, _ := r.Extra.Get("thread")
+func (r *Request) continues() bool { return continues(r.Extra) }
+
+func continues(x *content.Extra) bool {
+	thread, _ := x.Get("thread")
 	return gjson.Get(thread, "previous_message_id").Exists()
 }

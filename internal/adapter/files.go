@@ -21,9 +21,6 @@ type File struct {
 // Path returns the neutral path of the source.
 func (f *File) Path() string { return strings.Join(f.steps, ".") + ".source" }
 
-// InSystem reports whether the file is in the system prompt.
-func (f *File) InSystem() bool { return f.steps[0] == "system" }
-
 // Files returns an iterator over the files of a request, including those in tool
 // results and in documents made of parts. A File is valid until the next iteration.
 func Files(n *upstream.Request) iter.Seq[*File] {

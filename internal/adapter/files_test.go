@@ -39,9 +39,6 @@ func TestFiles(t *testing.T) {
 			if s, ok := f.Source.(*content.File); ok {
 				id = s.ID
 			}
-			if f.InSystem() != (id == "a") {
-				t.Errorf("%s: it is in the system text: %v", f.Path(), f.InSystem())
-			}
 			if got = append(got, [2]string{f.Path(), id}); len(got) == count {
 				break
 			}

@@ -44,11 +44,3 @@ func hasModelPrefix(model, name string) bool {
 	rest, ok := strings.CutPrefix(model, name)
 	return ok && (rest == "" || strings.IndexByte("-.:@", rest[0]) >= 0)
 }
-
-// CapTokens returns n, or limit if n is higher; lowered reports the latter.
-func CapTokens(n *int64, limit int64) (low *int64, lowered bool) {
-	if n == nil || limit == 0 || *n <= limit {
-		return n, false
-	}
-	return &limit, true
-}

@@ -30,16 +30,3 @@ func TestOutputLimits(t *testing.T) {
 		t.Error("an empty table has a limit")
 	}
 }
-
-// TestCapTokens checks how a number of tokens is lowered to a limit.
-func TestCapTokens(t *testing.T) {
-	asked := int64(100)
-	for limit, want := range map[int64]int64{0: 100, 100: 100, 101: 100, 99: 99} {
-		if got, lowered := CapTokens(&asked, limit); *got != want || lowered != (want != 100) {
-			t.Errorf("limit %d: got %d, %v", limit, *got, lowered)
-		}
-	}
-	if got, lowered := CapTokens(nil, 5); got != nil || lowered {
-		t.Error("no number was lowered")
-	}
-}

@@ -4,70 +4,12 @@ import (
 	"iter"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
 )
 
-// The rules by which [Losses] reports. The table of every codec includes them and
-// [foreign.MemberRules].
-var (
-	ForeignSignature = &loss.Rule{Feature: loss.Signature, Severity: content.LossHint,
-		Reason: "signatures are valid only at the vendor that made them; the signature was dropped"}
-	ForeignPart = &loss.Rule{Feature: loss.VendorPart, Severity: content.LossDropped,
-		Reason: "the part is specific to another vendor and was dropped"}
-	ForeignTool = &loss.Rule{Feature: loss.VendorTool, Severity: content.LossDropped,
-		Reason: "the tool is defined by another vendor and was dropped"}
-)
-
-// EmptyMessage is reported by formats that do not accept an empty user message, which
-// generateContent accepts. [EmptyMessageText] is sent instead.
-var EmptyMessage = &loss.Rule{Feature: loss.EmptyText, Severity: content.LossDegraded,
-	Reason: "the last user message is empty; a sentence that states this is sent"}
-
-// EmptyMessageText is sent for an empty user message: see [EmptyMessage].
+// EmptyMessageText is sent for an empty user message by formats that do not accept one.
 const EmptyMessageText = "(The user's message is empty.)"
-
-// Files that Messages cannot represent. Adapters refuse requests that have them: a
-// response without them would be wrong.
-var (
-	MessagesAudioVideo = &loss.Rule{Feature: loss.AudioVideo, Severity: content.LossDropped,
-		Reason: "Messages does not accept audio or video; the file cannot be sent"}
-	MessagesImageType = &loss.Rule{Feature: loss.ImageType, Severity: content.LossDropped,
-		Reason: "Messages accepts only JPEG, PNG, GIF and WebP images; the image cannot be sent"}
-	MessagesDocumentType = &loss.Rule{Feature: loss.DocumentType, Severity: content.LossDropped,
-		Reason: "Messages accepts only PDF and plain text documents; the document cannot be sent"}
-)
-
-// MessagesLinkType is reported for links only. It does not apply to files that are
-// inlined.
-var MessagesLinkType = &loss.Rule{Feature: loss.ImageType, Severity: content.LossHint,
-	Reason: "Messages has no media type for linked files; it was omitted"}
-
-// Losses collects the losses of a neutral request in a format.
-type Losses struct {
-	loss.Log
-	Format content.Format
-}
-
-// Report adds the loss of r at path.
-func (l *Losses) Report(r *loss.Rule, path string) { l.Add(r, path) }
-
-// Drop adds the loss of a part and returns nil.
-func (l *Losses) Drop(r *loss.Rule, path string) content.Part {
-	l.Add(r, path)
-	return nil
-}
-
-// Foreign adds the losses of members of another format, at path: see [foreign.Members].
-func (l *Losses) Foreign(x *content.Extra, in foreign.Kind, path string) {
-	if x == nil || Own(x, l.Format) != nil {
-		return
-	}
-	for tail, rule := range foreign.Members(x, in) {
-		l.Add(rule, Below(path, tail))
-	}
-}
 
 // ReportedMembers yields the names of the members of x, in order. It yields "" for all
 // members that are not reported by name: their names are not plain, there are too
@@ -100,34 +42,6 @@ func Below(path, name string) string {
 		return path
 	}
 	return path + "." + name
-}
-
-// Own returns x if its members are of the format, otherwise nil.
-func (l *Losses) Own(x *content.Extra) *content.Extra { return Own(x, l.Format) }
-
-// Signature adds the loss of a signature of another format, of the part at path.
-func (l *Losses) Signature(s content.Signature, path string) {
-	if s.Data != "" && s.Format != l.Format {
-		l.Add(ForeignSignature, path+".signature")
-	}
-}
-
-// KeepPart returns p, a part that is specific to the vendor of f, if f is the format.
-// Otherwise it adds a loss and returns nil.
-func (l *Losses) KeepPart(p content.Part, f content.Format, path string) content.Part {
-	if f != l.Format {
-		return l.Drop(ForeignPart, path)
-	}
-	return p
-}
-
-// KeepTool reports whether a vendor-defined tool is of the format. If not, it adds a
-// loss.
-func (l *Losses) KeepTool(t *content.Tool, path string) bool {
-	if t.Format != l.Format {
-		l.Add(ForeignTool, path)
-	}
-	return t.Format == l.Format
 }
 
 // Own returns x if its members are of the format f or of no particular format,

@@ -9,39 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/loss"
 )
-
-func TestLosses(t *testing.T) {
-	l := Losses{Format: "f"}
-	own, other := &content.Extra{Format: "f", JSON: `{"a":1}`}, &content.Extra{Format: "g", JSON: `{"a":1}`}
-	p := content.Part(&content.Text{Text: "a"})
-	l.Foreign(own, foreign.Request, "a")
-	l.Foreign(nil, foreign.Request, "b")
-	l.Foreign(other, foreign.Part, "turns.0.parts.0.extra")
-	l.Foreign(other, foreign.Request, "extra")
-	l.Signature(content.Signature{Format: "f", Data: "x"}, "d")
-	l.Signature(content.Signature{Format: "g"}, "e") // is none
-	l.Signature(content.Signature{Format: "g", Data: "x"}, "g")
-	if l.KeepPart(p, "f", "h") != p || l.KeepPart(p, "g", "i") != nil || l.Drop(ForeignPart, "j") != nil {
-		t.Error("want the format's own part, and no other")
-	}
-	if !l.KeepTool(&content.Tool{Format: "f"}, "k") || l.KeepTool(&content.Tool{Format: "g"}, "l") {
-		t.Error("want the format's own tool, and no other")
-	}
-	if l.Own(own) != own || l.Own(other) != nil || l.Own(nil) != nil {
-		t.Error("want the format's own members, and no others")
-	}
-	var got []string
-	for _, x := range l.Log.Losses {
-		got = append(got, x.Severity.String()+" "+x.Path)
-	}
-	want := []string{"hint turns.0.parts.0.extra", "dropped extra.a", "hint g.signature", "dropped i", "dropped j", "dropped l"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
 
 func TestOpen(t *testing.T) {
 	for _, x := range []*content.Extra{nil, {Format: "g", JSON: "{}"}, {Format: "f", JSON: "{"}} {

@@ -97,7 +97,10 @@ func TestThinkingCarriedInToolCalls(t *testing.T) {
 				results := `,{"role":"user","parts":[{"functionResponse":{"id":"toolu_1","name":"look","response":{"output":"1"}}},` +
 					`{"functionResponse":{"id":"toolu_2","name":"look","response":{"output":"2"}}}]}]}`
 				serve(t, h, "/v1beta/models/m:"+method, head+strings.Join(client(piecesOf(t, answer)), "")+results)
-				r, losses := messages.RequestFromUpstream(asked)
+				r, losses, err := messages.RequestFromUpstream(asked)
+				if err != nil {
+					t.Fatal(err)
+				}
 				for _, l := range losses {
 					if strings.HasPrefix(l.Path, "turns.") && l.Severity > content.LossHint {
 						t.Errorf("lost: %v", l)
@@ -222,7 +225,10 @@ func TestSignaturesCarriedInThinking(t *testing.T) {
 		}
 	}
 	serve(t, h, "/v1/messages", head+`,{"role":"assistant","content":`+string(blocks)+`},{"role":"user","content":[`+strings.Join(results, ",")+`]}]}`)
-	r, losses := generatecontent.RequestFromUpstream(asked)
+	r, losses, err := generatecontent.RequestFromUpstream(asked)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, l := range losses {
 		if strings.HasPrefix(l.Path, "turns.") && l.Severity > content.LossHint {
 			t.Errorf("lost: %v", l)

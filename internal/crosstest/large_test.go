@@ -47,14 +47,17 @@ func (u forwarder) body(r *upstream.Request) (io.Reader, int64, error) {
 		return onlyReader{strings.NewReader(w.Body)}, int64(len(w.Body)), nil
 	}
 	if u.to == messages.Format {
-		m, _ := messages.RequestFromUpstream(r)
+		m, _, _ := messages.RequestFromUpstream(r)
 		b, err := m.Body()
 		if err != nil {
 			return nil, 0, err
 		}
 		return b.Reader(), b.Len(), nil
 	}
-	g, _ := generatecontent.RequestFromUpstream(r)
+	g, _, err := generatecontent.RequestFromUpstream(r)
+	if err != nil {
+		return nil, 0, err
+	}
 	b, err := g.Body()
 	if err != nil {
 		return nil, 0, err

@@ -94,11 +94,11 @@ func TestRoundTrip(t *testing.T) {
 	for _, tt := range conversations {
 		t.Run(tt.name, func(t *testing.T) {
 			a, b := neutral(t, tt.messages, tt.generate)
-			g, lost := generatecontent.RequestFromUpstream(a)
-			if diff := cmp.Diff(b, g.Upstream(), comparisonOptions); diff != "" || lost != nil {
-				t.Errorf("from messages: %v (-want +got):\n%s", lost, diff)
+			g, lost, err := generatecontent.RequestFromUpstream(a)
+			if diff := cmp.Diff(b, g.Upstream(), comparisonOptions); diff != "" || lost != nil || err != nil {
+				t.Errorf("from messages: %v, %v (-want +got):\n%s", lost, err, diff)
 			}
-			m, lost := messages.RequestFromUpstream(b)
+			m, lost, _ := messages.RequestFromUpstream(b)
 			if diff := cmp.Diff(a, m.Upstream(), comparisonOptions); diff != "" || lost != nil {
 				t.Errorf("from generatecontent: %v (-want +got):\n%s", lost, diff)
 			}

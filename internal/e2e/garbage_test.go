@@ -144,9 +144,9 @@ func TestGarbage(t *testing.T) {
 					t.Errorf("seed %d: got a response", seed)
 				}
 			}
-			m, _ := messages.RequestFromUpstream(n)
+			m, _, _ := messages.RequestFromUpstream(n)
 			_, _ = m.Validate(nil), m.Upstream()
-			g, _ := generatecontent.RequestFromUpstream(n)
+			g, _, _ := generatecontent.RequestFromUpstream(n)
 			_, _ = g.Validate(nil), g.Upstream()
 			_, _ = upstream.EstimateTokens(n), n.Clone()
 		})

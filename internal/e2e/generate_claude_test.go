@@ -78,7 +78,7 @@ var generateToClaude = []feature{
 		name: "two searches",
 		body: `"tools":[{"googleSearch":{}},{"googleSearch":{}}],` + askedG1,
 		sent: claude("tools.# = 1"),
-		loss: claude("degraded tools.0", "hint tools.1"),
+		loss: claude("degraded tools.0", "degraded tools.1"),
 	},
 	{
 		name: "response schema that allows everything",

@@ -38,7 +38,7 @@ var generateTexts = []feature{
 			toChat:   {"messages.1.content = " + codec.EmptyMessageText},
 			toResp:   {"input.0.content = " + codec.EmptyMessageText},
 		},
-		loss: map[string][]string{toClaude: {"degraded turns.0"}, toChat: {"degraded turns.0", "* turns.0.parts.0"}, toResp: {"degraded turns.0", "* turns.0.parts.0"}},
+		loss: map[string][]string{toClaude: {"degraded turns.0", "* turns.0.parts.0"}, toChat: {"degraded turns.0", "* turns.0.parts.0"}, toResp: {"degraded turns.0", "* turns.0.parts.0"}},
 	},
 	{
 		name:  "empty first message",
@@ -98,7 +98,7 @@ var generateFiles = []feature{
 	{
 		name: "user turn of white space",
 		body: `"contents":[{"role":"user","parts":[{"text":"T1"}]},{"role":"model","parts":[{"text":"A1"}]},{"role":"user","parts":[{"text":" "}]}]`,
-		loss: map[string][]string{toClaude: {"degraded turns.2"}},
+		loss: map[string][]string{toClaude: {"degraded turns.2", "* turns.2.parts.0"}},
 		sent: map[string][]string{toClaude: {"messages.2.content.0.text = " + codec.EmptyMessageText}, toChat: {"messages.2.content =  "}, toResp: {"input.2.content =  "}},
 	},
 	{

@@ -59,7 +59,7 @@ var messagesTools = []feature{
 		name: "parallel tool calls disabled",
 		body: `"tools":[{"name":"t","input_schema":{"type":"object"}}],"tool_choice":{"type":"auto","disable_parallel_tool_use":true},` + askedT1,
 		sent: map[string][]string{toChat: {"parallel_tool_calls = false"}, toResp: {"parallel_tool_calls = false"}},
-		loss: map[string][]string{toGemini: {"dropped choice.no_parallel"}},
+		loss: map[string][]string{toGemini: {"degraded choice.no_parallel"}},
 	},
 	{
 		name: "parallel tool calls and their results",

@@ -135,7 +135,10 @@ func TestRoundTrip(t *testing.T) {
 		if err := first.Validate(nil); err != nil {
 			t.Fatalf("seed %d: the maker made an invalid document: %v\n%s", seed, err, doc)
 		}
-		there, lost := generatecontent.RequestFromUpstream(first.Upstream())
+		there, lost, err := generatecontent.RequestFromUpstream(first.Upstream())
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
 		encoded, err := there.AppendJSON(nil)
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
@@ -147,7 +150,7 @@ func TestRoundTrip(t *testing.T) {
 		if err := second.Validate(nil); err != nil {
 			t.Fatalf("seed %d: the converted document is not valid: %v\n%s", seed, err, encoded)
 		}
-		back, more := messages.RequestFromUpstream(second.Upstream())
+		back, more, _ := messages.RequestFromUpstream(second.Upstream())
 		back.Model = first.Model
 		end, err := back.AppendJSON(nil)
 		if err != nil {

@@ -1,6 +1,6 @@
 package loss
 
-// The features of requests, in the order of the loss matrix.
+// The features of requests, in the order of docs/losses.md.
 const (
 	SystemFiles       = "files in system text"
 	SystemTurn        = "system turn within the conversation"

@@ -1,5 +1,5 @@
-// Package loss defines the rules by which codecs report losses. Each codec has one
-// table of rules. Its reports, their tests and the documentation are made from it.
+// Package loss defines the rules of losses. Those of requests are in package lower, those of
+// responses in the tables of the codecs. The documentation is made from them.
 package loss
 
 import (
@@ -12,7 +12,7 @@ import (
 // A Rule is one thing that a codec cannot represent, or cannot represent exactly.
 type Rule struct {
 	// Feature is the name of the feature that is lost. All codecs use the same names,
-	// the constants of this package, which are the rows of the loss matrix.
+	// the constants of this package.
 	Feature string
 
 	Severity content.Severity
@@ -33,16 +33,9 @@ func (r *Rule) At(path string) content.Loss {
 // Of reports whether the rule reported the loss l.
 func (r *Rule) Of(l content.Loss) bool { return l.Severity == r.Severity && l.Reason == r.Reason }
 
-// A Log collects losses in the order of their reports.
-type Log struct{ Losses []content.Loss }
-
-// Add appends the loss of r at path.
-func (l *Log) Add(r *Rule, path string) {
-	if n := len(l.Losses); n == cap(l.Losses) {
-		l.Losses = slices.Grow(l.Losses, n) // append leaves more garbage than doubling
-	}
-	l.Losses = append(l.Losses, r.At(path))
-}
+// MaxPaths is the number of losses of one rule that keep their own path. Without this
+// bound, the reports of a dense document would need several times its memory.
+const MaxPaths = 1000
 
 // Unique returns the list without duplicates, in the same order. It may reuse the
 // list's memory.

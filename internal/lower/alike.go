@@ -1,7 +1,6 @@
 package lower
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/polywire/polywire/content"
@@ -15,7 +14,7 @@ func (l *lowering) file(p content.Part, at Path, in site) {
 	f := partfield.Of(p)
 	x := l.extra(*f.Extra, at.Member("extra"), l.t.Own.Parts, foreign.Part)
 	mark := l.mark(*f.Cache, at, in)
-	signature := l.signature(*f.Signature, at, l.signs(in))
+	signature := l.signature(*f.Signature, at, !l.t.Thoughts.Carried)
 	usual, same := "", true
 	switch p := p.(type) {
 	case *content.Image:
@@ -100,9 +99,8 @@ func (l *lowering) fileType(s *content.Base64, at Path) (kind string, ok bool) {
 			l.lose(FileType, at.Member("source.media_type"))
 		}
 	}
-	types := l.t.Files.Types
-	switch {
-	case types == nil, slices.ContainsFunc(types, func(t string) bool { return matchesType(t, kind) }):
+	switch accepts := l.t.Files.Accepts; {
+	case accepts == nil, accepts(kind):
 		return kind, true
 	case kind == "":
 		l.refuse(content.CodeMedia, at.Member("source"), "the media type of the file is unknown; set it")
@@ -112,22 +110,10 @@ func (l *lowering) fileType(s *content.Base64, at Path) (kind string, ok bool) {
 	return "", false
 }
 
-// matchesType reports whether a media type is t, or of the kind that t is if t ends with a
-// star.
-func matchesType(t, mediaType string) bool {
-	if prefix, ok := strings.CutSuffix(t, "*"); ok {
-		return len(mediaType) > len(prefix) && strings.HasPrefix(mediaType, prefix)
-	}
-	return t == mediaType
-}
-
 // storedFile reports whether the id of a file is sent.
 func (l *lowering) storedFile(s *content.File, at Path, image bool) bool {
-	stored := slices.ContainsFunc(l.t.Files.IDs, func(prefix string) bool {
-		return len(s.ID) > len(prefix) && strings.HasPrefix(s.ID, prefix)
-	})
 	switch {
-	case stored:
+	case l.t.Files.Stores(s.ID):
 		l.to.Stored = true
 		return true
 	case l.t.Files.Keep:

@@ -33,9 +33,10 @@ type Thoughts struct {
 
 	WithCalls bool // only thinking of turns with tool calls is sent
 
-	// NotLast reports whether a turn cannot end with a thinking block. Nil means that it
-	// can end with all.
-	NotLast func(t *content.Thinking) bool
+	// NotLast reports whether a turn cannot end with a thinking block, which the client
+	// has returned, or which was restored from a signature. Nil means that it can end with
+	// all.
+	NotLast func(t *content.Thinking, restored bool) bool
 
 	// Unsigned says which thinking without a signature of the target's format is sent.
 	Unsigned Unsigned
@@ -130,7 +131,7 @@ func (l *lowering) assistantRun(run []content.Turn, first int) {
 	hasCalls := slices.ContainsFunc(run, hasCall)
 	start := l.begin()
 	l.beginRecall(run, hasCalls)
-	if len(run) > 1 && l.t.Conversation.JoinUser == JoinSection && slices.ContainsFunc(run, l.binds) {
+	if len(run) > 1 && l.t.Conversation.JoinUser.isReported() && slices.ContainsFunc(run, l.binds) {
 		l.lose(TurnsJoined, In(Turns, first+1))
 	}
 	var members *content.Extra
@@ -182,7 +183,20 @@ func (l *lowering) assistantRun(run []content.Turn, first int) {
 	if !sent {
 		return
 	}
-	l.out = append(l.out, content.Turn{Role: content.RoleAssistant, Parts: parts, Extra: members})
+	n := len(l.out) - 1
+	if n < 0 || l.out[n].Role != content.RoleAssistant {
+		l.out = append(l.out, content.Turn{Role: content.RoleAssistant, Parts: parts, Extra: members})
+		return
+	}
+	// Nothing of the turns between is sent. The turn before has no calls: their results
+	// would be.
+	last := &l.out[n]
+	last.Parts = append(slices.Clip(last.Parts), parts...)
+	if last.Extra == nil {
+		last.Extra = members
+	} else if members != nil {
+		l.lose(TurnMembers, In(Turns, first).Member("extra"))
+	}
 }
 
 // binds reports whether an assistant turn belongs to those beside it.
@@ -200,7 +214,7 @@ func (l *lowering) binds(t content.Turn) bool {
 func (l *lowering) isContent(p content.Part) bool {
 	switch p := p.(type) {
 	case *content.Thinking:
-		return p.Redacted.Data != "" || !l.t.Thoughts.Carried
+		return p.Redacted.Data != "" || !l.t.Thoughts.Carried || l.t.Thoughts.Named && p.Signature.Data != ""
 	case *content.Text:
 		return p.Text != "" || !l.t.Thoughts.Carried
 	}
@@ -390,9 +404,11 @@ func (l *lowering) repeatsCarried(p *content.Thinking, s content.Signature) bool
 func (l *lowering) assistantFile(p content.Part, at Path) {
 	s := partfield.SignatureOf(p)
 	switch c := &l.t.Conversation; {
+	case c.AssistantFiles:
+		l.part(p, at, inAssistant)
 	case s.Format == l.t.Format && s.Data != "" && l.t.Own.Vendor && l.mayReturn(p) == nil:
 		l.push(p)
-	case c.AssistantFiles, c.AssistantDocuments && isDocument(p):
+	case c.AssistantDocuments && isDocument(p):
 		l.part(p, at, inAssistant)
 	case c.MoveFiles:
 		l.move(p, FileMoved, at)
@@ -545,7 +561,12 @@ func (l *lowering) hasTextState(step int) bool {
 func (l *lowering) dropLastThinking(start int, turn Path) {
 	end := len(l.stack)
 	for end > start {
-		if t, ok := l.stack[end-1].(*content.Thinking); !ok || !l.t.Thoughts.NotLast(t) {
+		t, ok := l.stack[end-1].(*content.Thinking)
+		if !ok {
+			break
+		}
+		i, known := l.returned[thinkingKey(l.t.Format, t)]
+		if !l.t.Thoughts.NotLast(t, known && i < 0) {
 			break
 		}
 		end--

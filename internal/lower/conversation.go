@@ -66,6 +66,9 @@ const (
 	JoinAlways
 )
 
+// isReported reports whether joined turns are a loss: where turns usually stay apart.
+func (j Join) isReported() bool { return j == JoinSection || j == JoinResults }
+
 // conversation is what the pass over system text and turns remembers.
 type conversation struct {
 	roles   []content.Role // new roles of the turns
@@ -92,7 +95,7 @@ type conversation struct {
 	recall
 }
 
-// A question is the last user message: see [adapter.LastMessage].
+// A question is the last user message: see lastMessage.
 type question struct {
 	first, end int  // its turns; equal if the conversation ends with the assistant
 	sent       bool // something of it is sent
@@ -263,8 +266,9 @@ func (l *lowering) userSection(turns []content.Turn, first int) {
 	if l.hasUser(len(turns), first) {
 		l.pushMoved()
 	}
-	joins, joined := l.joinsUser(turns), false
+	joins, joined, begun := l.joinsUser(turns), false, false
 	results := len(l.stack) > start // the turn that is being made has results
+	another := false                // of a turn before the current one
 	open := false                   // it has other content of a turn
 	var msg message
 	var members *content.Extra
@@ -275,6 +279,20 @@ func (l *lowering) userSection(turns []content.Turn, first int) {
 		}
 		open, members, from = false, nil, nil
 	}
+	lastUser := len(turns) - 1
+	for lastUser >= 0 && l.roles[first+lastUser] != content.RoleUser {
+		lastUser--
+	}
+	finish := func() { // the message
+		if sentence := l.emptyMessage(&msg, open); sentence != nil {
+			if open && l.t.Conversation.JoinUser != JoinAlways {
+				flush()
+				l.begin()
+			}
+			l.push(sentence)
+		}
+		flush()
+	}
 	for k := range turns {
 		t, at := &turns[k], In(Turns, first+k)
 		role := l.roles[first+k]
@@ -283,20 +301,31 @@ func (l *lowering) userSection(turns []content.Turn, first int) {
 		}
 		x := l.extra(t.Extra, at.Member("extra"), l.t.Own.Turns && role == t.Role, foreign.Turn)
 		if role == content.RoleSystem {
-			flush()
-			l.begin()
+			if l.t.Conversation.SystemTurns == SystemBehind && k > lastUser {
+				finish()
+			}
+			system := l.begin()
 			l.parts(t.Parts, at, Parts, inSystem)
-			if len(l.stack) > start || x != nil {
-				l.out = append(l.out, content.Turn{Role: role, Parts: l.pop(start, t.Parts), Extra: x})
+			if len(l.stack) > system || x != nil {
+				parts := l.pop(system, t.Parts)
+				flush()
+				l.out = append(l.out, content.Turn{Role: role, Parts: parts, Extra: x})
 			}
 			continue
 		}
-		if l.t.Conversation.JoinUser == JoinResults {
+		switch {
+		case l.t.Conversation.JoinUser == JoinResults:
 			if results = results && slices.ContainsFunc(t.Parts, isResult); !results {
 				flush()
 				l.begin()
+				break
 			}
-		} else if open && !joins {
+			if another && !joined {
+				joined = true
+				l.lose(TurnsJoined, at)
+			}
+			another = true
+		case open && !joins:
 			flush()
 			l.begin()
 		}
@@ -312,15 +341,18 @@ func (l *lowering) userSection(turns []content.Turn, first int) {
 				l.lose(EmptyTurn, at)
 			}
 		}
+		if answered || len(l.stack) > before {
+			if begun && joins && !joined && l.t.Conversation.JoinUser == JoinSection {
+				joined = true
+				l.lose(TurnsJoined, at)
+			}
+			begun = true
+		}
 		if len(l.stack) == before && x == nil {
 			continue
 		}
 		if !open && before == start {
 			from = t.Parts
-		}
-		if open && !joined && l.t.Conversation.JoinUser == JoinSection {
-			joined = true
-			l.lose(TurnsJoined, at)
 		}
 		if open && x != nil && members != nil {
 			l.lose(TurnMembers, at.Member("extra"))
@@ -329,14 +361,7 @@ func (l *lowering) userSection(turns []content.Turn, first int) {
 		}
 		open = true
 	}
-	if sentence := l.emptyMessage(&msg, open); sentence != nil {
-		if open && l.t.Conversation.JoinUser != JoinAlways {
-			flush()
-			l.begin()
-		}
-		l.push(sentence)
-	}
-	flush()
+	finish()
 	l.sent = l.sent || msg.sent && msg.last >= l.first
 	l.calls, l.results = l.calls[:0], l.results[:0]
 }
@@ -362,23 +387,37 @@ func (m *message) add(turn int, sent, dropped bool) {
 // reports that other content is sent as the user's.
 func (l *lowering) emptyMessage(m *message, other bool) content.Part {
 	switch at := In(Turns, m.last); {
-	case m.turns == 0, m.sent, other && l.t.Conversation.JoinUser == JoinAlways:
+	case m.turns == 0, m.sent, other && l.t.Conversation.JoinUser == JoinAlways, l.violations.Err() != nil:
 	case !m.dropped:
 		l.lose(EmptyMessage, at)
 		m.sent = true
 		return &content.Text{Text: emptyMessageText}
 	case m.last < l.first:
 		l.lose(TurnPlaceholder, at)
+		m.sent = true
 		return &content.Text{Text: placeholderText}
 	}
 	return nil
 }
 
-// addUserTurn adds a user turn. If turns are joined and nothing of the assistant's turn
-// before it is sent, it continues the turn before that.
+// joinsLast reports whether a user turn continues the one before it, between which nothing
+// of the assistant is sent.
+func (l *lowering) joinsLast(before, parts []content.Part) bool {
+	switch l.t.Conversation.JoinUser {
+	case JoinAlways:
+		return true
+	case JoinSection:
+		return slices.ContainsFunc(before, isResult) || slices.ContainsFunc(parts, isResult)
+	case JoinNever:
+		return isResult(before[len(before)-1])
+	}
+	return false
+}
+
+// addUserTurn adds a user turn, or the rest of the turn before it: see joinsLast.
 func (l *lowering) addUserTurn(t content.Turn, at Path) {
 	n := len(l.out) - 1
-	if n >= 0 && l.t.Conversation.JoinUser == JoinAlways && l.out[n].Role == content.RoleUser {
+	if n >= 0 && l.out[n].Role == content.RoleUser && l.joinsLast(l.out[n].Parts, t.Parts) {
 		t.Parts = append(slices.Clip(l.out[n].Parts), t.Parts...)
 		l.out = l.out[:n]
 	}
@@ -452,6 +491,7 @@ func (l *lowering) turnParts(t *content.Turn, at Path, in site) (answered bool) 
 			l.orphan(r, at)
 		}
 	}
+	l.empty = false
 	return answered
 }
 

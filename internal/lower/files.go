@@ -22,10 +22,11 @@ type Files struct {
 
 	// Alike says that files of all kinds are sent in one form: bytes with a media type, a
 	// link, or an id. The next fields are for such targets, and those behind them for others.
-	Alike bool
-	Types []string // media types, such as "image/png" or "audio/*"; nil means all
-	IDs   []string // prefixes of the ids of files that the vendor stores
-	Keep  bool     // the caller loads no files: links and ids are sent as they are
+	Alike   bool
+	Accepts func(mediaType string) bool // nil means all
+	Stores  func(id string) bool        // the vendor stores the file with an id
+
+	Keep bool // the caller loads no files: links and ids are sent as they are
 
 	Images        []string // media types; nil means all images
 	ImageLinks    bool
@@ -266,7 +267,7 @@ func (l *lowering) source(s content.Source, at Path, links, image bool) (content
 		if s == nil {
 			break
 		}
-		if links && l.n.ForwardLinks && isWebURL(s.URL) {
+		if l.t.Files.Keep || links && l.n.ForwardLinks && isWebURL(s.URL) {
 			if s.MediaType != "" {
 				l.lose(FileLinkType, at.Member("source.media_type"))
 			}
@@ -280,7 +281,7 @@ func (l *lowering) source(s content.Source, at Path, links, image bool) (content
 		if s == nil {
 			break
 		}
-		if l.loaded && l.t.Files.isStored(s.ID) {
+		if l.t.Files.Keep || l.loaded && l.t.Files.isStored(s.ID) {
 			if s.MediaType != "" {
 				l.lose(FileLinkType, at.Member("source.media_type"))
 			}
@@ -389,7 +390,7 @@ func (l *lowering) citableDocument(p *content.Document, at Path, in site) {
 		l.lose(DocumentTitleLength, at.Member("title"))
 	}
 	l.label(p, at)
-	if q.Source = l.documentSource(p, at, in); q.Source == nil {
+	if q.Source = l.documentSource(p, at); q.Source == nil {
 		return
 	}
 	q.Cache = l.mark(p.Cache, at, in)
@@ -424,7 +425,7 @@ func cut(s string, n int) string {
 
 // documentSource returns the source of a document that keeps its form. It is nil if the
 // request is refused.
-func (l *lowering) documentSource(p *content.Document, at Path, in site) content.Source {
+func (l *lowering) documentSource(p *content.Document, at Path) content.Source {
 	switch s := p.Source.(type) {
 	case *content.PlainText:
 		if s == nil {
@@ -442,7 +443,7 @@ func (l *lowering) documentSource(p *content.Document, at Path, in site) content
 			break
 		}
 		start := l.begin()
-		l.parts(s.Parts, at, SourceParts, in)
+		l.parts(s.Parts, at, SourceParts, inDocument)
 		list := l.pop(start, s.Parts)
 		if x := l.ownExtra(s.Extra); x != s.Extra || !isSameList(list, s.Parts) {
 			return &content.Parts{Parts: list, Extra: x}

@@ -16,7 +16,8 @@ const (
 	inSystem site = iota
 	inUser
 	inAssistant
-	inResult // of a tool
+	inResult   // of a tool
+	inDocument // of a user, or in a search result; not if these are sent as their texts
 )
 
 // Own says where members of the target's own format, and parts that only it has, may be.
@@ -45,7 +46,7 @@ func (t *Target) accepts(in site) bool {
 	switch in {
 	case inSystem:
 		return t.Marks.System
-	case inUser:
+	case inUser, inDocument:
 		return t.Marks.User
 	case inResult:
 		return t.Results.Marks
@@ -136,6 +137,10 @@ func (l *lowering) part(p content.Part, at Path, in site) {
 	case *content.ToolResult:
 		l.refuse(content.CodeOrder, at, "a tool result cannot contain another tool result")
 	case *content.Thinking:
+		if in == inUser && !l.t.Thoughts.Carried {
+			l.thought(p, at, true)
+			return
+		}
 		l.lose(Thinking, at)
 	default:
 		l.vendorPart(p, at, in)
@@ -149,7 +154,7 @@ func (l *lowering) vendorPart(p content.Part, at Path, in site) {
 		return
 	}
 	rule := l.lostPart(p)
-	if l.t.hasVendorPart(in) {
+	if _, ok := p.(*content.Unknown); l.t.hasVendorPart(in) && (ok || in != inResult) {
 		if l.t.Thoughts.ItemID != nil {
 			id, raw := "", ""
 			switch p := p.(type) {
@@ -225,7 +230,7 @@ func (l *lowering) text(p *content.Text, at Path, in site) {
 		Signature: l.signature(p.Signature, at, l.signs(in) && l.carriedState(p) == ""),
 		Citations: l.citations(p.Citations, at),
 	}
-	if l.t.Conversation.NoBlanks && strings.TrimSpace(p.Text) == "" {
+	if l.t.Conversation.NoBlanks && (in != inDocument || p.Text == "") && strings.TrimSpace(p.Text) == "" {
 		l.blank(p, at)
 		return
 	}
@@ -337,7 +342,7 @@ func (l *lowering) searchResult(p *content.SearchResult, at Path, in site) {
 		q.Citations = l.asksCitations(p.Citations, at)
 		q.Cache = l.mark(p.Cache, at, in)
 		start := l.begin()
-		l.parts(p.Parts, at, Parts, in)
+		l.parts(p.Parts, at, Parts, inDocument)
 		q.Parts = l.pop(start, p.Parts)
 		if q.Extra == p.Extra && q.Citations == p.Citations && q.Cache == p.Cache && isSameList(q.Parts, p.Parts) {
 			l.push(p)

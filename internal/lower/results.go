@@ -55,7 +55,7 @@ func (l *lowering) pairResults(turns []content.Turn, first int) {
 }
 
 // pairByID finds calls by their ids. It returns false if a result without a call may
-// belong to one by its name or its position.
+// belong to one by its name or its position, in a format that does without ids.
 func (l *lowering) pairByID(turns []content.Turn, first int) bool {
 	taken := make([]bool, len(l.calls))
 	late, next := false, 0
@@ -74,7 +74,7 @@ func (l *lowering) pairByID(turns []content.Turn, first int) bool {
 				c = l.callOf(r.ID, next)
 			}
 			if c < 0 || taken[c] {
-				if r.ID == "" || r.Name != "" {
+				if l.t.Results.Names && (r.ID == "" || r.Name != "") {
 					return false
 				}
 				late = true
@@ -252,10 +252,11 @@ func (l *lowering) resultContent(r *content.ToolResult, at Path, name string) (q
 		l.push(&content.Text{Text: "The result is in the files that the next message of the user holds."})
 	}
 	if to.Cache != nil && own.MarkLast {
-		if len(l.stack) == start {
-			l.push(&content.Text{})
+		if len(l.stack) > start {
+			l.markPart(len(l.stack)-1, to.Cache)
+		} else {
+			l.lose(EmptyMark, at.Member("cache"))
 		}
-		l.markPart(len(l.stack)-1, to.Cache)
 		to.Cache = nil
 	}
 	to.Parts = l.pop(start, r.Parts)

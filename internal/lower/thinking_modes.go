@@ -10,6 +10,9 @@ type Modes struct {
 	// Model describes the model. If it is nil, only the format's rules apply.
 	Model *ModelModes
 
+	// StepThinking says that with a budget, the open tool loop must begin with thinking.
+	StepThinking bool
+
 	// Member is an own member of the request that may have a mode without a neutral form.
 	// The settings are sent as they are then.
 	Member string
@@ -67,7 +70,7 @@ func (l *lowering) modes(m *Modes) {
 		l.lose(EffortUnknown, At("thinking.effort"))
 		t.Effort = ""
 	}
-	if t.Mode == upstream.ThinkingBudget && l.isThinkingMissing() {
+	if m.StepThinking && t.Mode == upstream.ThinkingBudget && l.isThinkingMissing() {
 		l.lose(ModeMissing, At("thinking.mode"))
 		*t = upstream.Thinking{Mode: upstream.ThinkingOff, Effort: t.Effort}
 	}

@@ -142,10 +142,10 @@ func TestModes(t *testing.T) {
 	think := func(x upstream.Thinking) upstream.Request {
 		return upstream.Request{Thinking: x, MaxTokens: value(int64(20000))}
 	}
-	format := func(t *Target) { t.Thinking.Modes = &Modes{Member: "thinking"} }
+	format := func(t *Target) { t.Thinking.Modes = &Modes{Member: "thinking", StepThinking: true} }
 	model := func(m ModelModes) func(t *Target) {
 		return func(t *Target) {
-			t.Thinking.Modes = &Modes{Model: &m}
+			t.Thinking.Modes = &Modes{Model: &m, StepThinking: true}
 			t.Limit.Default = 30000
 		}
 	}

@@ -40,11 +40,13 @@ type ToolRules struct {
 	VendorFree bool
 
 	VendorAlone bool // the model does not accept replacements beside functions
+	VendorJSON  bool // the definition of an own tool may be any JSON value; otherwise it is an object
 	VendorNames bool // own tools have names, which functions must not have
 
 	// VendorMember returns the own members of a request with the one that is set if there
 	// are replacements beside functions. It may be nil.
 	VendorMember func(members string) string
+
 	DeclareCalls bool // tools of earlier calls must be declared
 }
 
@@ -79,7 +81,7 @@ func (l *lowering) tools() {
 				other = l.function(&t, at)
 			}
 		case t.Format == l.t.Format && !rules.OnlyFunctions:
-			if keep = jsonwire.ValidObject(t.Raw); !keep {
+			if keep = rules.VendorJSON || jsonwire.ValidObject(t.Raw); !keep {
 				l.refuse(content.CodeType, at, "the definition of a built-in tool must be a JSON object")
 			}
 		default:

@@ -21,7 +21,7 @@ var plain = Target{
 	Calls:        Calls{NoInput: true},
 	Results:      Results{AsTheyCame: true, TextFirst: true, Files: true, Objects: true, Names: true, Errors: true},
 	Thoughts:     Thoughts{Unsigned: UnsignedOnly},
-	Files:        Files{Alike: true, Keep: true, IDs: []string{"own/"}},
+	Files:        Files{Alike: true, Keep: true, Stores: func(id string) bool { return id == "own/1" }},
 	Own:          Own{Parts: true, Calls: true, Turns: true, Vendor: true},
 }
 
@@ -131,7 +131,9 @@ var (
 	signing = with(func(t *Target) { t.Calls.Signature = "none" })
 	apart   = with(func(t *Target) { t.Results.Files = false })
 	loads   = with(func(t *Target) { t.Files.Keep = false })
-	typed   = with(func(t *Target) { t.Files.Types = []string{"image/png", "text/*"} })
+	typed   = with(func(t *Target) {
+		t.Files.Accepts = func(kind string) bool { return kind == "image/png" || kind == "text/html" }
+	})
 
 	png  = &content.Image{Source: &content.Base64{MediaType: "image/png", Data: "AAAA"}}
 	pdf  = &content.Document{Source: &content.Base64{MediaType: "application/pdf", Data: "AAAA"}}
@@ -155,7 +157,7 @@ var turnTests = []struct {
 		want: "u: \"q\"\nu: \"s\"\nu: \"b\"\n", losses: []string{"degraded turns.1", "dropped turns.1.parts.1"}},
 	{name: "results in several turns", turns: []content.Turn{user(text("q")), assistant(useOf("1", "f"), useOf("2", "g")), user(answer("2", "", text("b"))),
 		user(answer("1", "", text("a")), text("c")), user(text("d"))},
-		want: "u: \"q\"\na: call(1 f) call(2 g)\nu: result(2 g \"b\") result(1 f \"a\") \"c\"\nu: \"d\"\n"},
+		want: "u: \"q\"\na: call(1 f) call(2 g)\nu: result(2 g \"b\") result(1 f \"a\") \"c\"\nu: \"d\"\n", losses: []string{"hint turns.3"}},
 	{name: "result behind another turn", turns: []content.Turn{user(text("q")), assistant(useOf("1", "f"), useOf("2", "g")), user(answer("1", "")), user(text("a")),
 		user(answer("2", ""), text("b"))},
 		want: "u: \"q\"\na: call(1 f) call(2 g)\nu: result(1 f) result(2 g)\nu: \"a\"\nu: \"b\"\n", losses: []string{"hint turns.4.parts.0"}},
@@ -174,7 +176,7 @@ var turnTests = []struct {
 	{name: "first call of a step without a signature", target: signing, turns: []content.Turn{user(text("q")), assistant(useOf("1", "f")), assistant(useOf("2", "g")),
 		user(answer("1", "f"), answer("2", "g")), assistant(text("a")), user(text("b")), assistant(useOf("3", "f")), user(answer("3", "f"))},
 		want:   "u: \"q\"\na: call(1 f)/none call(2 g)\nu: result(1 f) result(2 g)\na: \"a\"\nu: \"b\"\na: call(3 f)/none\nu: result(3 f)\n",
-		losses: []string{"hint turns.1.parts.0.signature", "degraded turns.6.parts.0.signature"}},
+		losses: []string{"hint turns.1.parts.0.signature", "hint turns.2", "degraded turns.6.parts.0.signature"}},
 	{name: "signed call", target: signing, turns: []content.Turn{user(text("q")),
 		assistant(&content.ToolUse{ID: "1", Name: "f", Signature: signedBy(own, "s")}, useOf("2", "g")), user(answer("1", "f"), answer("2", "g"))},
 		want: "u: \"q\"\na: call(1 f)/s call(2 g)\nu: result(1 f) result(2 g)\n"},

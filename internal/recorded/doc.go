@@ -12,8 +12,7 @@
 //
 // A failure is a defect, unless known.txt next to the recordings or
 // ownExceptions in this package lists the record, the check and a reason, which
-// is a vendor's document. Known failures of checks 8 to 11 are in defects_test.go, each
-// with a request that shows it.
+// is a vendor's document.
 //
 // # Checks
 //

@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"slices"
 	"sync"
 
 	"github.com/polywire/polywire/content"
@@ -16,18 +15,6 @@ type Loss struct {
 	// Path is relative to the schema, such as "properties.mode.anyOf.1". It is empty for
 	// the schema itself.
 	Path string
-}
-
-// AddLosses adds the losses of a schema at path to log.
-func AddLosses(log *loss.Log, path string, losses []Loss) {
-	log.Losses = slices.Grow(log.Losses, len(losses))
-	for _, l := range losses {
-		at := path
-		if l.Path != "" {
-			at += "." + l.Path
-		}
-		log.Add(l.Rule, at)
-	}
 }
 
 // Input translates the schema of a tool's arguments to dialect d. Arguments are always

@@ -210,18 +210,6 @@ func hasReason(l Loss, r reason) bool {
 	return l.Rule == &argumentRules[r] || l.Rule == &responseRules[r]
 }
 
-// TestAddLosses checks the paths of losses of a schema within a request.
-func TestAddLosses(t *testing.T) {
-	a, b := &loss.Rule{Severity: content.LossHint, Reason: "a"}, &loss.Rule{Severity: content.LossDropped, Reason: "b"}
-	log := loss.Log{Losses: []content.Loss{a.At("top_k")}}
-	AddLosses(&log, "tools.0.input", nil)
-	AddLosses(&log, "tools.1.input", []Loss{{Rule: a}, {Rule: b, Path: "items.anyOf.1"}})
-	want := []content.Loss{a.At("top_k"), a.At("tools.1.input"), b.At("tools.1.input.items.anyOf.1")}
-	if diff := cmp.Diff(want, log.Losses); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
 // TestMore checks the severity of the loss for those that are not listed.
 func TestMore(t *testing.T) {
 	for _, r := range []reason{rAnnotation, rConstraint, rMembers} {

@@ -33,7 +33,7 @@ func translate(t testing.TB, c *Client, body string) {
 	r.Model = "claude-sonnet-4-5"
 	p, err := c.plan(r.Upstream())
 	if err == nil {
-		p, err = p.load(context.Background())
+		_, err = p.load(context.Background())
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -5,9 +5,11 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"sync"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/adapter"
+	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 )
@@ -20,23 +22,24 @@ type Client struct {
 	allowBeta    func(string) bool
 	maxTokens    int64
 	outputLimits adapter.OutputLimits
+	targets      sync.Map // of *lower.Target by targetKey
 }
 
 // Generate implements [upstream.Upstream].
 func (c *Client) Generate(ctx context.Context, req *upstream.Request, w *upstream.Writer) error {
 	p, violation := c.plan(req)
-	if err := w.Loss(p.losses); err != nil {
+	if err := w.Loss(lower.Reports(p.losses)); err != nil {
 		return err
 	}
 	if violation != nil {
 		return violation
 	}
-	p, err := p.load(ctx)
-	if err != nil {
+	news, violation := p.load(ctx)
+	if err := w.Loss(lower.Reports(news)); err != nil {
 		return err
 	}
-	if err := w.Loss(p.losses); err != nil {
-		return err
+	if violation != nil {
+		return violation
 	}
 	body, err := p.body()
 	if err != nil {
@@ -70,7 +73,7 @@ func (c *Client) CountTokens(ctx context.Context, req *upstream.Request) (upstre
 	}
 	n, err := c.count(ctx, req, body, p)
 	if err == nil {
-		n.Losses = p.losses
+		n.Losses = lower.Reports(p.losses)
 	}
 	return n, err
 }
@@ -94,29 +97,31 @@ func (c *Client) countBody(req *upstream.Request) (adapter.Body, *plan, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if p.request != nil {
-		p.dropOutputMembers()
+	if p.wire != nil {
+		body, err := p.body()
+		return body, p, err
 	}
-	if p.request != nil && !isNative(req.Header) {
+	r := p.request()
+	dropOutputMembers(r)
+	if !isNative(req.Header) {
 		if hasExternalFiles(req) {
 			return nil, p, nil
 		}
-		p.dropUncounted()
+		dropUncounted(r)
 	}
-	body, err := p.body()
+	body, err := r.Body()
 	return body, p, err
 }
 
 // dropOutputMembers removes members that a count request does not have. They may
 // come from an [upstream.Edit] of the host.
-func (p *plan) dropOutputMembers() {
-	p.request.MaxTokens, p.request.Stream, p.request.Metadata, p.request.StopSequences = nil, false, nil, nil
+func dropOutputMembers(r *messages.Request) {
+	r.MaxTokens, r.Stream, r.Metadata, r.StopSequences = nil, false, nil, nil
 }
 
 // dropUncounted removes members that the vendor does not count, or accepts only for
 // generation.
-func (p *plan) dropUncounted() {
-	r := p.request
+func dropUncounted(r *messages.Request) {
 	r.Temperature, r.TopP, r.TopK, r.ServiceTier = nil, nil, nil, ""
 	if slices.ContainsFunc(r.Tools, func(t content.Tool) bool { return t.Kind != "" }) {
 		r.Tools = slices.DeleteFunc(slices.Clone(r.Tools), func(t content.Tool) bool { return t.Kind != "" })
@@ -124,6 +129,32 @@ func (p *plan) dropUncounted() {
 			r.Tools, r.ToolChoice = calledTools(r.Messages), nil
 		}
 	}
+}
+
+// calledTools returns the tools of earlier tool calls, without schemas: the vendor
+// requires a declaration.
+func calledTools(turns []content.Turn) (tools []content.Tool) {
+	known := make(map[string]bool)
+	for i := range turns {
+		for _, p := range turns[i].Parts {
+			if u, ok := p.(*content.ToolUse); ok && u != nil && !known[u.Name] {
+				known[u.Name] = true
+				tools = append(tools, content.Tool{Name: u.Name})
+			}
+		}
+	}
+	return tools
+}
+
+// hasExternalFiles reports whether a request references files by link or id.
+func hasExternalFiles(n *upstream.Request) bool {
+	for f := range adapter.Files(n) {
+		switch f.Source.(type) {
+		case *content.URL, *content.File:
+			return true
+		}
+	}
+	return false
 }
 
 // Models returns all models that the server lists.
@@ -154,5 +185,5 @@ func (c *Client) FormatOf(context.Context, *upstream.Request) (content.Format, e
 // nothing. It returns an error if the request cannot be represented in Messages.
 func (c *Client) Preflight(_ context.Context, req *upstream.Request) ([]content.Loss, error) {
 	p, err := c.plan(req)
-	return p.losses, err
+	return lower.Reports(p.losses), err
 }

@@ -98,8 +98,8 @@ func TestFiles(t *testing.T) {
 		{"id of another vendor", document(&content.File{ID: "file-abc"}), false, "", "turns.0.parts.0.source"},
 		{"URI of another vendor", image(&content.File{ID: "https://vendor.example/v1beta/files/abc"}), false, "", "turns.0.parts.0.source"},
 		{"sound", &content.Media{Source: &content.Base64{MediaType: "audio/mpeg"}}, false, "", "turns.0.parts.0"},
-		{"office document", document(&content.Base64{MediaType: "application/vnd.ms-excel", Data: "aGk="}), false, "", "turns.0.parts.0"},
-		{"bitmap in a tool result", &content.ToolResult{ID: "i", Parts: parts(image(&content.Base64{MediaType: "image/bmp", Data: "aGk="}))}, false, "", "turns.0.parts.0.parts.0"},
+		{"office document", document(&content.Base64{MediaType: "application/vnd.ms-excel", Data: "aGk="}), false, "", "turns.0.parts.0.source.media_type"},
+		{"bitmap in a tool result", &content.ToolResult{ID: "i", Parts: parts(image(&content.Base64{MediaType: "image/bmp", Data: "aGk="}))}, false, "", "turns.0.parts.0.parts.0.source.media_type"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

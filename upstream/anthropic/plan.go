@@ -6,17 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidwall/gjson"
-
-	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/document"
 	"github.com/polywire/polywire/internal/jsonwire"
-	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/internal/snapshot"
-	"github.com/polywire/polywire/internal/violation"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 )
@@ -27,40 +22,23 @@ const (
 	defaultVersion = "2023-06-01"
 )
 
-// A plan is a converted request and its losses. Making it fetches and writes
+// A plan is a request as the server gets it, and the losses. Making it fetches and writes
 // nothing.
 type plan struct {
 	client       *Client
 	source       *upstream.Request
 	header       http.Header
 	clientHeader http.Header // forwarded from the client
-	losses       []content.Loss
-	linkLosses   []content.Loss // losses of links; void once a file is inlined
+	losses       []lower.Loss
 
 	wire    *document.Document // the original document, if it can be sent
 	model   string
-	request *messages.Request // otherwise
-	names   *lower.Names
+	target  *lower.Target  // otherwise
+	lowered *lower.Request // also otherwise
 }
 
-// nameRules are the format's rules for tool names and ids.
-var nameRules = &lower.NameRules{
-	Name: lower.Charset{MaxBytes: 128, Punctuation: "_-"},
-	ID:   lower.Charset{Punctuation: "_-"},
-}
-
-// nameRulesFor returns the rules for a request. In a thread, which the vendor
-// stores, tool results keep their ids: their tool calls may be there.
-func nameRulesFor(req *upstream.Request) *lower.NameRules {
-	x := codec.Own(req.Extra, messages.Format)
-	if x == nil || !gjson.Get(x.JSON, "thread.previous_message_id").Exists() {
-		return nameRules
-	}
-	return &lower.NameRules{Name: nameRules.Name, AnyID: true}
-}
-
-// plan converts a request. It returns an error for what the format cannot represent.
-// The plan is never nil; with an error it has the losses found so far.
+// plan lowers a request. It returns an error for what the format cannot represent.
+// The plan is never nil; with an error it has all losses.
 //
 // A request that arrived in this format keeps its form, even if it was changed, with
 // its version and betas. Other requests are changed so that the model accepts them.
@@ -71,45 +49,20 @@ func (c *Client) plan(n *upstream.Request) (*plan, error) {
 		p.setHeader(n.Header)
 		return p, nil
 	}
-	if err := adapter.CheckForeignState(n, messages.Format); err != nil {
-		return p, err
-	}
-	var log loss.Log
-	own := isNative(n.Header)
-	if !own {
-		n = fillEmptyMessage(n, &log)
-	}
-	fitted, names, renamed := lower.Rename(n, nameRulesFor(n))
-	p.names = names
-	lower.AddTo(&log, renamed)
-	if own {
+	p.target = c.target(p.model, n)
+	if isNative(n.Header) {
 		p.setHeader(n.Header)
 	} else {
-		lower.AddTo(&log, lower.Headers(n))
 		p.header.Set(versionHeader, defaultVersion)
-		var err error
-		if fitted, err = fit(fitted, familyOf(p.model), c.maxTokens, c.maxOutput(p.model), &log); err != nil {
-			return p, err
-		}
 	}
-	r, losses := messages.RequestFromUpstream(fitted)
-	if err := unsupportedFiles(losses); err != nil {
-		return p, err
-	}
-	if f := familyOf(p.model); !own && !f.hasAssistantFirst() && len(r.Messages) > 0 && r.Messages[0].Role == content.RoleAssistant {
-		opening := &content.Text{Text: "(The conversation begins with the assistant.)"}
-		r.Messages = slices.Insert(slices.Clone(r.Messages), 0, content.Turn{Role: content.RoleUser, Parts: []content.Part{opening}})
-		log.Add(&modelLosses[lossAssistantFirst], "turns.0")
-	}
-	violation := adapter.CheckLastMessage(n, losses, len(r.Messages) > 0, hasMessages)
-	if !n.ForwardLinks {
-		losses, p.linkLosses = splitLinkLosses(losses)
-	}
-	log.Losses = append(log.Losses, losses...)
-	checkToolLoop(r, &log)
-	r.Model = p.model
-	p.request, p.losses = r, loss.Bound(log.Losses)
-	return p, violation
+	return p, p.lower(n, false)
+}
+
+// lower lowers n, in which files have been loaded if loaded is set.
+func (p *plan) lower(n *upstream.Request, loaded bool) (err error) {
+	p.lowered, p.losses, err = lower.Lower(n, p.target, loaded)
+	p.lowered.Model = p.model
+	return err
 }
 
 // renamed reports whether the sent model differs from the one in the document.
@@ -131,37 +84,6 @@ func isNative(fields []upstream.HeaderField) bool {
 	return slices.ContainsFunc(fields, func(f upstream.HeaderField) bool {
 		return http.CanonicalHeaderKey(f.Name) == versionHeader
 	})
-}
-
-// hasMessages reports whether any turn of a request can be represented.
-func hasMessages(n *upstream.Request) bool {
-	r, _ := messages.RequestFromUpstream(n)
-	return len(r.Messages) > 0
-}
-
-// unsupportedFiles returns violations for lost files without which the response
-// would be wrong.
-func unsupportedFiles(losses []content.Loss) error {
-	var violations violation.List
-	for _, l := range losses {
-		if codec.MessagesAudioVideo.Of(l) || codec.MessagesImageType.Of(l) || codec.MessagesDocumentType.Of(l) {
-			violations.Add(content.CodeUnsupported, l.Path, l.Reason)
-		}
-	}
-	return violations.Err()
-}
-
-// splitLinkLosses separates the losses that apply only to files that stay links.
-func splitLinkLosses(losses []content.Loss) (rest, linked []content.Loss) {
-	for _, l := range losses {
-		if codec.MessagesLinkType.Of(l) {
-			linked = append(linked, l)
-		}
-	}
-	if linked != nil {
-		losses = slices.DeleteFunc(losses, codec.MessagesLinkType.Of)
-	}
-	return losses, linked
 }
 
 // setHeader sets the version and the betas of a document, and its client's forwarded
@@ -191,32 +113,25 @@ func (p *plan) setHeader(fields []upstream.HeaderField) {
 	}
 }
 
-// load inlines the files that the vendor must not or cannot fetch. It returns the
-// plan for the result; its losses are those that p has not reported.
-func (p *plan) load(ctx context.Context) (*plan, error) {
+// load inlines the files that the vendor must not or cannot fetch. It returns the losses
+// that were not known before.
+func (p *plan) load(ctx context.Context) ([]lower.Loss, error) {
+	if p.wire == nil && !p.lowered.Load {
+		return nil, nil
+	}
 	n, err := p.source.Inline(ctx, true)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case p.wire == nil:
+	case n == p.source:
+		return nil, nil
+	default:
+		p.wire, p.target = nil, p.client.target(p.model, n)
 	}
-	if p.wire == nil || n != p.source {
-		if err := checkFiles(n); err != nil {
-			return nil, err
-		}
-	}
-	if n == p.source {
-		p.losses = p.linkLosses
-		return p, nil
-	}
-	next, err := p.client.plan(n)
-	if err != nil {
-		return nil, err
-	}
-	reported := make(map[content.Loss]bool, len(p.losses))
-	for _, l := range p.losses {
-		reported[l] = true
-	}
-	next.losses = slices.DeleteFunc(append(next.losses, next.linkLosses...), func(l content.Loss) bool { return reported[l] })
-	return next, nil
+	before := p.losses
+	err = p.lower(n, true)
+	return lower.News(p.losses, before), err
 }
 
 // query returns the query that the vendor's SDKs add if there are betas.
@@ -230,7 +145,7 @@ func (p *plan) query() string {
 // body returns the document.
 func (p *plan) body() (adapter.Body, error) {
 	if p.wire == nil {
-		return p.request.Body()
+		return p.request().Body()
 	}
 	members := []adapter.Member{{Name: "model", Value: string(jsonwire.AppendString(nil, p.model))}}
 	if p.source.Stream {
@@ -241,4 +156,10 @@ func (p *plan) body() (adapter.Body, error) {
 	return adapter.Splice(p.wire, members...), nil
 }
 
-func (p *plan) restore(events []upstream.Event) bool { return p.names.Restore(events) }
+// request returns the request that is sent instead of the original document.
+func (p *plan) request() *messages.Request { return messages.LoweredRequest(p.lowered) }
+
+// restore restores the names of tools in a response.
+func (p *plan) restore(events []upstream.Event) bool {
+	return p.lowered != nil && p.lowered.Names.Restore(events)
+}

@@ -1,29 +1,69 @@
 package anthropic
 
 import (
+	"cmp"
+
 	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/messages"
+	"github.com/polywire/polywire/upstream"
 )
 
-// target returns what a model accepts.
-func (c *Client) target(model string) *lower.Target {
-	f, t := familyOf(model), messages.BaseTarget()
+// defaultLimit is the default of max_tokens, which includes thinking.
+const defaultLimit = 32000
+
+// A targetKey identifies a target. There are few, whatever models clients ask for.
+type targetKey struct {
+	family    family
+	limit     int64 // the model's maximum; 0 means unknown
+	native    bool
+	continues bool
+}
+
+// target returns what a model accepts. A client of the format may use all of the format,
+// because it knows the model.
+func (c *Client) target(model string, n *upstream.Request) *lower.Target {
+	t := messages.BaseTarget(n)
+	key := targetKey{native: isNative(n.Header), continues: t.Conversation.Continues}
+	if !key.native {
+		key.family, key.limit = familyOf(model), c.maxOutput(model)
+	}
+	if known, ok := c.targets.Load(key); ok {
+		return known.(*lower.Target)
+	}
+	t.Names = &lower.NameRules{
+		Name:  lower.Charset{MaxBytes: 128, Punctuation: "_-"},
+		ID:    lower.Charset{Punctuation: "_-"},
+		AnyID: key.continues,
+	}
+	t.Files.Keep, t.Files.AnyID = false, key.native
+	modes := *t.Thinking.Modes
+	modes.StepThinking = true
+	t.Thinking.Modes = &modes
+	if !key.native {
+		modes.Model = key.family.modes()
+		key.family.limitTarget(&t)
+		t.Limit = lower.LimitRules{Default: cmp.Or(c.maxTokens, defaultLimit), Max: key.limit}
+	}
+	known, _ := c.targets.LoadOrStore(key, &t)
+	return known.(*lower.Target)
+}
+
+// limitTarget limits t to what models of the family accept.
+func (f family) limitTarget(t *lower.Target) {
 	t.Members.Headers = false
+	if !f.hasSystemTurns() {
+		t.Conversation.SystemTurns = lower.SystemNowhere
+	}
+	t.Conversation.UserFirst = !f.hasAssistantFirst()
+	t.Conversation.UserLast = f.isKnown() && !f.hasPrefill()
+	t.Files.IDPrefix = "file_"
 	t.Tools.DeclareCalls = true
 	t.Choice.Optional = !f.hasForcedTools()
-	t.Limit = lower.LimitRules{Default: c.maxTokens, Max: c.maxOutput(model)}
-	if t.Limit.Default == 0 {
-		t.Limit.Default = defaultLimit
-	}
-	modes := *t.Thinking.Modes
-	modes.Model = f.modes()
-	t.Thinking.Modes = &modes
 	for _, n := range []*lower.Number{&t.Sampling.Temperature, &t.Sampling.TopP, &t.Sampling.TopK} {
 		n.NotThinking = true
 		n.Off = f.isKnown() && !f.hasSampling()
 	}
 	t.Sampling.One = f.isKnown() && f.hasOneSampler()
-	return &t
 }
 
 // modes returns how a model of the family thinks.

@@ -1,7 +1,6 @@
 package gemini
 
 import (
-	"context"
 	"io"
 	"testing"
 
@@ -43,7 +42,7 @@ func BenchmarkTranslate(b *testing.B) {
 					if err != nil {
 						b.Fatal(err)
 					}
-					body, err := p.body(context.Background())
+					body, err := p.body()
 					if err != nil {
 						b.Fatal(err)
 					}

@@ -19,18 +19,26 @@ type Client struct {
 	client        *adapter.Client
 	closedSchemas bool
 	outputLimits  adapter.OutputLimits
+	targets       lower.Cache[targetKey]
 }
 
 // Generate implements [upstream.Upstream].
 func (c *Client) Generate(ctx context.Context, req *upstream.Request, w *upstream.Writer) error {
 	p, violation := c.plan(req)
-	if err := w.Loss(p.losses); err != nil {
+	if err := w.Loss(lower.Reports(p.losses)); err != nil {
 		return err
 	}
 	if violation != nil {
 		return violation
 	}
-	body, err := p.body(ctx)
+	news, err := p.load(ctx)
+	if err != nil {
+		return err
+	}
+	if err := w.Loss(news); err != nil {
+		return err
+	}
+	body, err := p.body()
 	if err != nil {
 		return err
 	}
@@ -81,28 +89,32 @@ func (c *Client) CountTokens(ctx context.Context, req *upstream.Request) (upstre
 	if err != nil {
 		return upstream.TokenCount{}, err
 	}
-	n, err := c.count(ctx, req, p)
+	n, news, err := c.count(ctx, req, p)
 	if err != nil {
 		return upstream.TokenCount{}, err
 	}
-	n.Losses = p.losses
+	n.Losses = append(lower.Reports(p.losses), news...)
 	return n, nil
 }
 
-func (c *Client) count(ctx context.Context, req *upstream.Request, p *plan) (upstream.TokenCount, error) {
-	if p.wire == nil && hasExternalFiles(p.source) {
-		return adapter.EstimatedCount(req), nil
+// count returns the number of input tokens, and the losses that only files show.
+func (c *Client) count(ctx context.Context, req *upstream.Request, p *plan) (n upstream.TokenCount, news []content.Loss, err error) {
+	if p.wire == nil && p.request.Load {
+		return adapter.EstimatedCount(req), nil, nil
 	}
-	body, err := p.countBody(ctx)
+	if news, err = p.load(ctx); err != nil {
+		return n, nil, err
+	}
+	body, err := p.countBody()
 	if err != nil {
-		return upstream.TokenCount{}, err
+		return n, nil, err
 	}
-	n, err := c.client.SendCount(ctx, &adapter.Request{Path: pathOf(p.model) + ":countTokens", ClientHeader: p.clientHeader, Body: body},
+	n, err = c.client.SendCount(ctx, &adapter.Request{Path: pathOf(p.model) + ":countTokens", ClientHeader: p.clientHeader, Body: body},
 		func(text string) (upstream.TokenCount, error) { return generatecontent.DecodeCount([]byte(text)) })
 	if adapter.IsNotServed(err) {
-		return adapter.EstimatedCount(req), nil
+		return adapter.EstimatedCount(req), news, nil
 	}
-	return n, err
+	return n, news, err
 }
 
 // Models returns all models that the server lists.
@@ -133,8 +145,5 @@ func (c *Client) FormatOf(context.Context, *upstream.Request) (content.Format, e
 // generateContent.
 func (c *Client) Preflight(_ context.Context, req *upstream.Request) ([]content.Loss, error) {
 	p, err := c.plan(req)
-	return p.losses, err
+	return lower.Reports(p.losses), err
 }
-
-// nameRules are the format's rules for tool names. Ids are not restricted.
-var nameRules = &lower.NameRules{Name: lower.Charset{MaxBytes: 128, Punctuation: "_.:-", LetterFirst: true}, AnyID: true}

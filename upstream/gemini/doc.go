@@ -7,11 +7,11 @@
 // A request that arrived in this format is sent byte for byte, and responses are
 // forwarded in the same way. A request of another format is converted to
 // generateContent, and losses are reported before anything is sent: see
-// [upstream.Writer.Loss] and [generatecontent.RequestForTarget].
+// [upstream.Writer.Loss] and [generatecontent.RequestFromUpstream].
 //
-// The last user message must reach the model; no substitute text is sent. If all of
-// it is specific to another vendor, or it has no parts, the losses are reported and
-// the request fails with a [content.Violation] that names the part or the turn.
+// The last user message must reach the model. If all of it is specific to another
+// vendor, the losses are reported and the request fails with a [content.Violation] that
+// names the part. If it has no parts, a sentence that the message is empty is sent.
 //
 // # Models
 //

@@ -61,6 +61,6 @@ func ExampleClient_Preflight() {
 		fmt.Println(l)
 	}
 	// Output:
-	// hint system.0.cache: generateContent has no cache marks and caches automatically; the mark was omitted
-	// dropped choice.no_parallel: generateContent cannot forbid parallel tool calls; the setting was dropped
+	// degraded choice.no_parallel: the server cannot forbid parallel tool calls; the model may call tools in parallel
+	// hint system.0.cache: the server accepts no cache mark at this place; the mark was omitted
 }

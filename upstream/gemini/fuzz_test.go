@@ -39,7 +39,7 @@ func FuzzPlan(f *testing.F) {
 			if err != nil {
 				return ""
 			}
-			b, err := p.body(t.Context())
+			b, err := p.body()
 			if err != nil {
 				if list, _ := content.Violations(err); len(list) == 0 {
 					t.Errorf("%v is not a violation of the request", err)

@@ -1,7 +1,6 @@
 package gemini
 
 import (
-	"cmp"
 	"context"
 	"io"
 	"net/http"
@@ -16,30 +15,28 @@ import (
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/document"
 	"github.com/polywire/polywire/internal/jsonwire"
-	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/upstream"
 )
 
-// A plan is a converted request and its losses. Making it fetches and writes
-// nothing.
+// A plan is a lowered request and its losses. Making it fetches and writes nothing.
 type plan struct {
 	client       *Client
 	clientHeader http.Header // forwarded from the client
-	losses       []content.Loss
+	losses       []lower.Loss
 
 	wire    *document.Document // the original document, if it can be sent
 	model   string
-	source  *upstream.Request        // otherwise: the neutral request with valid names,
-	request *generatecontent.Request // and its wire form
-	names   *lower.Names
+	source  *upstream.Request // otherwise: the request,
+	target  *lower.Target     // what the model accepts,
+	request *lower.Request    // and the request that is sent
 }
 
-// plan converts a request. The plan is never nil; with an error it has the losses
-// found so far.
-func (c *Client) plan(n *upstream.Request) (*plan, error) {
-	p := &plan{client: c, model: c.client.Model(n.Model)}
+// plan lowers a request. The plan is never nil; with an error it has the losses found so
+// far.
+func (c *Client) plan(n *upstream.Request) (p *plan, err error) {
+	p = &plan{client: c, model: c.client.Model(n.Model), source: n}
 	if !isModelPath(p.model) {
 		return p, &content.Violation{Code: content.CodeValue, Path: "model", Text: "is not a valid model name"}
 	}
@@ -53,24 +50,9 @@ func (c *Client) plan(n *upstream.Request) (*plan, error) {
 	if p.wire = snapshot.DocumentOf(n, generatecontent.Format); p.wire != nil {
 		return p, nil
 	}
-	if err := cmp.Or(adapter.CheckMaxTokens(n), adapter.CheckForeignState(n, generatecontent.Format)); err != nil {
-		return p, err
-	}
-	var log loss.Log
-	if foreign {
-		lower.AddTo(&log, lower.Headers(n))
-	}
-	portable, losses := lower.Portable(n, generatecontent.Format)
-	lower.AddTo(&log, losses)
-	p.source, p.names, losses = lower.Rename(portable, nameRules)
-	lower.AddTo(&log, losses)
-	p.request = p.convert(p.source, &log)
-	violation := adapter.CheckLastMessage(n, log.Losses, len(p.request.Contents) > 0, func(n *upstream.Request) bool {
-		r, _ := generatecontent.RequestForTarget(n, c.target(familyOf(p.model)))
-		return len(r.Contents) > 0
-	})
-	p.losses = loss.Bound(log.Losses)
-	return p, violation
+	p.target = c.target(p.model, foreign)
+	p.request, p.losses, err = lower.Lower(n, p.target, false)
+	return p, err
 }
 
 // isModelPath reports whether a model name is valid in a URL path: not too long, and
@@ -87,43 +69,37 @@ func isModelPath(model string) bool {
 	return true
 }
 
-// convert converts a request to the wire form that the model accepts.
-func (p *plan) convert(n *upstream.Request, log *loss.Log) *generatecontent.Request {
-	f := familyOf(p.model)
-	r, losses := generatecontent.RequestForTarget(n, p.client.target(f))
-	log.Losses = append(log.Losses, losses...)
-	fit(r, n, f, p.client.maxOutput(p.model), log)
-	r.Model = "" // it is in the path
-	return r
-}
-
-// loadFiles inlines the files that the vendor cannot fetch.
-func (p *plan) loadFiles(ctx context.Context) error {
-	if p.wire != nil {
-		return nil
+// load fetches the files that the vendor cannot fetch, and those that are stored elsewhere
+// under an id of the vendor. It returns the losses that only their bytes show.
+func (p *plan) load(ctx context.Context) (news []content.Loss, err error) {
+	if p.wire != nil || !p.request.Load && !p.request.Stored {
+		return nil, nil
 	}
 	n, err := p.source.Inline(ctx, true)
 	if err != nil {
-		return err
-	}
-	if err := checkFiles(n); err != nil {
-		return err
-	}
-	if n != p.source {
-		p.request = p.convert(n, new(loss.Log)) // the losses were reported before
-	}
-	return nil
-}
-
-// body returns the document, with files inlined that the vendor cannot fetch.
-func (p *plan) body(ctx context.Context) (adapter.Body, error) {
-	if err := p.loadFiles(ctx); err != nil {
 		return nil, err
 	}
+	request, losses, err := lower.Lower(n, p.target, true)
+	if err != nil {
+		return nil, err
+	}
+	p.request = request
+	return lower.Reports(lower.News(losses, p.losses)), nil
+}
+
+// body returns the document.
+func (p *plan) body() (adapter.Body, error) {
 	if p.wire == nil {
-		return p.request.Body()
+		return p.document().Body()
 	}
 	return p.splice(p.renamed()), nil
+}
+
+// document returns the request in the wire form.
+func (p *plan) document() *generatecontent.Request {
+	r := generatecontent.LoweredRequest(p.request)
+	r.Model = "" // it is in the path
+	return r
 }
 
 // renamed reports whether the document has a model member with another model than
@@ -151,10 +127,7 @@ func (p *plan) splice(model bool) adapter.Body {
 // countBody returns the document of a count request. The vendor counts only
 // contents, unless the document contains the whole request. The vendor's cloud
 // service does not accept that, but counts members beside the contents.
-func (p *plan) countBody(ctx context.Context) (adapter.Body, error) {
-	if err := p.loadFiles(ctx); err != nil {
-		return nil, err
-	}
+func (p *plan) countBody() (adapter.Body, error) {
 	cloud := strings.HasPrefix(p.model, "publishers/") || strings.HasPrefix(p.model, "projects/")
 	if p.wire != nil {
 		if cloud || hasOnlyContents(p.wire.Body) {
@@ -162,9 +135,9 @@ func (p *plan) countBody(ctx context.Context) (adapter.Body, error) {
 		}
 		return wrapped{p.splice(true)}, nil
 	}
-	r := *p.request
+	r := p.document()
 	if cloud {
-		r = generatecontent.Request{Contents: r.Contents, SystemInstruction: r.SystemInstruction, Tools: r.Tools,
+		r = &generatecontent.Request{Contents: r.Contents, SystemInstruction: r.SystemInstruction, Tools: r.Tools,
 			GenerationConfig: r.GenerationConfig}
 		return r.Body()
 	}
@@ -212,4 +185,6 @@ func (b wrapped) Reader() io.ReadCloser {
 	return io.NopCloser(io.MultiReader(strings.NewReader(wrapOpen), b.Body.Reader(), strings.NewReader(wrapClose)))
 }
 
-func (p *plan) restore(events []upstream.Event) bool { return p.names.Restore(events) }
+func (p *plan) restore(events []upstream.Event) bool {
+	return p.request != nil && p.request.Names.Restore(events)
+}

@@ -107,7 +107,10 @@ func BenchmarkChatRequest(b *testing.B) {
 }
 
 func encodeAs(b *testing.B, n *upstream.Request) {
-	r, _ := generatecontent.RequestFromUpstream(n)
+	r, _, err := generatecontent.RequestFromUpstream(n)
+	if err != nil {
+		b.Fatal(err)
+	}
 	if _, err := r.Body(); err != nil {
 		b.Fatal(err)
 	}

@@ -46,15 +46,14 @@ var (
 	lossUnknownItem     = hint(loss.ResponseUnknown, "only OpenAI can read this item of the response; later requests omit it")
 )
 
-// chatLosses lists the losses of Chat Completions that are not in package lower.
+// chatLosses lists the losses of responses in Chat Completions.
 var chatLosses = []*loss.Rule{
 	lossEmptyResponse, lossCharacters, lossThinkingState, lossResponseCitation, lossUnknownPiece, lossLateInput, lossCustomCall,
 	lossNamelessCall, lossResponseFile, lossExecutedTools, lossMessageSignature,
 }
 
-// responsesLosses lists the losses of the Responses API that are not in package lower.
+// responsesLosses lists the losses of responses in the Responses API.
 var responsesLosses = []*loss.Rule{
-	lossThinkingRefused, lossUnrequestedItem,
 	lossEmptyResponse, lossCharacters, lossThinkingState, lossResponseCitation, lossCustomCall, lossNamelessCall,
 	lossImageFailed, lossUsageCut, lossConflictingText, lossUnknownItem,
 }

@@ -727,6 +727,6 @@ func TestResponsesViolations(t *testing.T) {
 
 // TestLossTable checks the stored tables of losses of both formats.
 func TestLossTable(t *testing.T) {
-	losstable.Check(t, "openai-chat", chatRules()...)
-	losstable.Check(t, "openai-responses", responsesRules()...)
+	losstable.Check(t, "openai-chat", chatLosses...)
+	losstable.Check(t, "openai-responses", responsesLosses...)
 }

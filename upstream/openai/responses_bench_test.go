@@ -86,7 +86,10 @@ func BenchmarkResponsesRequest(b *testing.B) {
 			n := parsed()
 			own := func() { drainBody(b, c, n) }
 			other := func() {
-				r, _ := generatecontent.RequestFromUpstream(n)
+				r, _, err := generatecontent.RequestFromUpstream(n)
+				if err != nil {
+					b.Fatal(err)
+				}
 				doc, err := r.Body()
 				if err != nil {
 					b.Fatal(err)

@@ -446,7 +446,7 @@ func (t *target) responsesConversation(to *lower.Target, dropThinking bool) {
 	to.Own = lower.Own{Calls: true, Vendor: true, VendorAssistant: true}
 	to.Thoughts = lower.Thoughts{
 		Carried: true, Named: true, TextState: true,
-		NotLast: func(t *content.Thinking) bool { return gjson.Get(itemOf(t), "type").Str == "reasoning" },
+		NotLast: func(t *content.Thinking, _ bool) bool { return gjson.Get(itemOf(t), "type").Str == "reasoning" },
 		ItemID:  func(t *content.Thinking) string { return gjson.Get(itemOf(t), "id").Str },
 		Recall: func(n *upstream.Request) func(content.Part) *loss.Rule {
 			r := itemRecall{tools: n.Tools, refused: dropThinking || t.refusals.has(fieldReasoning)}

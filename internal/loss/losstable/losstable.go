@@ -1,7 +1,7 @@
-// Package losstable compares the rules of each codec with the table files that [page]
-// makes the loss matrix from:
+// Package losstable compares the rules of each codec with the table files from which
+// [page] is made:
 //
-//	func TestLossTable(t *testing.T) { losstable.Check(t, "messages", requestLosses...) }
+//	func TestLossTable(t *testing.T) { losstable.Check(t, "messages-answer", responseLosses...) }
 //
 // With -update the test writes the file. Otherwise it fails if the file differs from
 // the rules. Codecs therefore need not export their rules.

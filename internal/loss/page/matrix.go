@@ -24,39 +24,8 @@ var titles = map[string]string{
 	"openai-responses": "Responses",
 }
 
-// Requests are the conversions of requests, from each handler's format to each other
-// format. The losses of a codec do not depend on the source format, but not every
-// format can represent every feature.
-var Requests = []Way{
-	{From: "messages", To: "generatecontent", unsupported: notInMessages, tables: toGenerateContent},
-	{From: "messages", To: "openai", unsupported: notInMessages, tables: toChat},
-	{From: "messages", To: "openai-responses", unsupported: notInMessages, tables: toResponses},
-	{From: "generatecontent", To: "messages", unsupported: notInGenerateContent, tables: toMessages},
-	{From: "generatecontent", To: "openai", unsupported: notInGenerateContent, tables: toChat},
-	{From: "generatecontent", To: "openai-responses", unsupported: notInGenerateContent, tables: toResponses},
-}
-
-// Rules returns the rules of the losses that the conversion can have.
-func (w Way) Rules() ([]loss.Rule, error) { return Rules(w.tables...) }
-
-var (
-	toMessages        = []string{"front", "messages", "anthropic", "schema"}
-	toGenerateContent = []string{"front", "generatecontent", "gemini", "schema"}
-	toChat            = []string{"front", "openai-chat", "schema"}
-	toResponses       = []string{"front", "openai-responses", "schema"}
-)
-
-// Features that requests of a format cannot represent.
-var (
-	notInMessages = []string{
-		loss.AudioVideo, loss.ResultObject, loss.ToolOutput, loss.Seed, loss.Penalties, loss.Candidates,
-		loss.OutputType, loss.OutputModalities, loss.OutputImage,
-	}
-	notInGenerateContent = []string{
-		loss.SystemTurn, loss.TextCitations, loss.CacheMarks, loss.DocumentParts, loss.DocumentTitle,
-		loss.DocumentCitations, loss.SearchResults, loss.ToolStrict, loss.ChoiceParallel, loss.UserID,
-	}
-)
+// order is the order of the formats on the page.
+var order = []string{"messages", "generatecontent", "openai", "openai-responses"}
 
 // Responses are the conversions of responses, from each vendor's format to the format of
 // each handler with another format.
@@ -97,8 +66,8 @@ type Cell struct {
 // responsePrefix is the prefix of the features of responses.
 const responsePrefix = "response: "
 
-// Of returns the matrix of requests or of responses. It omits features without losses.
-func Of(ways []Way, responses bool) (*Matrix, error) {
+// Of returns the matrix of responses. It omits features without losses.
+func Of(ways []Way) (*Matrix, error) {
 	all, err := features()
 	if err != nil {
 		return nil, err
@@ -111,7 +80,7 @@ func Of(ways []Way, responses bool) (*Matrix, error) {
 	}
 	m := &Matrix{Ways: ways}
 	for _, f := range all {
-		if strings.HasPrefix(f, responsePrefix) != responses {
+		if !strings.HasPrefix(f, responsePrefix) {
 			continue
 		}
 		row := Row{Feature: f}

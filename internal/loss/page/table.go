@@ -60,9 +60,10 @@ func sorted(rules []loss.Rule) ([]loss.Rule, error) {
 
 // File returns the path of the table with the given name. It works in any directory of
 // the module.
-func File(name string) (string, error) { return inModule("internal/loss/page/tables/" + name + ".txt") }
+func File(name string) (string, error) { return InModule("internal/loss/page/tables/" + name + ".txt") }
 
-func inModule(path string) (string, error) {
+// InModule returns a path of the module, in any of its directories.
+func InModule(path string) (string, error) {
 	dir, err := os.Getwd()
 	for err == nil {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
@@ -82,7 +83,7 @@ var feature = regexp.MustCompile(`(?m)^\t[A-Z]\w* += "(.+)"$`)
 
 // features returns all features in the order of their declaration.
 func features() ([]string, error) {
-	path, err := inModule("internal/loss/features.go")
+	path, err := InModule("internal/loss/features.go")
 	if err != nil {
 		return nil, err
 	}

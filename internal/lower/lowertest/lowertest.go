@@ -86,8 +86,26 @@ func Twice(t *testing.T, n *upstream.Request, target *lower.Target) {
 			t.Errorf("lost once more: %s: %s", l.Path, l.Rule.Reason)
 		}
 	}
-	twice.Cut = once.Cut // the reader of the response has them
+	twice.Cut = once.Cut                                            // the reader of the response has them
+	twice.Load, twice.LoadDocuments = once.Load, once.LoadDocuments // also for files that are dropped
 	if d := cmp.Diff(once, twice, cmp.Comparer(func(a, b *lower.Names) bool { return true }), cmp.Comparer(func(a, b content.Resolver) bool { return true })); d != "" {
 		t.Errorf("changed once more (-once +twice):\n%s", d)
 	}
+}
+
+// Fuzz calls Twice with changed requests. The first byte of the selection chooses one of the
+// targets, the rest what is changed.
+func Fuzz(f *testing.F, targets []*lower.Target) {
+	base := parse("messages", `{"model":"m","max_tokens":5000,"messages":[{"role":"user","content":"q"},{"role":"assistant","content":"a"},{"role":"user","content":"r"}]}`)
+	for i := range targets {
+		for _, changes := range []string{"", "\x00\x01\x00\x05\x01\x02", "\x00\x08\x01\x00\x08\x00\x02", "\x01\x06\x01\x01\x03", "\x00\x0b\x03\x02\x04", "\x00\x0e\x01\x01\x00\x0d\x02\x01"} {
+			f.Add(string(rune(i)) + changes)
+		}
+	}
+	f.Fuzz(func(t *testing.T, selection string) {
+		if selection == "" || len(selection) > 200 {
+			return
+		}
+		Twice(t, Change(base, selection[1:]), targets[int(selection[0])%len(targets)])
+	})
 }

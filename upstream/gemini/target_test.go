@@ -1,7 +1,6 @@
 package gemini
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -10,6 +9,8 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/lower"
+	"github.com/polywire/polywire/internal/lower/lowertest"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -46,13 +47,13 @@ func fitted(t *testing.T, model string, n *upstream.Request) (config string, los
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := generatecontent.Request{GenerationConfig: p.request.GenerationConfig}
+	r := generatecontent.Request{GenerationConfig: p.document().GenerationConfig}
 	b, err := r.AppendJSON(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, l := range p.losses {
-		lost = append(lost, l.Severity.String()+" "+l.Path)
+		lost = append(lost, l.Rule.Severity.String()+" "+l.Path.String())
 	}
 	return strings.TrimSuffix(strings.TrimPrefix(string(b[1:]), `"generationConfig":`), "}"), lost
 }
@@ -77,7 +78,7 @@ var fits = []fitCase{
 	{"gemini-2.5-flash-lite", budget(100), `"thinkingBudget":512`, "degraded thinking.budget"},
 	{"gemini-3.8-flash", budget(31999), `"thinkingBudget":31999`, ""},
 	{"gemini-3.8-flash", budget(100000), `"thinkingBudget":65535`, "degraded thinking.budget"},
-	{"gemini-2.5-pro", upstream.Thinking{Mode: upstream.ThinkingOff}, `"thinkingBudget":128`, "degraded thinking.mode"},
+	{"gemini-2.5-pro", upstream.Thinking{Mode: upstream.ThinkingOff}, `"includeThoughts":false,"thinkingBudget":128`, "degraded thinking.mode"},
 	{"gemini-2.5-flash", upstream.Thinking{Mode: upstream.ThinkingOff}, `"thinkingBudget":0`, ""},
 	{"gemini-3.1-pro-preview", upstream.Thinking{Mode: upstream.ThinkingOff}, `"thinkingLevel":"LOW"`, "degraded thinking.mode"},
 	{"gemini-3.8-flash", upstream.Thinking{Mode: upstream.ThinkingOff}, `"thinkingLevel":"MINIMAL"`, "degraded thinking.mode"},
@@ -133,14 +134,14 @@ func TestNativeThinking(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := p.request.AppendJSON(nil)
+	got, err := p.document().AppendJSON(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := `{"contents":[{"role":"user","parts":[{"text":"a"}]}],"safetySettings":[{"category":"HARM_CATEGORY_HARASSMENT","threshold":"OFF"}],` +
 		`"generationConfig":{"thinkingConfig":{"thinkingBudget":128}},"labels":{"a":"b"},"x":1}`
 	if diff := cmp.Diff(want, string(got)); diff != "" || p.losses != nil {
-		t.Errorf("lost %+v (-want +got):\n%s", p.losses, diff)
+		t.Errorf("lost %+v (-want +got):\n%s", lower.Reports(p.losses), diff)
 	}
 }
 
@@ -148,7 +149,7 @@ func TestFormBesideFunctions(t *testing.T) {
 	n := &upstream.Request{Tools: []content.Tool{{Name: "a b"}, {Kind: "web_search_20250305", Format: "messages"}},
 		Output: upstream.Output{MediaType: "application/json", Schema: content.Schema{JSON: `{"type":"string"}`}}}
 	for model, want := range map[string]string{
-		"gemini-2.5-flash": " hint tools.0.name, dropped tools.1, dropped output",
+		"gemini-2.5-flash": " dropped output, hint tools.0.name, dropped tools.1",
 		"gemini-3.8-flash": `{"responseMimeType":"application/json","responseJsonSchema":{"type":"string"}} hint tools.0.name, degraded tools.1`,
 	} {
 		config, lost := fitted(t, model, n)
@@ -158,32 +159,67 @@ func TestFormBesideFunctions(t *testing.T) {
 	}
 }
 
-// TestFitLosses checks that the tests above report every loss of this package.
-func TestFitLosses(t *testing.T) {
-	var all []content.Loss
-	fitting := func(model string, q *upstream.Request) {
-		var log loss.Log
-		fit(mustSay(q), q, familyOf(model), new(Client).maxOutput(model), &log)
-		all = append(all, log.Losses...)
-	}
-	for _, tt := range fits {
-		fitting(tt.model, &upstream.Request{Thinking: tt.from})
-	}
-	fitting("gemini-2.5-flash", &upstream.Request{Tools: []content.Tool{{Name: "f"}}, Output: upstream.Output{MediaType: "application/json"}})
-	fitting("gemini-2.0-flash", &upstream.Request{MaxTokens: number(8193)})
-	for _, r := range fitLosses[6:] { // those before are of other packages
-		if !slices.ContainsFunc(all, r.Of) {
-			t.Errorf("never reported: %+v", r)
+// targetLosses are the rules that only the targets of this package report.
+var targetLosses = []*loss.Rule{
+	lower.RenamedTool, lower.HeaderNotSent, lower.ModeNone, lower.ModeOff, lower.BudgetRange,
+	lower.EffortAsAuto, lower.EffortNearest, lower.OutputWithTools, lower.LimitLowered,
+}
+
+// TestTargetLosses checks that the tests above report these rules.
+func TestTargetLosses(t *testing.T) {
+	reported := make(map[*loss.Rule]bool)
+	lowering := func(model string, n *upstream.Request) {
+		c, err := New(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, _ := c.plan(n.WithModel(model))
+		for _, l := range p.losses {
+			reported[l.Rule] = true
 		}
 	}
-	for _, l := range all {
-		if !slices.ContainsFunc(fitLosses, func(r *loss.Rule) bool { return r.Of(l) }) {
-			t.Errorf("in no table: %+v", l)
+	for _, tt := range fits {
+		lowering(tt.model, &upstream.Request{Thinking: tt.from})
+	}
+	lowering("gemini-2.5-flash", &upstream.Request{Tools: []content.Tool{{Name: "a b"}}, Output: upstream.Output{MediaType: "application/json"}})
+	limit := int64(8193)
+	lowering("gemini-2.0-flash", &upstream.Request{MaxTokens: &limit, Header: []upstream.HeaderField{{Name: "anthropic-version"}, {Name: "x"}}})
+	for _, r := range targetLosses {
+		if !reported[r] {
+			t.Errorf("never reported: %+v", r)
 		}
 	}
 }
 
-func mustSay(n *upstream.Request) *generatecontent.Request {
-	r, _ := generatecontent.RequestFromUpstream(n)
-	return r
+// someTargets returns targets of all kinds.
+func someTargets(t testing.TB) []*lower.Target {
+	c, err := New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed, err := New(&Options{ClosedSchemas: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := generatecontent.BaseTarget()
+	targets := []*lower.Target{&base, closed.target("gemini-3-pro-preview", true)}
+	for _, model := range []string{"gemini-2.0-flash", "gemini-2.5-pro", "gemini-2.5-flash", "gemini-3-pro-preview", "other"} {
+		targets = append(targets, c.target(model, false))
+	}
+	return targets
 }
+
+// TestLowerTwice checks that lowering what was lowered loses nothing.
+func TestLowerTwice(t *testing.T) {
+	targets := someTargets(t)
+	lowertest.Requests(t, "../..", func(name string, n *upstream.Request) {
+		t.Run(name, func(t *testing.T) {
+			for _, target := range targets {
+				lowertest.Twice(t, n, target)
+			}
+		})
+	})
+}
+
+// FuzzLowerTwice is TestLowerTwice for changed requests.
+func FuzzLowerTwice(f *testing.F) { lowertest.Fuzz(f, someTargets(f)) }

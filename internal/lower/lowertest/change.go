@@ -1,4 +1,4 @@
-package recorded
+package lowertest
 
 import (
 	"fmt"
@@ -9,7 +9,6 @@ import (
 	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
-	"github.com/polywire/polywire/upstream/openai"
 )
 
 // Choices are bytes that select changes of a request, for fuzzing. Every sequence of
@@ -34,7 +33,7 @@ func choose[T any](c *choices, list ...T) T { return list[c.below(len(list))] }
 
 // wireFormats are those of signatures, and of members and parts of one vendor. No adapter
 // has the last but one.
-var wireFormats = []content.Format{"", messages.Format, generatecontent.Format, openai.ChatFormat, openai.ResponsesFormat, "other", ""}
+var wireFormats = []content.Format{"", messages.Format, generatecontent.Format, "openai-chat", "openai-responses", "other", ""}
 
 func (c *choices) text() string {
 	return choose(c, "A text.", "", " ", "\n", "naïve ✓", "<think>a</think>b", strings.Repeat("long ", 300))
@@ -130,8 +129,10 @@ func pointer[T any](c *choices, list ...T) *T {
 	return nil
 }
 
-// change returns a request that a host could have made of n.
-func (c *choices) change(n *upstream.Request) *upstream.Request {
+// Change returns a request that a host could have made of n. The bytes of selection choose
+// what is changed; n itself is not.
+func Change(n *upstream.Request, selection string) *upstream.Request {
+	c := &choices{bytes: selection}
 	n = n.Clone()
 	n.Turns = slices.Clip(n.Turns)
 	for c.bytes != "" {

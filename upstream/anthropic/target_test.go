@@ -2,12 +2,13 @@ package anthropic
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 )
@@ -70,7 +71,8 @@ func fitCases() []fitCase {
 	cli := upstream.Request{Temperature: ptr(1.0), TopP: ptr(0.95), TopK: ptr(int64(64))}
 	must := content.ToolChoice{Mode: content.ChoiceAny}
 	tool := []content.Tool{{Name: "n"}}
-	system := []content.Turn{{Role: content.RoleUser}, {Role: content.RoleSystem}}
+	system := []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "q"}}},
+		{Role: content.RoleSystem, Parts: []content.Part{&content.Text{Text: "s"}}}}
 	const def = defaultLimit
 	return []fitCase{
 		{"default limit", "claude-sonnet-5", upstream.Request{}, fitted{Max: def}},
@@ -109,10 +111,10 @@ func fitCases() []fitCase {
 		{"display without a mode", "claude-opus-5", think(upstream.Thinking{Display: "summarized"}),
 			fitted{Thinking: "auto", Display: "summarized", Max: def}},
 		{"display at the lowest effort", "claude-opus-5-5", think(upstream.Thinking{Effort: "minimal", Display: "summarized"}),
-			fitted{Thinking: "auto", Effort: "minimal", Display: "summarized", Max: def}},
-		{"omitted display", "claude-opus-5", think(upstream.Thinking{Display: "omitted"}), fitted{Display: "omitted", Max: def}},
+			fitted{Thinking: "auto", Effort: "low", Display: "summarized", Max: def, Losses: []string{"degraded thinking.effort"}}},
+		{"omitted display", "claude-opus-5", think(upstream.Thinking{Display: "omitted"}), fitted{Max: def}},
 		{"display for a model without thinking", "claude-opus-4-8", think(upstream.Thinking{Display: "summarized"}),
-			fitted{Display: "summarized", Max: def}}, // RequestFromUpstream reports that
+			fitted{Max: def, Losses: []string{"hint thinking.display"}}},
 		{"effort for a model with budgets and efforts", "claude-opus-4-5", think(upstream.Thinking{Effort: "low", Display: "summarized"}),
 			fitted{Thinking: "budget", Budget: 1024, Effort: "low", Display: "summarized", Max: def, Losses: []string{"degraded thinking.effort"}}},
 		{"effort for a model with budgets", "claude-haiku-4-5", think(upstream.Thinking{Effort: "high"}),
@@ -126,7 +128,7 @@ func fitCases() []fitCase {
 		{"effort with a limit below the minimum budget", "claude-sonnet-4-5", upstream.Request{Thinking: upstream.Thinking{Effort: "high"}, MaxTokens: ptr(int64(500))},
 			fitted{Thinking: "off", Max: 500, Losses: []string{"degraded thinking.effort", "degraded thinking.budget"}}},
 		{"lowest effort for a model with budgets", "claude-sonnet-4-5", think(upstream.Thinking{Effort: "minimal"}),
-			fitted{Max: def, Losses: []string{"degraded thinking.effort"}}},
+			fitted{Thinking: "off", Max: def, Losses: []string{"degraded thinking.effort"}}},
 		{"effort and budget", "claude-sonnet-4-5", think(upstream.Thinking{Mode: upstream.ThinkingBudget, Budget: ptr(int64(2000)), Effort: "low"}),
 			fitted{Thinking: "budget", Budget: 2000, Max: def, Losses: []string{"degraded thinking.effort"}}},
 		{"effort without thinking", "claude-opus-5", think(upstream.Thinking{Mode: upstream.ThinkingOff, Effort: "max"}),
@@ -158,29 +160,33 @@ func fitCases() []fitCase {
 			fitted{Roles: "user user ", Max: def, Losses: []string{"degraded turns.1"}}},
 		{"tool calls without tools", "house", upstream.Request{Turns: []content.Turn{
 			{Role: content.RoleAssistant, Parts: []content.Part{&content.ToolUse{ID: "1", Name: "a"}, &content.ToolUse{ID: "2", Name: "b"}, &content.ToolUse{ID: "3", Name: "a"}}},
-			{Role: content.RoleUser}}}, fitted{Roles: "assistant user ", Tools: 2, Choice: "none", Max: def, Losses: []string{"hint tools"}}},
+			{Role: content.RoleUser, Parts: []content.Part{&content.ToolResult{ID: "1"}, &content.ToolResult{ID: "2"}, &content.ToolResult{ID: "3"}}}}}, fitted{Roles: "assistant user ", Tools: 2, Choice: "none", Max: def, Losses: []string{"hint tools"}}},
 	}
 }
 
-func TestFit(t *testing.T) {
-	met := make([]bool, len(modelLosses))
-	note := func(list []content.Loss) {
-		for _, l := range list {
-			for i := range modelLosses {
-				met[i] = met[i] || modelLosses[i].Of(l)
-			}
-		}
+// lowered returns what a model gets of a request.
+func lowered(t *testing.T, model string, n *upstream.Request) (*lower.Request, []content.Loss, error) {
+	t.Helper()
+	c, err := New(nil)
+	if err != nil {
+		t.Fatal(err)
 	}
+	p, err := c.plan(n.WithModel(model))
+	return p.lowered, lower.Reports(p.losses), err
+}
+
+func TestTarget(t *testing.T) {
 	for _, tt := range fitCases() {
 		t.Run(tt.name, func(t *testing.T) {
+			if len(tt.n.Turns) == 0 {
+				tt.n.Turns = []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "q"}}}}
+			}
 			before := tt.n.Clone()
-			var log loss.Log
-			n, err := fit(&tt.n, familyOf(tt.model), 0, new(Client).maxOutput(tt.model), &log)
+			n, losses, err := lowered(t, tt.model, &tt.n)
 			if err != nil {
 				t.Fatal(err)
 			}
-			note(log.Losses)
-			if diff := cmp.Diff(tt.want, look(n, log.Losses)); diff != "" {
+			if diff := cmp.Diff(tt.want, look(&n.Request, losses)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 			if diff := cmp.Diff(before, tt.n.Clone()); diff != "" {
@@ -188,36 +194,21 @@ func TestFit(t *testing.T) {
 			}
 		})
 	}
-	note(forgotten(t))
-	note(opening(t))
-	for i, ok := range met {
-		if !ok {
-			t.Errorf("rule %d is never met: %v", i, modelLosses[i])
-		}
-	}
 }
 
-// opening returns the losses of a conversation that begins with the assistant.
-// Models since 4.5 accept it.
-func opening(t *testing.T) []content.Loss {
-	t.Helper()
+// TestAssistantFirst tests a conversation that begins with the assistant. Models since 4.5
+// accept it.
+func TestAssistantFirst(t *testing.T) {
 	n := &upstream.Request{Turns: []content.Turn{
 		{Role: content.RoleAssistant, Parts: []content.Part{&content.Text{Text: "Welcome"}}},
 		{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "hi"}}},
 	}}
-	c, err := New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var losses []content.Loss
 	for model, want := range map[string]int{"claude-opus-4-1": 3, "claude-sonnet-4-5": 2, "house": 2} {
-		p, err := c.plan(n.WithModel(model))
-		if err != nil || len(p.request.Messages) != want {
-			t.Errorf("%s: %d messages, want %d; %v", model, len(p.request.Messages), want, err)
+		r, losses, err := lowered(t, model, n)
+		if err != nil || len(r.Turns) != want || slices.Contains(losses, lower.AssistantFirst.At("turns.0")) != (want == 3) {
+			t.Errorf("%s: %d turns, want %d; %v, %v", model, len(r.Turns), want, losses, err)
 		}
-		losses = append(losses, p.losses...)
 	}
-	return losses
 }
 
 func look(n *upstream.Request, losses []content.Loss) fitted {
@@ -234,8 +225,10 @@ func look(n *upstream.Request, losses []content.Loss) fitted {
 	if n.TopK != nil {
 		f.K = *n.TopK
 	}
-	for _, turn := range n.Turns {
-		f.Roles += string(turn.Role) + " "
+	if len(n.Turns) > 1 {
+		for _, turn := range n.Turns {
+			f.Roles += string(turn.Role) + " "
+		}
 	}
 	for _, l := range losses {
 		f.Losses = append(f.Losses, l.Severity.String()+" "+l.Path)
@@ -243,50 +236,53 @@ func look(n *upstream.Request, losses []content.Loss) fitted {
 	return f
 }
 
-// forgotten tests which missing thinking blocks disable thinking.
-func forgotten(t *testing.T) (all []content.Loss) {
-	t.Helper()
-	use, result := &content.ToolUse{ID: "1", Name: "n"}, &content.ToolResult{ID: "1"}
+// TestMissingThinking tests which missing thinking blocks disable thinking.
+func TestMissingThinking(t *testing.T) {
+	use, result, text := &content.ToolUse{ID: "1", Name: "n"}, &content.ToolResult{ID: "1"}, &content.Text{Text: "t"}
+	thinking := &content.Thinking{Text: "why", Signature: content.Signature{Format: messages.Format, Data: "s"}}
+	budget := int64(2000)
 	for _, tt := range []struct {
-		mode   string
-		turns  [][]content.Part
-		forgot bool
+		mode    upstream.ThinkingMode
+		turns   [][]content.Part
+		missing bool
 	}{
-		{"enabled", [][]content.Part{{&content.Text{}}, {use}, {result}}, true},
-		{"enabled", [][]content.Part{{&content.Text{}}, {&content.Text{}, use}, {result}}, true},
-		{"enabled", [][]content.Part{{&content.Text{}}, {&content.Thinking{}, use}, {result}}, false},
-		{"enabled", [][]content.Part{{&content.Text{}}, {use}, {result}, {&content.Text{}}, {&content.Text{}}}, false},
-		{"adaptive", [][]content.Part{{&content.Text{}}, {use}, {result}}, false},
-		{"enabled", [][]content.Part{{&content.Text{}}}, false},
+		{upstream.ThinkingBudget, [][]content.Part{{text}, {use}, {result}}, true},
+		{upstream.ThinkingBudget, [][]content.Part{{text}, {text, use}, {result}}, true},
+		{upstream.ThinkingBudget, [][]content.Part{{text}, {thinking, use}, {result}}, false},
+		{upstream.ThinkingBudget, [][]content.Part{{text}, {use}, {result}, {text}, {text}}, false},
+		{upstream.ThinkingAuto, [][]content.Part{{text}, {use}, {result}}, false},
+		{upstream.ThinkingBudget, [][]content.Part{{text}}, false},
 		// Only the first step of a tool loop must begin with thinking.
-		{"enabled", [][]content.Part{{&content.Text{}}, {&content.Thinking{}, use}, {result}, {use}, {result}}, false},
-		{"enabled", [][]content.Part{{&content.Text{}}, {use}, {result}, {&content.Thinking{}, use}, {result}}, true},
+		{upstream.ThinkingBudget, [][]content.Part{{text}, {thinking, use}, {result}, {use}, {result}}, false},
+		{upstream.ThinkingBudget, [][]content.Part{{text}, {use}, {result}, {thinking, use}, {result}}, true},
 		// Other parts besides results end a loop.
-		{"enabled", [][]content.Part{{&content.Text{}}, {&content.Thinking{}, use}, {result}, {use}, {result, &content.Text{}}}, true},
-		{"enabled", [][]content.Part{{&content.Text{}}, {use}, {result}, {&content.Thinking{}, use}, {result, &content.Text{}}}, false},
+		{upstream.ThinkingBudget, [][]content.Part{{text}, {thinking, use}, {result}, {use}, {result, text}}, true},
+		{upstream.ThinkingBudget, [][]content.Part{{text}, {use}, {result}, {thinking, use}, {result, text}}, false},
 	} {
-		r := &messages.Request{Thinking: &messages.Thinking{Type: tt.mode}}
+		n := &upstream.Request{Thinking: upstream.Thinking{Mode: tt.mode, Budget: &budget}, Tools: []content.Tool{{Name: "n"}}}
 		for i, p := range tt.turns {
 			role := content.RoleUser
 			if i%2 == 1 {
 				role = content.RoleAssistant
 			}
-			r.Messages = append(r.Messages, content.Turn{Role: role, Parts: p})
+			n.Turns = append(n.Turns, content.Turn{Role: role, Parts: p})
 		}
-		var log loss.Log
-		checkToolLoop(r, &log)
-		if got := r.Thinking.Type == "disabled"; got != tt.forgot || (len(log.Losses) > 0) != tt.forgot {
-			t.Errorf("%s %v: off is %v", tt.mode, tt.turns, got)
+		r, losses, err := lowered(t, "house", n)
+		if err != nil {
+			t.Fatal(err)
 		}
-		all = append(all, log.Losses...)
+		reported := slices.Contains(losses, lower.ModeMissing.At("thinking.mode"))
+		if off := r.Thinking.Mode == upstream.ThinkingOff; off != tt.missing || reported != tt.missing {
+			t.Errorf("%s %v: off is %v, reported is %v", tt.mode, tt.turns, off, reported)
+		}
 	}
-	return all
 }
 
-func TestFitRefusesPrefill(t *testing.T) {
-	n := &upstream.Request{Turns: []content.Turn{{Role: content.RoleUser}, {Role: content.RoleAssistant}}}
+func TestPrefill(t *testing.T) {
+	text := []content.Part{&content.Text{Text: "t"}}
+	n := &upstream.Request{Turns: []content.Turn{{Role: content.RoleUser, Parts: text}, {Role: content.RoleAssistant, Parts: text}}}
 	for model, want := range map[string]bool{"claude-sonnet-4-5": false, "claude-opus-4-6": true, "claude-sonnet-5": true, "house": false} {
-		_, err := fit(n, familyOf(model), 0, new(Client).maxOutput(model), new(loss.Log))
+		_, _, err := lowered(t, model, n)
 		var e *content.Violation
 		if got := errors.As(err, &e); got != want || got && e.Path != "turns.1" {
 			t.Errorf("%s: %v", model, err)

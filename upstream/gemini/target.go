@@ -1,0 +1,68 @@
+package gemini
+
+import (
+	"math"
+	"strings"
+
+	"github.com/polywire/polywire/generatecontent"
+	"github.com/polywire/polywire/internal/geminifile"
+	"github.com/polywire/polywire/internal/lower"
+	"github.com/polywire/polywire/internal/schema"
+)
+
+// A targetKey identifies a target of a client.
+type targetKey struct {
+	model   string
+	foreign bool // the client has another format, whose headers are not sent
+}
+
+// target returns what a model accepts.
+func (c *Client) target(model string, foreign bool) *lower.Target {
+	k := targetKey{strings.Clone(model), foreign}
+	return c.targets.Get(k, func() *lower.Target { return c.newTarget(k) })
+}
+
+func (c *Client) newTarget(k targetKey) *lower.Target {
+	f, t := familyOf(k.model), generatecontent.BaseTarget()
+	t.Names = nameRules
+	t.Files.Keep, t.Files.Accepts = false, geminifile.IsMediaType
+	t.Results.Files = f.isSince(3)
+	if !f.isBefore(3, 0) {
+		t.Calls.Signature = generatecontent.PlaceholderSignature
+	}
+	t.Members.Headers = !k.foreign
+	if c.closedSchemas {
+		t.Tools.Schema, t.Output.Schema = schema.GeminiSchema, schema.GeminiSchema
+	}
+	t.Tools.VendorAlone = f.isBefore(3, 0)
+	t.Output.NoTools = f.isBefore(3, 0)
+	t.Limit.Zero = false
+	if n := c.maxOutput(k.model); n > 0 {
+		t.Limit.Max = min(n, math.MaxInt32)
+	}
+	t.Thinking.Levels = f.levels(t.Thinking.Levels)
+	return &t
+}
+
+// levels returns how a model of the family thinks, or nil if it cannot think.
+func (f family) levels(base *lower.Levels) *lower.Levels {
+	if !f.hasThinking() {
+		return nil
+	}
+	x := *base
+	x.Shown = true
+	low, high, off, known := f.budgets()
+	switch {
+	case known:
+		x.Budgets = &lower.Budgets{Low: low, High: high, Off: off}
+	case f.isSince(3):
+		x.MinLevel, x.MaxBudget = "minimal", maxBudget
+		if f.kind == pro {
+			x.MinLevel = "low"
+		}
+	}
+	return &x
+}
+
+// nameRules are the format's rules for tool names. Ids are not restricted.
+var nameRules = &lower.NameRules{Name: lower.Charset{MaxBytes: 128, Punctuation: "_.:-", LetterFirst: true}, AnyID: true}

@@ -1,0 +1,52 @@
+package openai
+
+import (
+	"testing"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/lower"
+	"github.com/polywire/polywire/internal/lower/lowertest"
+	"github.com/polywire/polywire/upstream"
+)
+
+// someTargets are targets of all kinds.
+var someTargets = map[string]target{
+	"gpt-4o":   {model: "gpt-4o", isOpenAI: true, family: familyOf("gpt-4o")},
+	"gpt-5":    {model: "gpt-5", isOpenAI: true, family: familyOf("gpt-5")},
+	"gpt-5.6":  {model: "gpt-5.6", isOpenAI: true, family: familyOf("gpt-5.6")},
+	"o3":       {model: "o3", isOpenAI: true, family: familyOf("o3")},
+	"local":    {model: "local"},
+	"text":     {model: "local", dialect: Dialect{TextOnly: true, DescribeUnreadable: true}},
+	"strict":   {model: "local", dialect: Dialect{ShortIDs: true, StrictRoles: true, Reasoning: "reasoning_content", Thinking: thinkingObject}},
+	"mistral":  {model: "mistral-large", known: servers["api.mistral.ai"], dialect: servers["api.mistral.ai"].defaults},
+	"refusals": {model: "local", refusals: refusals{fields: 1<<31 - 1, toolsWithNone: true}},
+}
+
+var bothFormats = []content.Format{ChatFormat, ResponsesFormat}
+
+// TestLowerTwice checks that lowering what was lowered loses nothing.
+func TestLowerTwice(t *testing.T) {
+	for name, target := range someTargets {
+		for _, f := range bothFormats {
+			t.Run(name+" "+string(f), func(t *testing.T) {
+				t.Parallel()
+				to := target.lowered(f, false)
+				lowertest.Requests(t, "../..", func(name string, n *upstream.Request) {
+					t.Run(name, func(t *testing.T) { lowertest.Twice(t, n, to) })
+				})
+			})
+		}
+	}
+}
+
+// FuzzLowerTwice is TestLowerTwice for changed requests.
+func FuzzLowerTwice(f *testing.F) {
+	var targets []*lower.Target
+	for _, name := range []string{"gpt-4o", "gpt-5.6", "local", "text", "strict", "mistral"} {
+		for _, format := range bothFormats {
+			target := someTargets[name]
+			targets = append(targets, target.lowered(format, false))
+		}
+	}
+	lowertest.Fuzz(f, targets)
+}
