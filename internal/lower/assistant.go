@@ -191,7 +191,7 @@ func (l *lowering) assistantRun(run []content.Turn, first int) {
 	// Nothing of the turns between is sent. The turn before has no calls: their results
 	// would be.
 	last := &l.out[n]
-	last.Parts = append(slices.Clip(last.Parts), parts...)
+	l.extendLast(parts)
 	if last.Extra == nil {
 		last.Extra = members
 	} else if members != nil {

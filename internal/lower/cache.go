@@ -12,13 +12,14 @@ type Cache[K comparable] struct {
 // maxCached bounds a Cache, because clients choose the names of models.
 const maxCached = 1 << 10
 
-// Get returns the target of k. It makes the target if there is none yet.
-func (c *Cache[K]) Get(k K, build func() *Target) *Target {
+// Get returns the target of k. If there is none yet, build makes it, and the key to keep,
+// which equals k but must not keep the memory of a request.
+func (c *Cache[K]) Get(k K, build func() (*Target, K)) *Target {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	t := c.targets[k]
 	if t == nil {
-		t = build()
+		t, k = build()
 		if c.targets == nil || len(c.targets) >= maxCached {
 			c.targets = make(map[K]*Target)
 		}

@@ -71,16 +71,16 @@ func (j Join) isReported() bool { return j == JoinSection || j == JoinResults }
 
 // conversation is what the pass over system text and turns remembers.
 type conversation struct {
-	roles   []content.Role // new roles of the turns
-	out     []content.Turn
-	section int            // index in out where the turns since the last run of the assistant begin
-	stack   []content.Part // parts of the turns and lists that are being made
-	scratch []content.Part
-	spaces  []space                // blank texts that become part of the text before them
-	last    *content.Text          // the last text of the list that is being made
-	empty   bool                   // the turn has only empty texts, and its next one is sent
-	names   bool                   // the object of the current tool result refers to files by name
-	labels  map[*content.Text]bool // these names, in front of their files
+	roles    []content.Role // new roles of the turns
+	out      []content.Turn
+	extended int            // number of turns in out when the last one was copied to grow
+	stack    []content.Part // parts of the turns and lists that are being made
+	scratch  []content.Part
+	spaces   []space                // blank texts that become part of the text before them
+	last     *content.Text          // the last text of the list that is being made
+	empty    bool                   // the turn has only empty texts, and its next one is sent
+	names    bool                   // the object of the current tool result refers to files by name
+	labels   map[*content.Text]bool // these names, in front of their files
 
 	calls     []call         // of the last assistant turn, until a user turn has their results
 	results   []result       // of the turns behind it, in the order of the conversation
@@ -256,114 +256,157 @@ func (l *lowering) pop(start int, from []content.Part) []content.Part {
 	return slices.Clone(parts)
 }
 
+// A section is the turns between two runs of the assistant, while their user turns are
+// made on the stack.
+type section struct {
+	*lowering
+	turns []content.Turn
+	first int // index of the first turn
+	start int // index on the stack where the turn that is being made begins
+
+	joins   bool // all user turns are one turn
+	begun   bool // something of a user turn was sent
+	joined  bool // joined turns have been reported
+	results int  // number of turns so far in a row with tool results, or -1 after another
+
+	open    bool           // the turn that is being made has content of a user turn
+	members *content.Extra // of that turn
+	from    []content.Part // its only source, or nil
+
+	message
+}
+
 // userSection lowers the turns between two runs of the assistant. first is the index of
 // the first one.
 func (l *lowering) userSection(turns []content.Turn, first int) {
-	start := l.begin()
-	l.section = len(l.out)
+	s := section{lowering: l, turns: turns, first: first, start: l.begin(), joins: l.joinsUser(turns)}
 	l.pairResults(turns, first)
 	l.pushResults(turns, first)
 	if l.hasUser(len(turns), first) {
 		l.pushMoved()
 	}
-	joins, joined, begun := l.joinsUser(turns), false, false
-	results := len(l.stack) > start // the turn that is being made has results
-	another := false                // of a turn before the current one
-	open := false                   // it has other content of a turn
-	var msg message
-	var members *content.Extra
-	from := []content.Part(nil)
-	flush := func() {
-		if len(l.stack) > start {
-			l.addUserTurn(content.Turn{Role: content.RoleUser, Parts: l.pop(start, from), Extra: members}, In(Turns, first))
-		}
-		open, members, from = false, nil, nil
+	if len(l.stack) == s.start {
+		s.results = -1
 	}
 	lastUser := len(turns) - 1
 	for lastUser >= 0 && l.roles[first+lastUser] != content.RoleUser {
 		lastUser--
 	}
-	finish := func() { // the message
-		if sentence := l.emptyMessage(&msg, open); sentence != nil {
-			if open && l.t.Conversation.JoinUser != JoinAlways {
-				flush()
-				l.begin()
-			}
-			l.push(sentence)
-		}
-		flush()
-	}
 	for k := range turns {
-		t, at := &turns[k], In(Turns, first+k)
-		role := l.roles[first+k]
-		if role == over || role == leading {
-			continue
-		}
-		x := l.extra(t.Extra, at.Member("extra"), l.t.Own.Turns && role == t.Role, foreign.Turn)
-		if role == content.RoleSystem {
+		switch l.roles[first+k] {
+		case over, leading:
+		case content.RoleSystem:
 			if l.t.Conversation.SystemTurns == SystemBehind && k > lastUser {
-				finish()
+				s.finish()
 			}
-			system := l.begin()
-			l.parts(t.Parts, at, Parts, inSystem)
-			if len(l.stack) > system || x != nil {
-				parts := l.pop(system, t.Parts)
-				flush()
-				l.out = append(l.out, content.Turn{Role: role, Parts: parts, Extra: x})
-			}
-			continue
+			s.system(&turns[k], In(Turns, first+k))
+		default:
+			s.user(&turns[k], In(Turns, first+k))
 		}
-		switch {
-		case l.t.Conversation.JoinUser == JoinResults:
-			if results = results && slices.ContainsFunc(t.Parts, isResult); !results {
-				flush()
-				l.begin()
-				break
-			}
-			if another && !joined {
-				joined = true
-				l.lose(TurnsJoined, at)
-			}
-			another = true
-		case open && !joins:
-			flush()
-			l.begin()
-		}
-		before, dropped := len(l.stack), l.log.dropped
-		in := inUser
-		if t.Role == content.RoleSystem && !l.t.Conversation.SystemFiles {
-			in = inSystem
-		}
-		answered := l.turnParts(t, at, in)
-		if t.Role == content.RoleUser {
-			msg.add(first+k, len(l.stack) > before || answered, l.log.dropped > dropped)
-			if len(t.Parts) == 0 {
-				l.lose(EmptyTurn, at)
-			}
-		}
-		if answered || len(l.stack) > before {
-			if begun && joins && !joined && l.t.Conversation.JoinUser == JoinSection {
-				joined = true
-				l.lose(TurnsJoined, at)
-			}
-			begun = true
-		}
-		if len(l.stack) == before && x == nil {
-			continue
-		}
-		if !open && before == start {
-			from = t.Parts
-		}
-		if open && x != nil && members != nil {
-			l.lose(TurnMembers, at.Member("extra"))
-		} else if x != nil {
-			members = x
-		}
-		open = true
 	}
-	finish()
-	l.sent = l.sent || msg.sent && msg.last >= l.first
+	s.finish()
+	l.question.sent = l.question.sent || s.message.sent && s.message.last >= l.question.first
 	l.calls, l.results = l.calls[:0], l.results[:0]
+}
+
+// flush ends the turn that is being made.
+func (s *section) flush() {
+	if len(s.stack) > s.start {
+		t := content.Turn{Role: content.RoleUser, Parts: s.pop(s.start, s.from), Extra: s.members}
+		s.addUserTurn(t, In(Turns, s.first))
+	}
+	s.open, s.members, s.from = false, nil, nil
+	s.begin()
+}
+
+// finish ends the message of the user.
+func (s *section) finish() {
+	if sentence := s.emptyMessage(&s.message, s.open); sentence != nil {
+		if s.open && s.t.Conversation.JoinUser != JoinAlways {
+			s.flush()
+		}
+		s.push(sentence)
+	}
+	s.flush()
+}
+
+// system lowers a system turn that keeps its role. The turn before it ends only if
+// something of it is sent.
+func (s *section) system(t *content.Turn, at Path) {
+	x := s.extra(t.Extra, at.Member("extra"), s.t.Own.Turns, foreign.Turn)
+	start := s.begin()
+	s.parts(t.Parts, at, Parts, inSystem)
+	if len(s.stack) == start && x == nil {
+		return
+	}
+	parts := s.pop(start, t.Parts)
+	s.flush()
+	s.out = append(s.out, content.Turn{Role: content.RoleSystem, Parts: parts, Extra: x})
+}
+
+// user lowers a user turn, or a system turn that is sent as the user's.
+func (s *section) user(t *content.Turn, at Path) {
+	x := s.extra(t.Extra, at.Member("extra"), s.t.Own.Turns && t.Role == content.RoleUser, foreign.Turn)
+	s.separate(t, at)
+	before, dropped := len(s.stack), s.log.dropped
+	in := inUser
+	if t.Role == content.RoleSystem && !s.t.Conversation.SystemFiles {
+		in = inSystem
+	}
+	answered := s.turnParts(t, at, in)
+	if t.Role == content.RoleUser {
+		turn, _ := at.Turn()
+		s.message.add(turn, len(s.stack) > before || answered, s.log.dropped > dropped)
+		if len(t.Parts) == 0 {
+			s.lose(EmptyTurn, at)
+		}
+	}
+	if answered || len(s.stack) > before {
+		if s.begun && s.joins && s.t.Conversation.JoinUser == JoinSection {
+			s.reportJoined(at)
+		}
+		s.begun = true
+	}
+	if len(s.stack) == before && x == nil {
+		return
+	}
+	if !s.open && before == s.start {
+		s.from = t.Parts
+	}
+	switch {
+	case x == nil:
+	case s.open && s.members != nil:
+		s.lose(TurnMembers, at.Member("extra"))
+	default:
+		s.members = x
+	}
+	s.open = true
+}
+
+// separate ends the turn that is being made if t is not joined with it.
+func (s *section) separate(t *content.Turn, at Path) {
+	switch {
+	case s.t.Conversation.JoinUser != JoinResults:
+		if s.open && !s.joins {
+			s.flush()
+		}
+	case s.results < 0 || !slices.ContainsFunc(t.Parts, isResult):
+		s.results = -1
+		s.flush()
+	default:
+		if s.results > 0 {
+			s.reportJoined(at)
+		}
+		s.results++
+	}
+}
+
+// reportJoined reports, once, that turns were joined.
+func (s *section) reportJoined(at Path) {
+	if !s.joined {
+		s.joined = true
+		s.lose(TurnsJoined, at)
+	}
 }
 
 // A message is the user turns between two turns of the assistant.
@@ -417,20 +460,35 @@ func (l *lowering) joinsLast(before, parts []content.Part) bool {
 // addUserTurn adds a user turn, or the rest of the turn before it: see joinsLast.
 func (l *lowering) addUserTurn(t content.Turn, at Path) {
 	n := len(l.out) - 1
-	if n >= 0 && l.out[n].Role == content.RoleUser && l.joinsLast(l.out[n].Parts, t.Parts) {
-		t.Parts = append(slices.Clip(l.out[n].Parts), t.Parts...)
-		l.out = l.out[:n]
-	}
-	if l.t.Conversation.AnswerResults {
+	joins := n >= 0 && l.out[n].Role == content.RoleUser && l.joinsLast(l.out[n].Parts, t.Parts)
+	if l.t.Conversation.AnswerResults && !isResult(t.Parts[len(t.Parts)-1]) {
 		k := slices.IndexFunc(t.Parts, func(p content.Part) bool { return !isResult(p) })
+		answers := joins && isResult(l.out[n].Parts[len(l.out[n].Parts)-1])
 		if k > 0 {
-			l.lose(ResultsAnswered, at)
-			l.out = append(l.out, content.Turn{Role: content.RoleUser, Parts: t.Parts[:k:k]},
-				content.Turn{Role: content.RoleAssistant, Parts: []content.Part{answerSentence}})
+			l.out = append(l.out, content.Turn{Role: content.RoleUser, Parts: t.Parts[:k:k]})
 			t.Parts = t.Parts[k:]
 		}
+		if k > 0 || answers {
+			l.lose(ResultsAnswered, at)
+			l.out = append(l.out, content.Turn{Role: content.RoleAssistant, Parts: []content.Part{answerSentence}})
+			joins = false
+		}
+	}
+	if joins {
+		l.extendLast(t.Parts)
+		return
 	}
 	l.out = append(l.out, t)
+}
+
+// extendLast adds parts to the last turn. Its list is copied once, however often it grows.
+func (l *lowering) extendLast(parts []content.Part) {
+	last := &l.out[len(l.out)-1]
+	if l.extended != len(l.out) {
+		l.extended = len(l.out)
+		last.Parts = slices.Clip(last.Parts)
+	}
+	last.Parts = append(last.Parts, parts...)
 }
 
 // hasUser reports whether something can be sent as the user's behind an assistant turn: in

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"sync"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/adapter"
@@ -22,7 +21,7 @@ type Client struct {
 	allowBeta    func(string) bool
 	maxTokens    int64
 	outputLimits adapter.OutputLimits
-	targets      sync.Map // of *lower.Target by targetKey
+	targets      lower.Cache[targetKey]
 }
 
 // Generate implements [upstream.Upstream].

@@ -22,14 +22,16 @@ type targetKey struct {
 // target returns what a model accepts. A client of the format may use all of the format,
 // because it knows the model.
 func (c *Client) target(model string, n *upstream.Request) *lower.Target {
-	t := messages.BaseTarget(n)
-	key := targetKey{native: isNative(n.Header), continues: t.Conversation.Continues}
+	base := messages.BaseTarget(n)
+	key := targetKey{native: isNative(n.Header), continues: base.Conversation.Continues}
 	if !key.native {
 		key.family, key.limit = familyOf(model), c.maxOutput(model)
 	}
-	if known, ok := c.targets.Load(key); ok {
-		return known.(*lower.Target)
-	}
+	return c.targets.Get(key, func() (*lower.Target, targetKey) { return c.newTarget(messages.BaseTarget(n), key), key })
+}
+
+// newTarget returns the target of a key. t is that of the format.
+func (c *Client) newTarget(t lower.Target, key targetKey) *lower.Target {
 	t.Names = &lower.NameRules{
 		Name:  lower.Charset{MaxBytes: 128, Punctuation: "_-"},
 		ID:    lower.Charset{Punctuation: "_-"},
@@ -44,8 +46,7 @@ func (c *Client) target(model string, n *upstream.Request) *lower.Target {
 		key.family.limitTarget(&t)
 		t.Limit = lower.LimitRules{Default: cmp.Or(c.maxTokens, defaultLimit), Max: key.limit}
 	}
-	known, _ := c.targets.LoadOrStore(key, &t)
-	return known.(*lower.Target)
+	return &t
 }
 
 // limitTarget limits t to what models of the family accept.

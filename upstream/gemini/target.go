@@ -2,7 +2,6 @@ package gemini
 
 import (
 	"math"
-	"strings"
 
 	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/internal/geminifile"
@@ -12,18 +11,19 @@ import (
 
 // A targetKey identifies a target of a client.
 type targetKey struct {
-	model   string
-	foreign bool // the client has another format, whose headers are not sent
+	family  family
+	limit   int64 // the model's maximum of output tokens; 0 means unknown
+	foreign bool  // the client has another format, whose headers are not sent
 }
 
 // target returns what a model accepts.
 func (c *Client) target(model string, foreign bool) *lower.Target {
-	k := targetKey{strings.Clone(model), foreign}
-	return c.targets.Get(k, func() *lower.Target { return c.newTarget(k) })
+	k := targetKey{familyOf(model), c.maxOutput(model), foreign}
+	return c.targets.Get(k, func() (*lower.Target, targetKey) { return c.newTarget(k), k })
 }
 
 func (c *Client) newTarget(k targetKey) *lower.Target {
-	f, t := familyOf(k.model), generatecontent.BaseTarget()
+	f, t := k.family, generatecontent.BaseTarget()
 	t.Names = nameRules
 	t.Files.Keep, t.Files.Accepts = false, geminifile.IsMediaType
 	t.Results.Files = f.isSince(3)
@@ -37,7 +37,7 @@ func (c *Client) newTarget(k targetKey) *lower.Target {
 	t.Tools.VendorAlone = f.isBefore(3, 0)
 	t.Output.NoTools = f.isBefore(3, 0)
 	t.Limit.Zero = false
-	if n := c.maxOutput(k.model); n > 0 {
+	if n := k.limit; n > 0 {
 		t.Limit.Max = min(n, math.MaxInt32)
 	}
 	t.Thinking.Levels = f.levels(t.Thinking.Levels)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/polywire/polywire/content"
@@ -201,7 +200,7 @@ type client struct {
 	known    server
 	limits   adapter.OutputLimits
 	refusals refusalMemory
-	targets  targetCache
+	targets  lower.Cache[targetKey]
 }
 
 // maxAttempts bounds how often one request is sent.
@@ -463,26 +462,13 @@ type targetKey struct {
 	dropThinking bool
 }
 
-// A targetCache holds the targets that were used. It is safe for concurrent use.
-type targetCache struct {
-	mu      sync.Mutex
-	targets map[targetKey]*lower.Target
-}
-
 // lowerTarget returns what a target accepts, as data.
 func (c *client) lowerTarget(t *target, dropThinking bool) *lower.Target {
 	k := targetKey{t.model, t.refusals, dropThinking}
-	c.targets.mu.Lock()
-	defer c.targets.mu.Unlock()
-	x := c.targets.targets[k]
-	if x == nil {
+	return c.targets.Get(k, func() (*lower.Target, targetKey) {
 		own := *t
-		x = own.lowered(c.format, dropThinking)
-		if len(c.targets.targets) >= maxModels || c.targets.targets == nil {
-			c.targets.targets = make(map[targetKey]*lower.Target)
-		}
-		k.model = strings.Clone(k.model)
-		c.targets.targets[k] = x
-	}
-	return x
+		own.model = strings.Clone(t.model)
+		k.model = own.model
+		return own.lowered(c.format, dropThinking), k
+	})
 }
