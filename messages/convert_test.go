@@ -226,6 +226,7 @@ func TestWirePath(t *testing.T) {
 		"top_k":                             "top_k",
 		"seed":                              "seed",
 		"":                                  "",
+		"turns.2.parts.0.error":             "messages.2.content.0.is_error",
 		"turns.0.parts.1.citations.0.extra": "messages.0.content.1.citations.0",
 		"turns.0.parts.1.extra":             "messages.0.content.1",
 		"turns.0.parts.1.extra.x":           "messages.0.content.1.x",

@@ -135,6 +135,8 @@ func wireInside(path string, tool bool) string {
 		return joinPath("input_schema", rest)
 	case step == "cache":
 		return joinPath("cache_control", rest)
+	case step == "error" && !tool:
+		return joinPath("is_error", rest)
 	}
 	return path
 }
