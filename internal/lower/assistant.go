@@ -183,20 +183,14 @@ func (l *lowering) assistantRun(run []content.Turn, first int) {
 	if !sent {
 		return
 	}
-	n := len(l.out) - 1
-	if n < 0 || l.out[n].Role != content.RoleAssistant {
-		l.out = append(l.out, content.Turn{Role: content.RoleAssistant, Parts: parts, Extra: members})
+	t := content.Turn{Role: content.RoleAssistant, Parts: parts, Extra: members}
+	if n := len(l.out) - 1; n >= 0 && l.out[n].Role == content.RoleAssistant {
+		// Nothing of the turns between is sent. The turn before has no calls: their
+		// results would be.
+		l.extendLast(&t, In(Turns, first))
 		return
 	}
-	// Nothing of the turns between is sent. The turn before has no calls: their results
-	// would be.
-	last := &l.out[n]
-	l.extendLast(parts)
-	if last.Extra == nil {
-		last.Extra = members
-	} else if members != nil {
-		l.lose(TurnMembers, In(Turns, first).Member("extra"))
-	}
+	l.out = append(l.out, t)
 }
 
 // binds reports whether an assistant turn belongs to those beside it.

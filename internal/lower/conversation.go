@@ -346,7 +346,8 @@ func (s *section) system(t *content.Turn, at Path) {
 
 // user lowers a user turn, or a system turn that is sent as the user's.
 func (s *section) user(t *content.Turn, at Path) {
-	x := s.extra(t.Extra, at.Member("extra"), s.t.Own.Turns && t.Role == content.RoleUser, foreign.Turn)
+	turn, _ := at.Turn()
+	x := s.extra(t.Extra, at.Member("extra"), s.t.Own.Turns && t.Role == s.roles[turn], foreign.Turn)
 	s.separate(t, at)
 	before, dropped := len(s.stack), s.log.dropped
 	in := inUser
@@ -355,7 +356,6 @@ func (s *section) user(t *content.Turn, at Path) {
 	}
 	answered := s.turnParts(t, at, in)
 	if t.Role == content.RoleUser {
-		turn, _ := at.Turn()
 		s.message.add(turn, len(s.stack) > before || answered, s.log.dropped > dropped)
 		if len(t.Parts) == 0 {
 			s.lose(EmptyTurn, at)
@@ -475,20 +475,28 @@ func (l *lowering) addUserTurn(t content.Turn, at Path) {
 		}
 	}
 	if joins {
-		l.extendLast(t.Parts)
+		l.extendLast(&t, at)
 		return
 	}
 	l.out = append(l.out, t)
 }
 
-// extendLast adds parts to the last turn. Its list is copied once, however often it grows.
-func (l *lowering) extendLast(parts []content.Part) {
+// extendLast adds a turn at a path to the last one. The list of that is copied once, however
+// often it grows.
+func (l *lowering) extendLast(t *content.Turn, at Path) {
 	last := &l.out[len(l.out)-1]
 	if l.extended != len(l.out) {
 		l.extended = len(l.out)
 		last.Parts = slices.Clip(last.Parts)
 	}
-	last.Parts = append(last.Parts, parts...)
+	last.Parts = append(last.Parts, t.Parts...)
+	switch {
+	case t.Extra == nil:
+	case last.Extra == nil:
+		last.Extra = t.Extra
+	default:
+		l.lose(TurnMembers, at.Member("extra"))
+	}
 }
 
 // hasUser reports whether something can be sent as the user's behind an assistant turn: in
