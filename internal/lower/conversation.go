@@ -164,6 +164,9 @@ func (l *lowering) assignRoles(turns []content.Turn) {
 		t := &turns[i]
 		l.roles[i] = t.Role
 		if t.Role != content.RoleSystem {
+			if t.Role != content.RoleUser && t.Role != content.RoleAssistant {
+				l.refuse(content.CodeValue, In(Turns, i).Member("role"), "must be user, assistant or system")
+			}
 			before = i
 			continue
 		}

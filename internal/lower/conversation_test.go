@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/upstream"
 )
 
 // TestLastMessage checks the bounds of the last user message. u, a and s are turns
@@ -20,6 +21,22 @@ func TestLastMessage(t *testing.T) {
 		}
 		if first, end := lastMessage(turns); first != want[0] || end != want[1] {
 			t.Errorf("%q: from %d to %d, want %v", document, first, end, want)
+		}
+	}
+}
+
+// TestUnknownRoles checks that a role that no format has is refused, not read as the
+// user's.
+func TestUnknownRoles(t *testing.T) {
+	for _, role := range []content.Role{"", "us\r", "tool", leading, over} {
+		n := &upstream.Request{Turns: []content.Turn{
+			{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "x"}}},
+			{Role: role, Parts: []content.Part{&content.Text{Text: "y"}}},
+			{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "z"}}},
+		}}
+		_, _, err := Lower(n, &plain, false)
+		if list, _ := content.Violations(err); len(list) != 1 || list[0].Path != "turns.1.role" {
+			t.Errorf("role %q: %v", role, err)
 		}
 	}
 }
