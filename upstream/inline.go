@@ -18,12 +18,15 @@ import (
 // changed. If nothing is replaced, Inline returns r; otherwise it returns a copy that
 // shares unchanged values with r and has no Wire.
 //
-// If keepLinks is true and r.ForwardLinks is set, links are kept, for vendors that
-// fetch links themselves. File ids for which Load returns [content.ErrUnresolved] are
-// always kept. If files are not available, the error contains a [*content.Violation]
+// If r.ForwardLinks is set, the links for which keep returns true are kept, for vendors
+// that fetch links themselves. keep gets the part with the link; nil keeps none. File ids
+// for which Load returns [content.ErrUnresolved] are always kept. If files are not available, the error contains a [*content.Violation]
 // for each, with a neutral path such as "turns.0.parts.1.source".
-func (r *Request) Inline(ctx context.Context, keepLinks bool) (*Request, error) {
-	in := inliner{req: r, ctx: ctx, keepLinks: keepLinks && r.ForwardLinks}
+func (r *Request) Inline(ctx context.Context, keep func(p content.Part, link *content.URL) bool) (*Request, error) {
+	if !r.ForwardLinks {
+		keep = nil
+	}
+	in := inliner{req: r, ctx: ctx, keep: keep}
 	system, changed := in.parts("system", r.System)
 	turns := r.Turns
 	own := false
@@ -52,7 +55,7 @@ func (r *Request) Inline(ctx context.Context, keepLinks bool) (*Request, error) 
 type inliner struct {
 	req        *Request
 	ctx        context.Context
-	keepLinks  bool
+	keep       func(content.Part, *content.URL) bool // nil keeps no links
 	violations violation.List
 	otherErr   error             // first error that is not a violation
 	encoded    map[string]string // base64 data by source, because a file may be used several times
@@ -95,20 +98,19 @@ func (in *inliner) part(path string, i int, p content.Part) content.Part {
 		return &c
 	}
 	from := partfield.SourceOf(p)
-	_, document := p.(*content.Document)
-	if s := in.source(at, from, document); s != from {
+	if s := in.source(at, from, p); s != from {
 		return partfield.WithSource(p, s)
 	}
 	return p
 }
 
-// source returns s, or the source that replaces it.
-func (in *inliner) source(at func() string, s content.Source, document bool) content.Source {
+// source returns s, the source of p, or what replaces it.
+func (in *inliner) source(at func() string, s content.Source, p content.Part) content.Source {
 	var extra *content.Extra
 	name := ""
 	switch s := s.(type) {
 	case *content.URL:
-		if s == nil || in.keepLinks {
+		if s == nil || in.keep != nil && in.keep(p, s) {
 			return s
 		}
 		extra, name = s.Extra, "url "+s.URL
@@ -134,7 +136,7 @@ func (in *inliner) source(at func() string, s content.Source, document bool) con
 		in.addError(at, s, err)
 		return s
 	}
-	if document && b.MediaType == "text/plain" {
+	if _, document := p.(*content.Document); document && b.MediaType == "text/plain" {
 		return &content.PlainText{Text: string(b.Data), MediaType: b.MediaType, Extra: extra}
 	}
 	data, ok := in.encoded[name]

@@ -61,7 +61,7 @@ func TestInline(t *testing.T) {
 		&content.Media{Source: &content.URL{URL: "https://a.example/sound"}}, nil,
 	}})
 	before := r.Clone()
-	got, err := r.Inline(t.Context(), false)
+	got, err := r.Inline(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,12 @@ func TestInlineStays(t *testing.T) {
 	} {
 		r := withSources(tt.source)
 		r.ForwardLinks = tt.pass
-		got, err := r.Inline(t.Context(), tt.take)
+		got, err := r.Inline(t.Context(), func(p content.Part, u *content.URL) bool {
+			if d, ok := p.(*content.Document); !ok || d.Source != u {
+				t.Errorf("%s: asked for %#v of %#v", tt.name, u, p)
+			}
+			return tt.take
+		})
 		if err != nil || (got == r) != tt.stays {
 			t.Errorf("%s: the same request: %v, want %v; %v", tt.name, got == r, tt.stays, err)
 		}
@@ -123,7 +128,7 @@ func TestInlineStays(t *testing.T) {
 func TestInlineFails(t *testing.T) {
 	bad := &content.File{ID: "?"}
 	r := withSources(&content.File{ID: "broken"}, bad, &content.Parts{Parts: []content.Part{&content.Image{Source: bad}}})
-	_, err := r.Inline(t.Context(), false)
+	_, err := r.Inline(t.Context(), nil)
 	list, _ := content.Violations(err)
 	want := []*content.Violation{
 		{Code: content.CodeValue, Path: "turns.0.parts.2.source", Text: "not there"},
@@ -132,12 +137,12 @@ func TestInlineFails(t *testing.T) {
 	if diff := cmp.Diff(want, list); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if _, err := withSources(&content.File{ID: "broken"}).Inline(t.Context(), false); !errors.Is(err, errStore) {
+	if _, err := withSources(&content.File{ID: "broken"}).Inline(t.Context(), nil); !errors.Is(err, errStore) {
 		t.Errorf("got %v", err)
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := withSources(&content.File{ID: "gif"}).Inline(ended, false); !errors.Is(err, context.Canceled) {
+	if _, err := withSources(&content.File{ID: "gif"}).Inline(ended, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("after the end: %v", err)
 	}
 }

@@ -72,12 +72,12 @@ func (l *lowering) fileSource(from content.Source, at Path, usual string) conten
 	case *content.URL:
 		switch {
 		case !l.t.Files.Keep && !l.n.ForwardLinks:
-			ok = l.awaits(at, usual == usualImage)
+			ok = l.awaits(at)
 		case kind == "" && x == nil:
 			kind = l.linkType(s.URL, at, usual)
 		}
 	case *content.File:
-		ok = l.storedFile(s, at, usual == usualImage)
+		ok = l.storedFile(s, at)
 	}
 	switch {
 	case !ok:
@@ -111,7 +111,7 @@ func (l *lowering) fileType(s *content.Base64, at Path) (kind string, ok bool) {
 }
 
 // storedFile reports whether the id of a file is sent.
-func (l *lowering) storedFile(s *content.File, at Path, image bool) bool {
+func (l *lowering) storedFile(s *content.File, at Path) bool {
 	switch {
 	case l.t.Files.Stores(s.ID):
 		l.to.Stored = true
@@ -120,7 +120,7 @@ func (l *lowering) storedFile(s *content.File, at Path, image bool) bool {
 		l.lose(FileStored, at.Member("source"))
 		return false
 	}
-	return l.awaits(at, image)
+	return l.awaits(at)
 }
 
 const usualImage = "image/jpeg"

@@ -135,7 +135,7 @@ func (l *lowering) image(p *content.Image, at Path, in site) {
 	}
 	q.Extra = l.detail(p.Extra, at)
 	f := &l.t.Files
-	s, ok := l.source(p.Source, at, f.ImageLinks, true)
+	s, ok := l.source(p.Source, at, f.ImageLinks)
 	if !ok {
 		l.stack = l.stack[:from]
 		return
@@ -190,7 +190,7 @@ func (l *lowering) media(p *content.Media, at Path, in site) {
 	if !l.readsFiles(at, "audio or video", "") {
 		return
 	}
-	s, ok := l.source(p.Source, at, false, false)
+	s, ok := l.source(p.Source, at, false)
 	if !ok {
 		l.stack = l.stack[:from]
 		return
@@ -257,7 +257,7 @@ func list(words []string, others string) string {
 
 // source returns the source to send: the bytes of a file, or a link or an id that the
 // server accepts. It returns false if the file must be loaded first, or cannot be.
-func (l *lowering) source(s content.Source, at Path, links, image bool) (content.Source, bool) {
+func (l *lowering) source(s content.Source, at Path, links bool) (content.Source, bool) {
 	switch s := s.(type) {
 	case *content.Base64:
 		if s != nil {
@@ -267,7 +267,7 @@ func (l *lowering) source(s content.Source, at Path, links, image bool) (content
 		if s == nil {
 			break
 		}
-		if l.t.Files.Keep || links && l.n.ForwardLinks && isWebURL(s.URL) {
+		if l.keepsLink(s, links) {
 			if s.MediaType != "" {
 				l.lose(FileLinkType, at.Member("source.media_type"))
 			}
@@ -276,7 +276,7 @@ func (l *lowering) source(s content.Source, at Path, links, image bool) (content
 			}
 			return s, true
 		}
-		return s, l.awaits(at, image)
+		return s, l.awaits(at)
 	case *content.File:
 		if s == nil {
 			break
@@ -290,7 +290,7 @@ func (l *lowering) source(s content.Source, at Path, links, image bool) (content
 			}
 			return s, true
 		}
-		return s, l.awaits(at, image)
+		return s, l.awaits(at)
 	}
 	l.refuse(content.CodeUnsupported, at.Member("source"), "this kind of source has no bytes; send the file as base64")
 	return nil, false
@@ -302,13 +302,29 @@ func (f *Files) isStored(id string) bool {
 }
 
 // awaits notes that a file must be loaded. It returns false if that was tried.
-func (l *lowering) awaits(at Path, image bool) bool {
+func (l *lowering) awaits(at Path) bool {
 	if l.loaded {
 		l.refuse(content.CodeUnsupported, at.Member("source"), "the file is not available; send it as base64")
 		return false
 	}
-	l.to.Load, l.to.LoadDocuments = true, l.to.LoadDocuments || !image
+	l.to.Load = true
 	return true
+}
+
+// keepsLink reports whether a link is sent. links says that the target accepts links to such
+// files.
+func (l *lowering) keepsLink(link *content.URL, links bool) bool {
+	return l.t.Files.Keep || l.n.ForwardLinks && links && isWebURL(link.URL)
+}
+
+// KeepsLink reports whether the link of a part is sent to the target if the request allows
+// that: see [upstream.Request.Inline].
+func (t *Target) KeepsLink(p content.Part, link *content.URL) bool {
+	links := t.Files.DocumentLinks
+	if _, ok := p.(*content.Image); ok {
+		links = t.Files.ImageLinks
+	}
+	return t.Files.Alike || links && isWebURL(link.URL)
 }
 
 func isWebURL(link string) bool {
@@ -450,7 +466,7 @@ func (l *lowering) documentSource(p *content.Document, at Path) content.Source {
 		}
 		return s
 	}
-	s, ok := l.source(p.Source, at, l.t.Files.DocumentLinks, false)
+	s, ok := l.source(p.Source, at, l.t.Files.DocumentLinks)
 	if b, isData := s.(*content.Base64); ok && isData {
 		return l.base64Document(p, b, at)
 	}
@@ -496,7 +512,7 @@ func (l *lowering) documentFile(p, q *content.Document, at Path, in site) {
 	if l.unreadableRemote(p, at) {
 		return
 	}
-	s, ok := l.source(p.Source, at, f.DocumentLinks, false)
+	s, ok := l.source(p.Source, at, f.DocumentLinks)
 	if !ok {
 		return
 	}
@@ -548,7 +564,7 @@ func (l *lowering) documentFile(p, q *content.Document, at Path, in site) {
 func (l *lowering) isKept(s content.Source) bool {
 	switch s := s.(type) {
 	case *content.URL:
-		return l.t.Files.DocumentLinks && l.n.ForwardLinks && isWebURL(s.URL)
+		return l.keepsLink(s, l.t.Files.DocumentLinks)
 	case *content.File:
 		return l.loaded
 	}

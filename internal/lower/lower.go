@@ -42,10 +42,9 @@ type Request struct {
 	Cut    []string // stop sequences that the server does not have; the reader of the response cuts at them
 
 	// Load is set if files must be fetched: they are links or ids that the target
-	// does not accept. The request is then inlined and lowered again. LoadDocuments is
-	// set if some of these files are not images. Stored is set if there are ids that the
-	// target accepts: the files may be stored elsewhere, too.
-	Load, LoadDocuments, Stored bool
+	// does not accept. The request is then inlined and lowered again. Stored is set if
+	// there are ids that the target accepts: the files may be stored elsewhere, too.
+	Load, Stored bool
 }
 
 // Lower returns n as the target accepts it, and the losses. It does not change n; the

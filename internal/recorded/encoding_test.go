@@ -265,7 +265,7 @@ func checkLinks(d destination, n *upstream.Request) error {
 	if n.ForwardLinks || len(filePaths(n)) == 0 {
 		return nil
 	}
-	inline, err := n.Inline(context.Background(), false)
+	inline, err := n.Inline(context.Background(), nil)
 	if err != nil {
 		return nil // the request fails
 	}

@@ -13,23 +13,31 @@ import (
 // A prompt is the part of a document that vendors cache, in pieces: first the tools
 // and the system text, then the turns, each as its role and its parts.
 type prompt struct {
-	fixed string
-	turns []string
+	fixed     string
+	turns     []string
+	responses int // number of turns of the assistant
+	last      int // index in turns of the first piece behind these
 }
 
 // promptOf reads the prompt of a document. It omits cache marks, and a text has one
 // form, whether it is a string or in a list.
 func promptOf(format content.Format, body string) prompt {
 	v := withoutMarks(parseJSON(body))
+	p := prompt{fixed: encodeJSON(at(v, "tools"))}
 	switch format {
 	case formatMessages:
-		return prompt{encodeJSON(at(v, "tools")) + strings.Join(pieces(at(v, "system")), ""), turnPieces(listAt(v, "messages"), "content")}
+		p.fixed += strings.Join(pieces(at(v, "system")), "")
+		p.addTurns(listAt(v, "messages"), "content")
 	case formatGenerate:
-		return prompt{encodeJSON(at(v, "tools")) + encodeJSON(at(v, "systemInstruction")), turnPieces(listAt(v, "contents"), "parts")}
+		p.fixed += encodeJSON(at(v, "systemInstruction"))
+		p.addTurns(listAt(v, "contents"), "parts")
 	case formatChat:
-		return prompt{encodeJSON(at(v, "tools")), turnPieces(listAt(v, "messages"), "content")}
+		p.addTurns(listAt(v, "messages"), "content")
+	default:
+		p.fixed += stringAt(v, "instructions")
+		p.addTurns(listAt(v, "input"), "content")
 	}
-	return prompt{encodeJSON(at(v, "tools")) + stringAt(v, "instructions"), turnPieces(listAt(v, "input"), "content")}
+	return p
 }
 
 // withoutMarks returns a value without its cache marks.
@@ -49,17 +57,20 @@ func withoutMarks(v any) any {
 	return v
 }
 
-// turnPieces returns the pieces of turns: for each what is beside its parts, and
-// then its parts.
-func turnPieces(turns []any, parts string) (list []string) {
+// addTurns adds the pieces of turns: for each what is beside its parts, and then its
+// parts.
+func (p *prompt) addTurns(turns []any, parts string) {
 	for _, t := range turns {
 		t, _ := t.(object)
-		p := pieces(t[parts])
+		list := pieces(t[parts])
 		delete(t, parts)
-		list = append(list, encodeJSON(t))
-		list = append(list, p...)
+		p.turns = append(p.turns, encodeJSON(t))
+		p.turns = append(p.turns, list...)
+		switch role, kind := stringAt(t, "role"), stringAt(t, "type"); {
+		case role == "assistant", role == "model", role == "" && !strings.HasSuffix(kind, "_output"):
+			p.responses, p.last = p.responses+1, len(p.turns)
+		}
 	}
-	return list
 }
 
 // pieces returns the parts of a turn.
@@ -95,12 +106,17 @@ func onlyText(p any) bool {
 }
 
 // begins checks that a prompt is the beginning of a later one. A text at its end may
-// be longer in the later one.
+// be longer in the later one. If nothing was sent of the response between them, its last
+// message became a part of the later one's, and may have another form.
 func (p prompt) begins(later prompt) error {
 	if p.fixed != later.fixed {
 		return fmt.Errorf("tools and system text\n%s\nbecame\n%s", p.fixed, later.fixed)
 	}
-	for i, s := range p.turns {
+	turns := p.turns
+	if later.responses == p.responses {
+		turns = turns[:p.last]
+	}
+	for i, s := range turns {
 		switch {
 		case i >= len(later.turns):
 			return fmt.Errorf("not sent any more, from piece %d:\n%s", i, excerpt(p.turns[i:]))

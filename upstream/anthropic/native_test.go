@@ -92,7 +92,7 @@ func TestFiles(t *testing.T) {
 	}{
 		{"link", image(&content.URL{URL: "https://a.example/x.jpg"}), false, `"source":{"type":"base64","media_type":"image/gif","data":"R0lGODlhAQABAAAAADs="}`, ""},
 		{"forwarded link", image(&content.URL{URL: "https://a.example/x.jpg"}), true, `"source":{"type":"url","url":"https://a.example/x.jpg"}`, ""},
-		{"link with an unknown scheme", image(&content.URL{URL: "gs://a/x.jpg"}), true, "", "turns.0.parts.0.source"},
+		{"forwarded link that the vendor cannot fetch", image(&content.URL{URL: "gs://a/x.jpg"}), true, `"source":{"type":"base64","media_type":"image/gif","data":"R0lGODlhAQABAAAAADs="}`, ""},
 		{"text file", document(&content.URL{URL: "https://a.example/x.txt"}), false, `"source":{"type":"text","media_type":"text/plain","data":"hello"}`, ""},
 		{"id of the vendor", document(&content.File{ID: "file_011CNha8iCJcU1wXNR6q4V8w"}), false, `"source":{"type":"file","file_id":"file_011CNha8iCJcU1wXNR6q4V8w"}`, ""},
 		{"id of another vendor", document(&content.File{ID: "file-abc"}), false, "", "turns.0.parts.0.source"},

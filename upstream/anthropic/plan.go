@@ -31,10 +31,10 @@ type plan struct {
 	clientHeader http.Header // forwarded from the client
 	losses       []lower.Loss
 
-	wire    *document.Document // the original document, if it can be sent
 	model   string
-	target  *lower.Target  // otherwise
-	lowered *lower.Request // also otherwise
+	target  *lower.Target
+	wire    *document.Document // the original document, if it can be sent
+	lowered *lower.Request     // otherwise
 }
 
 // plan lowers a request. It returns an error for what the format cannot represent.
@@ -45,11 +45,11 @@ type plan struct {
 // They use only members of version 2023-06-01, so they need no betas.
 func (c *Client) plan(n *upstream.Request) (*plan, error) {
 	p := &plan{client: c, source: n, header: make(http.Header), model: c.client.Model(n.Model)}
+	p.target = c.target(p.model, n)
 	if p.wire = snapshot.DocumentOf(n, messages.Format); p.wire != nil {
 		p.setHeader(n.Header)
 		return p, nil
 	}
-	p.target = c.target(p.model, n)
 	if isNative(n.Header) {
 		p.setHeader(n.Header)
 	} else {
@@ -119,7 +119,7 @@ func (p *plan) load(ctx context.Context) ([]lower.Loss, error) {
 	if p.wire == nil && !p.lowered.Load {
 		return nil, nil
 	}
-	n, err := p.source.Inline(ctx, true)
+	n, err := p.source.Inline(ctx, p.target.KeepsLink)
 	switch {
 	case err != nil:
 		return nil, err
@@ -127,7 +127,7 @@ func (p *plan) load(ctx context.Context) ([]lower.Loss, error) {
 	case n == p.source:
 		return nil, nil
 	default:
-		p.wire, p.target = nil, p.client.target(p.model, n)
+		p.wire = nil
 	}
 	before := p.losses
 	err = p.lower(n, true)

@@ -75,7 +75,7 @@ func (p *plan) load(ctx context.Context) (news []content.Loss, err error) {
 	if p.wire != nil || !p.request.Load && !p.request.Stored {
 		return nil, nil
 	}
-	n, err := p.source.Inline(ctx, true)
+	n, err := p.source.Inline(ctx, p.target.KeepsLink)
 	if err != nil {
 		return nil, err
 	}

@@ -427,9 +427,7 @@ func (p *plan) body(ctx context.Context, w *upstream.Writer) (adapter.Body, erro
 		return nil, p.err
 	}
 	if p.lowered.Load {
-		// Chat Completions accepts URLs of images only.
-		links := p.target.acceptsLinks() && !p.lowered.LoadDocuments || p.target.isOpenAI && p.client.format == ResponsesFormat
-		n, err := p.req.Inline(ctx, links)
+		n, err := p.req.Inline(ctx, p.client.lowerTarget(&p.target, p.dropThinking).KeepsLink)
 		if err != nil {
 			return nil, err
 		}

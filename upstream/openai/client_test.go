@@ -217,7 +217,7 @@ func TestFiles(t *testing.T) {
 	}{
 		{"link", false, true, openai.Dialect{}, []content.Part{image}, []string{`"url":"https://a.example/a.png"`}, 0},
 		{"link not forwarded", false, false, openai.Dialect{}, []content.Part{image}, []string{loaded}, 1},
-		{"link with document", false, true, openai.Dialect{}, []content.Part{image, document("a.pdf")}, []string{loaded, `"file_data":"data:application/pdf;base64,JVBERi0xLjcK"`}, 2},
+		{"link with document", false, true, openai.Dialect{}, []content.Part{image, document("a.pdf")}, []string{`"url":"https://a.example/a.png"`, `"file_data":"data:application/pdf;base64,JVBERi0xLjcK"`}, 1},
 		{"text", true, true, openai.Dialect{}, []content.Part{document("a.txt")}, []string{`plain words`}, 1},
 		{"compatible server", true, true, openai.Dialect{}, []content.Part{image}, []string{loaded}, 1},
 		{"compatible server with Links", true, true, openai.Dialect{Links: true}, []content.Part{image}, []string{`"url":"https://a.example/a.png"`}, 0},
