@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"hash/maphash"
 	"slices"
 
 	"github.com/polywire/polywire/content"
@@ -50,13 +51,18 @@ type place struct {
 // [loss.MaxPaths] places.
 type log struct {
 	losses  []Loss
-	seen    map[place]struct{}    // of losses; nil while there are few
+	seed    maphash.Seed
+	seen    map[uint64]int32      // indexes in losses by hash; nil while there are few
 	rules   map[*loss.Rule]*tally // nil while there are few losses
 	dropped int                   // number of reports, repeated ones included, of something that was dropped
 }
 
-// A tally counts the losses of a rule. last is the index of its last one.
-type tally struct{ n, last int }
+// A tally counts the losses of a rule.
+type tally struct {
+	n      int
+	last   int    // index of its last one
+	number uint64 // of the rule
+}
 
 // add adds the loss of r at a path.
 func (l *log) add(r *loss.Rule, at Path) {
@@ -64,52 +70,54 @@ func (l *log) add(r *loss.Rule, at Path) {
 	if r.Severity == content.LossDropped {
 		l.dropped++
 	}
-	p := place{r, at}
-	if l.seen == nil {
-		for i := range l.losses {
-			if l.losses[i].Rule == r && l.losses[i].Path == at {
-				return
-			}
-		}
-		if len(l.losses) == few {
-			l.index()
-		}
-	}
-	if l.seen != nil {
-		if _, known := l.seen[p]; known {
+	n := len(l.losses)
+	if n < few {
+		if slices.Contains(l.losses, Loss{Rule: r, Path: at}) {
 			return
 		}
-		t := l.rules[r]
-		if t == nil {
-			t = new(tally)
-			l.rules[r] = t
+	} else {
+		if l.seen == nil {
+			l.begin()
 		}
-		if t.n == loss.MaxPaths {
-			l.losses[t.last].More++
+		if !l.count(r, &at, n) {
 			return
 		}
-		t.n, t.last = t.n+1, len(l.losses)
-		l.seen[p] = struct{}{}
 	}
-	if n := len(l.losses); n == cap(l.losses) {
+	if n == cap(l.losses) {
 		l.losses = slices.Grow(l.losses, max(n, 8)) // append leaves more garbage than doubling
 	}
 	l.losses = append(l.losses, Loss{Rule: r, Path: at})
 }
 
-// index makes the maps.
-func (l *log) index() {
-	l.seen, l.rules = make(map[place]struct{}), make(map[*loss.Rule]*tally)
+// begin makes the maps.
+func (l *log) begin() {
+	l.seed, l.seen, l.rules = maphash.MakeSeed(), make(map[uint64]int32), make(map[*loss.Rule]*tally)
 	for i := range l.losses {
-		x := &l.losses[i]
-		l.seen[place{x.Rule, x.Path}] = struct{}{}
-		t := l.rules[x.Rule]
-		if t == nil {
-			t = new(tally)
-			l.rules[x.Rule] = t
-		}
-		t.n, t.last = t.n+1, i
+		l.count(l.losses[i].Rule, &l.losses[i].Path, i)
 	}
+}
+
+// count counts the loss of r at a path, which gets an index. It returns false if the loss is
+// known, or the rule has too many.
+func (l *log) count(r *loss.Rule, at *Path, index int) bool {
+	t := l.rules[r]
+	if t == nil {
+		t = &tally{number: uint64(len(l.rules))}
+		l.rules[r] = t
+	}
+	h := at.hash(l.seed) + t.number
+	i, known := l.seen[h]
+	switch {
+	case known && l.losses[i].Rule == r && l.losses[i].Path == *at:
+		return false
+	case t.n == loss.MaxPaths:
+		l.losses[t.last].More++
+		return false
+	case !known:
+		l.seen[h] = int32(index)
+	}
+	t.n, t.last = t.n+1, index
+	return true
 }
 
 // sorted returns the losses in the order of their places. Those of one place have the
