@@ -237,7 +237,7 @@ func Example_first() {
 	}
 	// Output:
 	// claude 1
-	// dropped seed - the server does not accept a seed, or not this one; it was dropped
+	// dropped seed - the server does not accept this seed, or any; equal requests may have different responses
 	// smart 0
 }
 

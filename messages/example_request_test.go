@@ -59,7 +59,7 @@ func ExampleRequestFromUpstream() {
 	doc, err := back.AppendJSON(nil)
 	fmt.Println(string(doc), err)
 	// Output:
-	// dropped seed the server does not accept a seed, or not this one; it was dropped
+	// dropped seed the server does not accept this seed, or any; equal requests may have different responses
 	// {"model":"claude-sonnet-5","max_tokens":64,"messages":[{"role":"user","content":[{"type":"text","text":"Hello!"}]}]} <nil>
 }
 

@@ -14,7 +14,7 @@ import (
 // response, or where it may be processed, is more than a hint.
 var (
 	MembersLoss = &loss.Rule{Feature: loss.Members, Severity: content.LossHint,
-		Reason: "members that exist only in another format were dropped"}
+		Reason: "members that only another format has, and that are not known to change the response, were dropped"}
 	InfluenceLoss = &loss.Rule{Feature: loss.Members, Severity: content.LossDegraded,
 		Reason: "the member influences the response but exists only in another format; it was dropped"}
 	SafetyLoss = &loss.Rule{Feature: loss.Members, Severity: content.LossDegraded,

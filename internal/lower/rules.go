@@ -21,7 +21,7 @@ func dropped(feature, reason string) *loss.Rule {
 var (
 	SystemFile      = dropped(loss.SystemFiles, "system text can contain text only; the part was dropped")
 	SystemFileMoved = degraded(loss.SystemFiles, "system text can contain text only; the file was sent in the first user turn")
-	SystemTurn      = degraded(loss.SystemTurn, "the server does not accept system text at this place; it was sent as the user's")
+	SystemTurn      = degraded(loss.SystemTurn, "the server does not accept system text at this place; it was sent as the user's, and the model may give it less weight")
 	LeadingTurn     = hint(loss.SystemTurn, "the system turn before the conversation was sent as system text")
 	TurnsJoined     = hint(loss.TurnOrder, "consecutive turns of one role were joined, because they have tool calls, results or thinking")
 	TurnMembers     = dropped(loss.Members, "the turn was joined with the one before it; its extra members were dropped")
@@ -39,7 +39,7 @@ var (
 	EmptyMark     = hint(loss.CacheMarks, "the text with the cache mark is empty; both were omitted")
 	TextCitations = hint(loss.TextCitations, "the server has no citations of this kind in earlier responses; they were omitted")
 	Signature     = hint(loss.Signature, "only the vendor that made a signature can use it; it was omitted")
-	CacheMark     = hint(loss.CacheMarks, "the server accepts no cache mark at this place; the mark was omitted")
+	CacheMark     = hint(loss.CacheMarks, "the server accepts no cache mark at this place; the mark was omitted, and the server decides what it caches")
 	CacheTime     = hint(loss.CacheMarks, "the server has no lifetimes of cache marks; its default applies")
 	OwnMembers    = hint(loss.Members, "the server rejects extra members at this place; they were omitted")
 	VendorPart    = dropped(loss.VendorPart, "only another vendor can read this part; it was dropped")
@@ -71,7 +71,7 @@ var (
 
 // The rules for thinking of earlier responses.
 var (
-	Thinking        = hint(loss.ThinkingHistory, "earlier thinking that the server does not accept was omitted")
+	Thinking        = hint(loss.ThinkingHistory, "the server accepts its own earlier thinking at most; this thinking was omitted")
 	ThinkingLast    = hint(loss.ThinkingHistory, "thinking at the end of a turn was omitted, because nothing that it belongs to follows")
 	ThinkingBroken  = dropped(loss.LostThinking, "the client has altered thinking that the server needs; it was dropped")
 	ThinkingMissing = always(degraded(loss.LostThinking, "the server requires the thinking before tool calls, which is missing; an empty text was sent"))

@@ -5,14 +5,14 @@ import "github.com/polywire/polywire/internal/loss"
 // The rules for members of the request.
 var (
 	MemberReplaced = degraded(loss.Members, "a field of the request replaces this extra member, which was omitted")
-	UsageNotSent   = always(hint(loss.ResponseUsage, "the server rejects the request for token counts; the response has none"))
+	UsageNotSent   = always(hint(loss.ResponseUsage, "the server rejects the request for token counts; a handler estimates them"))
 )
 
 // The rules for tools.
 var (
 	ToolVendor       = dropped(loss.VendorTool, "the server does not have this built-in tool; it was dropped")
 	ToolMapped       = degraded(loss.VendorTool, "the built-in tool was replaced by the server's own tool for the same purpose")
-	ToolRestrictions = dropped(loss.VendorTool, "the server's own tool cannot be restricted in this way; the restriction was dropped")
+	ToolRestrictions = dropped(loss.VendorTool, "the server's own tool cannot be restricted in this way; it is used without the restriction")
 	ToolSettings     = degraded(loss.VendorTool, "the server's own tool does not have this setting; it was omitted")
 	ToolTwice        = degraded(loss.VendorTool, "the request has another built-in tool for the same purpose; this one was omitted")
 	ToolNameTaken    = dropped(loss.VendorTool, "a function has the name of the server's own tool for the same purpose; the built-in tool was dropped")
@@ -20,14 +20,14 @@ var (
 	ToolUndeclared   = hint(loss.VendorPart, "earlier tool calls use tools that the request does not declare; they were declared without a schema, and the model cannot call them")
 	ToolOutput       = hint(loss.ToolOutput, "the server has no schema of tool results; it was omitted")
 	ToolStrict       = degraded(loss.ToolStrict, "the server cannot hold the model to this schema; the schema was sent, but arguments are not validated")
-	ToolCache        = hint(loss.CacheMarks, "the server has no cache marks on tools; the mark was omitted")
+	ToolCache        = hint(loss.CacheMarks, "the server has no cache marks on tools; the mark was omitted, and the server decides what it caches")
 	ToolDescription  = degraded(loss.ToolOther, "the server accepts at most 1,024 characters; the description was cut")
 	ToolSchema       = hint(loss.ToolSchema, "the schema was rewritten with the same meaning: arguments are an object, types are in lower case, nullable is a type")
 )
 
 // The rules for the tool choice.
 var (
-	ChoiceNoTools       = hint(loss.ChoiceMode, "the request has no tools to choose from; the tool choice was omitted")
+	ChoiceNoTools       = hint(loss.ChoiceMode, "no tools are sent to choose from; the tool choice was omitted")
 	ChoiceUnknown       = dropped(loss.ChoiceMode, "the server does not have this tool choice; the model may call any tool or none")
 	ChoiceValidated     = degraded(loss.ChoiceMode, "the server cannot guarantee that arguments match their schema; the model may call tools without that guarantee")
 	ChoiceForced        = degraded(loss.ChoiceMode, "the model does not accept a required tool call; it may call tools")
@@ -70,17 +70,17 @@ var (
 // The rules for the thinking of the response.
 var (
 	ModeOff        = degraded(loss.ThinkingMode, "thinking cannot be turned off; the model thinks as little as possible")
-	ModeOn         = degraded(loss.ThinkingMode, "thinking cannot be turned on for the model; the setting was omitted")
+	ModeOn         = degraded(loss.ThinkingMode, "no setting is known that turns thinking on for the model; its default applies")
 	ModeAuto       = degraded(loss.ThinkingMode, "the model has no automatic thinking; a fixed amount was sent")
 	ModeBetween    = degraded(loss.ThinkingMode, "thinking cannot be limited to the time between tool calls; the model may always think")
-	ModeNone       = dropped(loss.ThinkingMode, "the model cannot think; the setting was dropped")
+	ModeNone       = degraded(loss.ThinkingMode, "the model cannot think; it responds without thinking")
 	ModeUnknown    = dropped(loss.ThinkingMode, "the server does not have this thinking mode; it was dropped")
-	ModeForcedTool = degraded(loss.ThinkingMode, "the model cannot think with a budget when a tool call is required; thinking was turned off")
+	ModeForcedTool = degraded(loss.ThinkingMode, "the model cannot think with a budget when a tool call is required; thinking was turned off for this response")
 	ModeMissing    = degraded(loss.LostThinking, "the thinking before the tool calls is missing; thinking was turned off for this response")
 
-	BudgetAsEffort = degraded(loss.ThinkingBudget, "the budget of thinking tokens was sent as an effort")
-	BudgetOmitted  = degraded(loss.ThinkingBudget, "the server has no budget of thinking tokens beside the other settings; it was omitted")
-	BudgetAlone    = dropped(loss.ThinkingBudget, "the server has no budget of thinking tokens without a thinking mode; it was dropped")
+	BudgetAsEffort = degraded(loss.ThinkingBudget, "the model has efforts in place of budgets of thinking tokens; the nearest effort was sent")
+	BudgetOmitted  = degraded(loss.ThinkingBudget, "the server has efforts in place of budgets of thinking tokens; only the request's effort was sent")
+	BudgetAlone    = dropped(loss.ThinkingBudget, "the request has a budget of thinking tokens without the mode that uses it; the budget was dropped")
 	BudgetAuto     = degraded(loss.ThinkingBudget, "the model does not accept a budget of thinking tokens, or none was given; it decides how much to think")
 	BudgetMissing  = hint(loss.ThinkingBudget, "the thinking mode has no budget; the model decides how much to think")
 	BudgetRange    = degraded(loss.ThinkingBudget, "the budget of thinking tokens is outside the range that the model accepts; the nearest one was sent")
@@ -88,14 +88,15 @@ var (
 
 	EffortOff      = degraded(loss.ThinkingEffort, "there is no effort when thinking is off; it was omitted")
 	EffortNearest  = degraded(loss.ThinkingEffort, "the model does not have this effort; the nearest one was sent")
-	EffortTools    = degraded(loss.ThinkingEffort, "the model accepts tools only without thinking in this format; thinking was turned off. The vendor's other format supports both")
+	EffortTools    = degraded(loss.ThinkingEffort, "the model accepts tools in this format only without thinking, which was turned off; the vendor's other format supports both")
 	EffortRefused  = degraded(loss.ThinkingEffort, "the server rejects an effort; the model's default applies")
 	EffortNone     = degraded(loss.ThinkingEffort, "the model does not accept an effort; it was omitted")
 	EffortUnknown  = dropped(loss.ThinkingEffort, "the server does not have this effort; it was dropped")
-	EffortAsBudget = degraded(loss.ThinkingEffort, "the model has no effort; a budget of thinking tokens was sent instead")
+	EffortAsBudget = degraded(loss.ThinkingEffort, "the model has no automatic thinking; a budget of thinking tokens that fits the effort was sent")
 	EffortAsAuto   = degraded(loss.ThinkingEffort, "the model has budgets of thinking tokens instead of efforts; it decides how much to think")
 	EffortBudget   = degraded(loss.ThinkingEffort, "the server accepts a budget of thinking tokens or an effort, not both; the effort was omitted")
 
+	DisplayNever       = hint(loss.ThinkingDisplay, "the server does not return thinking; there is none to show")
 	DisplayNone        = hint(loss.ThinkingDisplay, "the server cannot control which thinking is shown; the setting was omitted")
 	DisplayNoThinking  = hint(loss.ThinkingDisplay, "the model does not think; there is no thinking to show")
 	DisplayRefused     = hint(loss.ThinkingDisplay, "the server rejects the request for summaries; thinking is not shown")
@@ -106,21 +107,21 @@ var (
 
 // The rules for sampling.
 var (
-	Temperature         = dropped(loss.Temperature, "the model does not accept a temperature, or not this one; it was dropped")
-	TemperatureNearest  = degraded(loss.Temperature, "the server accepts temperatures from 0 to 1; the nearest one was sent")
-	TemperatureThinking = dropped(loss.Temperature, "the model does not accept a temperature while it thinks; it was dropped")
-	TopP                = dropped(loss.TopP, "the model does not accept top_p, or not this one; it was dropped")
-	TopPThinking        = dropped(loss.TopP, "the model does not accept top_p while it thinks; it was dropped")
+	Temperature         = dropped(loss.Temperature, "the model does not accept this temperature, or any; its default applies")
+	TemperatureNearest  = degraded(loss.Temperature, "the temperature is outside the range that the server accepts; the nearest one was sent")
+	TemperatureThinking = dropped(loss.Temperature, "the model does not accept a temperature while it thinks; its default applies")
+	TopP                = dropped(loss.TopP, "the model does not accept this top_p, or any; its default applies")
+	TopPThinking        = dropped(loss.TopP, "the model does not accept top_p while it thinks; its default applies")
 	TopPBeside          = dropped(loss.TopP, "the model accepts temperature or top_p, not both; top_p was dropped")
-	TopK                = dropped(loss.TopK, "the server does not accept top_k, or not this one; it was dropped")
-	TopKThinking        = dropped(loss.TopK, "the model does not accept top_k while it thinks; it was dropped")
-	Seed                = dropped(loss.Seed, "the server does not accept a seed, or not this one; it was dropped")
-	Penalties           = dropped(loss.Penalties, "the server does not accept penalties, or not this one; it was dropped")
-	StopsOff            = dropped(loss.StopSequences, "the model does not accept stop sequences; they were dropped")
+	TopK                = dropped(loss.TopK, "the server does not accept this top_k, or any; the model's default applies")
+	TopKThinking        = dropped(loss.TopK, "the model does not accept top_k while it thinks; its default applies")
+	Seed                = dropped(loss.Seed, "the server does not accept this seed, or any; equal requests may have different responses")
+	Penalties           = dropped(loss.Penalties, "the server does not accept this penalty, or any; none applies")
+	StopsOff            = dropped(loss.StopSequences, "the model does not accept stop sequences; they were dropped, and the response continues after them")
 	StopsCut            = degraded(loss.StopSequences, "the server has no stop sequences; Polywire cuts the response, and the usage may or may not include the tokens after the cut")
-	StopsOverLimit      = dropped(loss.StopSequences, "the server accepts fewer stop sequences; the last ones were dropped")
+	StopsOverLimit      = dropped(loss.StopSequences, "the server accepts fewer stop sequences; the last ones were dropped, and the response continues after them")
 	StopEmpty           = hint(loss.StopSequences, "an empty stop sequence was omitted")
-	StopBlank           = dropped(loss.StopSequences, "the server does not accept blank stop sequences; they were dropped")
+	StopBlank           = dropped(loss.StopSequences, "the server does not accept blank stop sequences; they were dropped, and the response continues after them")
 	Candidates          = dropped(loss.Candidates, "the server returns a single candidate; the others were dropped")
 )
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/foreign"
+	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -41,13 +42,21 @@ func (l *lowering) thinking() {
 // noThinking drops all settings, because the model cannot think.
 func (l *lowering) noThinking() {
 	t := &l.to.Thinking
+	l.loseThinking(ModeNone, t)
+	*t = upstream.Thinking{}
+}
+
+// loseThinking reports that the settings t, which ask for thinking, have no effect.
+func (l *lowering) loseThinking(r *loss.Rule, t *upstream.Thinking) {
 	if t.Enabled() {
-		l.lose(ModeNone, At("thinking.mode"))
+		l.lose(r, At("thinking.mode"))
 	}
 	if t.Effort != "" {
-		l.lose(ModeNone, At("thinking.effort"))
+		l.lose(r, At("thinking.effort"))
 	}
-	*t = upstream.Thinking{}
+	if t.Budget != nil {
+		l.lose(r, At("thinking.budget"))
+	}
 }
 
 // isMode reports whether a mode is known.
@@ -182,7 +191,7 @@ func (l *lowering) wantedEffort(n *upstream.Thinking, d *Dial) string {
 			l.lose(EffortOff, At("thinking.effort"))
 		}
 		return "none"
-	case n.Mode == upstream.ThinkingBetweenTools:
+	case n.Mode == upstream.ThinkingBetweenTools && !d.Never:
 		l.lose(ModeBetween, At("thinking.mode"))
 	}
 	switch {
@@ -195,7 +204,7 @@ func (l *lowering) wantedEffort(n *upstream.Thinking, d *Dial) string {
 	case n.Enabled() && d.OffByDefault:
 		return "medium"
 	case n.Enabled() && d.Never:
-		l.lose(ModeOn, At("thinking.mode"))
+		l.lose(ModeNone, At("thinking.mode"))
 	}
 	return ""
 }
@@ -249,14 +258,10 @@ func (l *lowering) acceptedEffort(n *upstream.Thinking, d *Dial, want string) st
 			l.lose(ModeOff, At("thinking.mode"))
 		}
 	case effort == "" || effort == "none":
-		if n.Mode != "" {
-			l.lose(ModeOn, At("thinking.mode"))
-		}
-		if n.Effort != "" {
-			l.lose(ModeOn, At("thinking.effort"))
-		}
-		if n.Budget != nil {
-			l.lose(BudgetOmitted, At("thinking.budget"))
+		if d.Never {
+			l.loseThinking(ModeNone, n)
+		} else {
+			l.loseThinking(ModeOn, n)
 		}
 	default:
 		switch {
@@ -279,7 +284,7 @@ func (l *lowering) dialDisplay(n *upstream.Thinking, d *Dial) {
 	t, at := &l.to.Thinking, At("thinking.display")
 	if d.Display < DisplayWords {
 		if d.Display == DisplayHidden && t.Display != "" && t.Display != "omitted" {
-			l.lose(DisplayNone, at)
+			l.lose(DisplayNever, at)
 			t.Display = ""
 		}
 		return

@@ -37,9 +37,7 @@ const minBudget = 1024
 // modes lowers thinking to a mode.
 func (l *lowering) modes(m *Modes) {
 	t := &l.to.Thinking
-	if m.Model != nil {
-		l.modelModes(m.Model)
-	}
+	asBudget := m.Model != nil && l.modelModes(m.Model)
 	switch t.Mode {
 	case "":
 		if l.hasMember(m.Member) {
@@ -70,9 +68,13 @@ func (l *lowering) modes(m *Modes) {
 		l.lose(EffortUnknown, At("thinking.effort"))
 		t.Effort = ""
 	}
-	if m.StepThinking && t.Mode == upstream.ThinkingBudget && l.isThinkingMissing() {
+	switch {
+	case t.Mode != upstream.ThinkingBudget:
+	case m.StepThinking && l.isThinkingMissing():
 		l.lose(ModeMissing, At("thinking.mode"))
 		*t = upstream.Thinking{Mode: upstream.ThinkingOff, Effort: t.Effort}
+	case asBudget:
+		l.lose(EffortAsBudget, At("thinking.effort"))
 	}
 	l.thinks = t.Mode == upstream.ThinkingAuto || t.Mode == upstream.ThinkingBudget
 }
@@ -87,11 +89,12 @@ func (l *lowering) dropDisplay(thinks bool) {
 	t.Display = ""
 }
 
-// modelModes selects a mode that the model supports.
-func (l *lowering) modelModes(m *ModelModes) {
+// modelModes selects a mode that the model supports. asBudget reports that an effort has
+// become a budget.
+func (l *lowering) modelModes(m *ModelModes) (asBudget bool) {
 	t := &l.to.Thinking
 	if t.Mode == "" {
-		l.inferMode(m)
+		asBudget = l.inferMode(m)
 	}
 	switch t.Mode {
 	case upstream.ThinkingOff:
@@ -123,11 +126,12 @@ func (l *lowering) modelModes(m *ModelModes) {
 		l.lose(EffortNearest, At("thinking.effort"))
 		t.Effort = "high"
 	}
+	return asBudget
 }
 
 // inferMode enables thinking if a request without a mode has an effort or shows
-// thinking: models of other vendors with an effort think.
-func (l *lowering) inferMode(m *ModelModes) {
+// thinking: models of other vendors with an effort think. asBudget is that of modelModes.
+func (l *lowering) inferMode(m *ModelModes) (asBudget bool) {
 	t := &l.to.Thinking
 	switch {
 	case !m.Known:
@@ -139,12 +143,13 @@ func (l *lowering) inferMode(m *ModelModes) {
 	case m.Adaptive:
 		t.Mode = upstream.ThinkingAuto
 	default:
-		l.lose(EffortAsBudget, At("thinking.effort"))
 		n := l.effortBudget(t.Effort)
 		if t.Mode, t.Budget = upstream.ThinkingBudget, &n; !m.Efforts {
 			t.Effort = ""
 		}
+		return true
 	}
+	return false
 }
 
 // effortBudgets maps efforts to budgets of thinking tokens.

@@ -54,10 +54,19 @@ func TestDial(t *testing.T) {
 			to:     sends(upstream.Thinking{Effort: "low"}),
 			losses: []Loss{lost(EffortOff, "thinking.effort"), lost(ModeOff, "thinking.mode")},
 		},
+		{
+			name: "a budget, for a model that cannot think", target: dial(Dial{Never: true}),
+			from: think(upstream.Thinking{Mode: budget, Budget: value(int64(9000)), Effort: "low"}),
+			to:   sends(upstream.Thinking{}), losses: []Loss{lost(ModeNone, "thinking.mode"), lost(ModeNone, "thinking.effort"), lost(ModeNone, "thinking.budget")},
+		},
+		{
+			name: "an effort, for a model without known efforts", target: dial(Dial{}), from: think(upstream.Thinking{Mode: auto, Effort: "low"}),
+			to: sends(upstream.Thinking{}), losses: []Loss{lost(ModeOn, "thinking.mode"), lost(ModeOn, "thinking.effort")},
+		},
 		{name: "off, which the model always is", target: dial(Dial{Never: true}), from: think(upstream.Thinking{Mode: off}), to: sends(upstream.Thinking{})},
 		{
 			name: "on, which the model cannot", target: dial(Dial{Never: true}), from: think(upstream.Thinking{Mode: between}),
-			to: sends(upstream.Thinking{}), losses: []Loss{lost(ModeBetween, "thinking.mode"), lost(ModeOn, "thinking.mode")},
+			to: sends(upstream.Thinking{}), losses: []Loss{lost(ModeNone, "thinking.mode")},
 		},
 		{
 			name: "on, by an effort", target: dial(Dial{Efforts: append(efforts, "medium"), OffByDefault: true}), from: think(upstream.Thinking{Mode: auto}),
@@ -108,7 +117,7 @@ func TestDial(t *testing.T) {
 
 		{
 			name: "hidden", target: dial(Dial{Efforts: efforts, Display: DisplayHidden}), from: think(upstream.Thinking{Mode: auto, Display: "full"}),
-			to: sends(upstream.Thinking{Mode: auto}), losses: []Loss{lost(DisplayNone, "thinking.display")},
+			to: sends(upstream.Thinking{Mode: auto}), losses: []Loss{lost(DisplayNever, "thinking.display")},
 		},
 		{
 			name: "summary by default", target: dial(Dial{Efforts: efforts, Display: DisplayWords}), from: think(upstream.Thinking{Mode: auto}),
@@ -259,6 +268,11 @@ func TestModes(t *testing.T) {
 				Turns: call, Tools: []content.Tool{function},
 			},
 			to: becomes(upstream.Thinking{Mode: off}), losses: []Loss{lost(ModeMissing, "thinking.mode")},
+		},
+		{
+			name: "a call without its thinking, beside an effort", target: model(budgets),
+			from: upstream.Request{MaxTokens: value(int64(9000)), Thinking: upstream.Thinking{Effort: "low"}, Turns: call, Tools: []content.Tool{function}},
+			to:   becomes(upstream.Thinking{Mode: off}), losses: []Loss{lost(ModeMissing, "thinking.mode")},
 		},
 	})
 }

@@ -18,7 +18,7 @@ func ExampleInput() {
 	// Output:
 	// {"type":"OBJECT","properties":{"when":{"type":"STRING","format":"date","nullable":true},"step":{"type":"NUMBER"}}}
 	// hint additionalProperties: the target cannot forbid properties that are not listed; they are allowed
-	// degraded properties.step.multipleOf: the target does not support this constraint; it was dropped
+	// degraded properties.step.multipleOf: the target does not support this constraint; it was dropped, and values may violate it
 }
 
 func ExampleOutput() {

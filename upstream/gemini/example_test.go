@@ -62,5 +62,5 @@ func ExampleClient_Preflight() {
 	}
 	// Output:
 	// degraded choice.no_parallel: the server cannot forbid parallel tool calls; the model may call tools in parallel
-	// hint system.0.cache: the server accepts no cache mark at this place; the mark was omitted
+	// hint system.0.cache: the server accepts no cache mark at this place; the mark was omitted, and the server decides what it caches
 }

@@ -204,9 +204,10 @@ var requestLossCases = []lossCase{
 	{rule: lower.StopsOff, path: "stop_sequences", model: "o3", change: func(r *upstream.Request) { r.StopSequences = []string{"a"} }},
 	{rule: lower.StopsOverLimit, path: "stop_sequences", change: func(r *upstream.Request) { r.StopSequences = strings.Split("abcde", "") }},
 	{rule: lower.ModeOff, path: "thinking.mode", model: "gpt-5", change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingOff})},
-	{rule: lower.ModeOn, path: "thinking.mode", change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingAuto})},
-	{rule: lower.ModeOn, path: "thinking.effort", change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingAuto, Effort: "high"})},
-	{rule: lower.ModeOn, path: "thinking.effort", change: thinkingOf(upstream.Thinking{Effort: "high"})},
+	{rule: lower.ModeNone, path: "thinking.mode", change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingAuto})},
+	{rule: lower.ModeNone, path: "thinking.effort", change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingAuto, Effort: "high"})},
+	{rule: lower.ModeNone, path: "thinking.effort", change: thinkingOf(upstream.Thinking{Effort: "high"})},
+	{rule: lower.ModeOn, path: "thinking.effort", model: "ft:unknown", change: thinkingOf(upstream.Thinking{Effort: "high"})},
 	{rule: lower.ModeAuto, path: "thinking.mode", model: "gpt-5.1", change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingAuto})},
 	{rule: lower.ModeBetween, path: "thinking.mode", model: "gpt-5", change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingBetweenTools})},
 	{rule: lower.ModeUnknown, path: "thinking.mode", change: thinkingOf(upstream.Thinking{Mode: "odd"})},
@@ -217,7 +218,7 @@ var requestLossCases = []lossCase{
 	{rule: lower.EffortNearest, path: "thinking.effort", model: "gpt-5", change: thinkingOf(upstream.Thinking{Effort: "max"})},
 	{rule: lower.EffortTools, path: "thinking", model: "gpt-5.6-sol", change: withTool(plainTool)},
 	{rule: lower.EffortRefused, path: "thinking", compatible: true, refusals: refusals{fields: fieldEffort}, change: thinkingOf(upstream.Thinking{Effort: "low"})},
-	{rule: lower.DisplayNone, path: "thinking.display", change: thinkingOf(upstream.Thinking{Display: "full"})},
+	{rule: lower.DisplayNever, path: "thinking.display", change: thinkingOf(upstream.Thinking{Display: "full"})},
 	{rule: lower.OutputStrict, path: "output.schema", change: func(r *upstream.Request) {
 		r.Output.Schema.JSON = `{"type":"object","patternProperties":{"^a":{"type":"string"}}}`
 	}},
@@ -567,8 +568,9 @@ func responsesSettingLossCases() []responsesLossCase {
 		{lower.LimitLowered, "max_tokens", v, with(newRequest("gpt-4.1", hi), func(r *upstream.Request) { r.MaxTokens = number(int64(32769)) }), 0},
 		{lower.LimitRaised, "max_tokens", v, requestWith(func(r *upstream.Request) { r.MaxTokens = number(int64(1)) }), 0},
 		{lower.ModeOff, "thinking.mode", v, with(newRequest("gpt-6.2-sol", hi), func(r *upstream.Request) { r.Thinking.Mode = upstream.ThinkingOff }), 0},
-		{lower.ModeOn, "thinking.mode", v, with(newRequest("gpt-4.1", hi), func(r *upstream.Request) { r.Thinking.Mode = upstream.ThinkingAuto }), 0},
-		{lower.ModeOn, "thinking.effort", v, with(newRequest("gpt-4.1", hi), func(r *upstream.Request) {
+		{lower.ModeNone, "thinking.mode", v, with(newRequest("gpt-4.1", hi), func(r *upstream.Request) { r.Thinking.Mode = upstream.ThinkingAuto }), 0},
+		{lower.ModeOn, "thinking.effort", v, with(newRequest("ft:unknown", hi), func(r *upstream.Request) { r.Thinking.Effort = "high" }), 0},
+		{lower.ModeNone, "thinking.effort", v, with(newRequest("gpt-4.1", hi), func(r *upstream.Request) {
 			r.Thinking = upstream.Thinking{Mode: upstream.ThinkingAuto, Effort: "high"}
 		}), 0},
 		{lower.ModeAuto, "thinking.mode", v, requestWith(func(r *upstream.Request) { r.Thinking.Mode = upstream.ThinkingAuto }), 0},

@@ -180,8 +180,8 @@ var turnCases = []formatsCase{
 	{name: "budget for model without thinking", model: "gpt-4.1", change: func(r *upstream.Request) {
 		r.Tools, r.Thinking = []content.Tool{fTool}, upstream.Thinking{Mode: upstream.ThinkingBudget, Budget: &seven}
 	},
-		chat:      encoding{not: "effort", losses: []content.Loss{lower.ModeOn.At("thinking.mode"), lower.BudgetOmitted.At("thinking.budget")}},
-		responses: encoding{not: "effort", losses: []content.Loss{lower.ModeOn.At("thinking.mode"), lower.BudgetOmitted.At("thinking.budget")}}},
+		chat:      encoding{not: "effort", losses: []content.Loss{lower.ModeNone.At("thinking.mode"), lower.ModeNone.At("thinking.budget")}},
+		responses: encoding{not: "effort", losses: []content.Loss{lower.ModeNone.At("thinking.mode"), lower.ModeNone.At("thinking.budget")}}},
 	{name: "budget and effort", change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingBudget, Budget: &seven, Effort: "high", Display: "omitted"}),
 		chat:      encoding{has: `"reasoning_effort":"high"`, losses: []content.Loss{lower.BudgetOmitted.At("thinking.budget")}},
 		responses: encoding{has: `"reasoning":{"effort":"high"}`, losses: []content.Loss{lower.BudgetOmitted.At("thinking.budget")}}},
@@ -258,10 +258,10 @@ var resultCases = []formatsCase{
 		chat:      encoding{losses: []content.Loss{lower.OutputImage.At("output.aspect_ratio"), lower.OutputImage.At("output.image_size")}},
 		responses: encoding{losses: []content.Loss{lower.OutputImage.At("output.aspect_ratio"), lower.OutputImage.At("output.image_size")}}},
 	{name: "thinking off with display", model: "o3", change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingOff, Display: "summarized"}),
-		chat:      encoding{has: `"reasoning_effort":"low"`, losses: []content.Loss{lower.ModeOff.At("thinking.mode"), lower.DisplayNone.At("thinking.display")}},
+		chat:      encoding{has: `"reasoning_effort":"low"`, losses: []content.Loss{lower.ModeOff.At("thinking.mode"), lower.DisplayNever.At("thinking.display")}},
 		responses: encoding{has: `"reasoning":{"effort":"low","summary":"auto"}`, losses: []content.Loss{lower.ModeOff.At("thinking.mode")}}},
 	{name: "thinking off with display, model without thinking", model: "gpt-4.1", change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingOff, Display: "summarized"}),
-		chat:      encoding{not: "effort", losses: []content.Loss{lower.DisplayNone.At("thinking.display")}},
+		chat:      encoding{not: "effort", losses: []content.Loss{lower.DisplayNever.At("thinking.display")}},
 		responses: encoding{not: "summary"}},
 }
 

@@ -85,6 +85,7 @@ var thinking = []Feature{
 		{When: "for low and medium by Mistral's server", To: []Server{OtherChat}, Host: mistral, Set: effort("low")},
 		{When: "if the server rejects it", To: []Server{OtherChat}, Rejects: []string{"reasoning_effort"}, Set: effort("low")},
 		{When: "while thinking is off", From: m, Set: thinks(upstream.Thinking{Mode: upstream.ThinkingOff, Effort: "high"})},
+		{Unlisted: true, To: []Server{OpenAIChat, Responses}, Model: "ft:unknown", Set: effort("low")},
 		{Unlisted: true, Set: effort("odd")},
 		{Unlisted: true, To: []Server{Messages}, Set: thinks(upstream.Thinking{Mode: upstream.ThinkingOff, Effort: "max"})},
 		{Unlisted: true, To: []Server{Messages}, Model: "claude-3-5-haiku", Set: effort("low")},
