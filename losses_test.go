@@ -115,6 +115,8 @@ outcome first and then the outcomes under other conditions:
   with a file that the model cannot read.
 - **–**: only clients of the server's own format can send it.
 
+The handlers refuse the requests in rows in *italics*, as the vendors do. Only programs that embed Polywire can make them.
+
 The tables are made by running requests through the adapters. Unless a cell names a model, the models are
 {models}.
 "Others" are servers of Chat Completions other than OpenAI's, without options;

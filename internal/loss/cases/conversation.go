@@ -7,7 +7,7 @@ import (
 )
 
 var conversation = []Feature{
-	{Name: loss.SystemFiles, Row: "image in system text", Cases: []Case{
+	{Name: loss.SystemFiles, Row: "*image in system text*", Cases: []Case{
 		{Set: func(r *upstream.Request) { r.System = []content.Part{hello, png} }},
 		{When: "for audio", From: g, Set: func(r *upstream.Request) {
 			r.System = []content.Part{hello, audio(base64("audio/wav", wavData))}
@@ -34,7 +34,7 @@ var conversation = []Feature{
 		{When: "by Claude 4.5 and earlier", To: []Server{Messages}, Model: "claude-sonnet-4-5", Set: turns(user(hello), assistant(text("It is")))},
 		{When: "by Mistral's server", To: []Server{OtherChat}, Host: mistral, Set: turns(user(hello), assistant(text("It is")))},
 	}},
-	{Name: loss.EmptyText, Cases: []Case{
+	{Name: loss.EmptyText, From: g, Cases: []Case{
 		{Set: parts(text(""))},
 		{When: "as the last turn", Set: turns(user(hello), assistant(hello), user(text("")))},
 		{Unlisted: true, Set: turns(user(hello), assistant(), user(hello))},
@@ -68,13 +68,13 @@ var results = []Feature{
 	{Name: loss.CallOrder, Row: "text after a tool call", Cases: []Case{
 		{Set: all(declared(function("f")), turns(user(hello), assistant(call("call_1", "f"), hello), user(result("call_1", hello))))},
 	}},
-	{Name: loss.ResultPairs, Row: "tool call without a result", Cases: []Case{
+	{Name: loss.ResultPairs, Row: "*tool call without a result*", Cases: []Case{
 		{Set: called(hello)},
 	}},
-	{Name: loss.ResultPairs, Row: "tool result without a call", Cases: []Case{
+	{Name: loss.ResultPairs, Row: "*tool result without a call*", Cases: []Case{
 		{Set: all(declared(function("f")), parts(result("call_1", hello)))},
 	}},
-	{Name: loss.ResultOrder, Row: "tool results after other parts, or in several turns", Cases: []Case{
+	{Name: loss.ResultOrder, Row: "tool results after other parts, or in several turns", From: g, Cases: []Case{
 		{Set: all(declared(function("f")), turns(user(hello), assistant(call("call_1", "f"), call("call_2", "f")), user(hello, result("call_1", hello)), user(result("call_2", hello))))},
 	}},
 	{Name: loss.TurnOrder, Row: "other parts after tool results", Cases: []Case{
@@ -103,7 +103,7 @@ var results = []Feature{
 		{Unlisted: true, To: []Server{Responses}, Set: earlier(hello, &content.Thinking{
 			Redacted: signed(responses, `{"type":"mcp_call","id":"mcp_1"}`)}, hello)},
 	}},
-	{Name: loss.VendorPart, Row: "calls of functions that the request does not declare", Cases: []Case{
+	{Name: loss.VendorPart, Row: "calls of functions that the request does not declare", From: g, Cases: []Case{
 		{Set: turns(user(hello), assistant(call("call_1", "f")), user(result("call_1", hello)))},
 	}},
 	{Name: loss.VendorPart, Row: "summary of the conversation (`compaction`)", From: m, Cases: []Case{

@@ -31,8 +31,7 @@ var files = []Feature{
 	{Name: loss.ImageType, Row: "image", Cases: []Case{
 		{Set: parts(png)},
 		{When: "as HEIC", From: g, Set: parts(image(base64("image/heic", "AAAAGGZ0eXBoZWlj")))},
-		{When: "with a media type that does not match the data", Set: parts(image(base64("image/png", jpegData)))},
-		{When: "without a media type", From: g, Set: parts(image(base64("", pngData)))},
+		{When: "with a media type that does not match the data", From: g, Set: parts(image(base64("image/png", jpegData)))},
 		{When: "with `Dialect.TextOnly`", To: []Server{OtherChat}, Dialect: readsText, Set: parts(png)},
 		{Unlisted: true, Set: parts(image(base64("", pngData)))},
 		{Unlisted: true, Set: parts(image(base64("image/bmp", "Qk0AAAAAAAAAAA==")))},
@@ -43,7 +42,7 @@ var files = []Feature{
 		{Unlisted: true, Set: all(forwarded, parts(image(&content.URL{URL: "https://example.com/a.png", MediaType: "image/png"})))},
 		{Unlisted: true, Set: parts(image(&content.File{ID: "file_1"}))},
 	}},
-	{Name: loss.ImageByAssistant, Cases: []Case{
+	{Name: loss.ImageByAssistant, From: g, Cases: []Case{
 		{Set: earlier(hello, png)},
 		{When: "if no user turn follows", Set: turns(user(hello), assistant(hello, png))},
 		{Unlisted: true, Model: "claude-sonnet-4-5", To: []Server{Messages}, Set: turns(user(hello), assistant(hello, png))},

@@ -63,7 +63,7 @@ var tools = []Feature{
 	}},
 	{Name: loss.ChoiceMode, Row: "tool choice: a call is required", Cases: []Case{
 		{Set: chosen(content.ToolChoice{Mode: content.ChoiceAny}, "f", "g")},
-		{When: "without tools", Set: choice(content.ToolChoice{Mode: content.ChoiceAny})},
+		{When: "without tools", From: g, Set: choice(content.ToolChoice{Mode: content.ChoiceAny})},
 		{When: "beside web search", From: g, Set: all(declared(googleSearch), chosen(content.ToolChoice{Mode: content.ChoiceAny}, "f", "g"))},
 		{When: "with web search as the only tool", From: m, To: []Server{GenerateContent}, Set: all(declared(webSearch), choice(content.ToolChoice{Mode: content.ChoiceAny}))},
 		{When: "by Claude Opus 5.5 and Sonnet 5.5", To: []Server{Messages}, Model: "claude-opus-5-5", Set: chosen(content.ToolChoice{Mode: content.ChoiceAny}, "f")},
