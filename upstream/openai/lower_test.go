@@ -1,6 +1,8 @@
 package openai
 
 import (
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/polywire/polywire/content"
@@ -9,8 +11,8 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// someTargets are targets of all kinds.
-var someTargets = map[string]target{
+// someTargets are targets of all kinds, and those of all known servers by host.
+var someTargets = withServers(map[string]target{
 	"gpt-4o":   {model: "gpt-4o", isOpenAI: true, family: familyOf("gpt-4o")},
 	"gpt-5":    {model: "gpt-5", isOpenAI: true, family: familyOf("gpt-5")},
 	"gpt-5.6":  {model: "gpt-5.6", isOpenAI: true, family: familyOf("gpt-5.6")},
@@ -18,8 +20,14 @@ var someTargets = map[string]target{
 	"local":    {model: "local"},
 	"text":     {model: "local", dialect: Dialect{TextOnly: true, DescribeUnreadable: true}},
 	"strict":   {model: "local", dialect: Dialect{ShortIDs: true, StrictRoles: true, Reasoning: "reasoning_content", Thinking: thinkingObject}},
-	"mistral":  {model: "mistral-large", known: servers["api.mistral.ai"], dialect: servers["api.mistral.ai"].defaults},
 	"refusals": {model: "local", refusals: refusals{fields: 1<<31 - 1, toolsWithNone: true}},
+})
+
+func withServers(list map[string]target) map[string]target {
+	for host, s := range servers {
+		list[host] = target{model: "local", known: s, dialect: s.defaults}
+	}
+	return list
 }
 
 var bothFormats = []content.Format{ChatFormat, ResponsesFormat}
@@ -42,7 +50,8 @@ func TestLowerTwice(t *testing.T) {
 // FuzzLowerTwice is TestLowerTwice for changed requests.
 func FuzzLowerTwice(f *testing.F) {
 	var targets []*lower.Target
-	for _, name := range []string{"gpt-4o", "gpt-5.6", "local", "text", "strict", "mistral"} {
+	names := []string{"gpt-4o", "gpt-5.6", "local", "text", "strict"}
+	for _, name := range append(names, slices.Sorted(maps.Keys(servers))...) {
 		for _, format := range bothFormats {
 			target := someTargets[name]
 			targets = append(targets, target.lowered(format, false))
