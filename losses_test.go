@@ -74,7 +74,8 @@ something that the other format cannot represent. Polywire reports every such pl
 
 - **hint**: the meaning is kept. The loss concerns only cost, caching, bookkeeping or earlier thinking,
   or the form is equivalent. Responses may be worded differently, as with any change of model.
-- **degraded**: the meaning is kept in another form, such as an image moved out of a tool result.
+- **degraded**: the meaning is kept in another form, such as an image moved out of a tool result, or in a
+  weaker one, such as another amount of thinking.
 - **dropped**: the meaning is lost, such as a sampling parameter that the server does not support.
 
 Documents between equal formats are sent unchanged.

@@ -16,7 +16,8 @@ const (
 	LossHint Severity = iota + 1
 
 	// LossDegraded means that the meaning is kept in another form, such as an image
-	// that is moved out of a tool result.
+	// that is moved out of a tool result, or in a weaker one, such as another amount of
+	// thinking.
 	LossDegraded
 	// LossDropped means that something is omitted, such as a sampling parameter that
 	// the server does not support.

@@ -48,7 +48,7 @@ var (
 
 // The rules for the form of the response.
 var (
-	OutputStrict        = always(degraded(loss.OutputSchema, "the schema has no equivalent strict form; it was sent, but the response is not validated"))
+	OutputStrict        = always(degraded(loss.OutputSchema, "the schema has no equivalent strict form, in which all properties are required and no others allowed; it was sent, but the response may not match it"))
 	OutputUnsatisfiable = dropped(loss.OutputSchema, "no value matches the schema; it was dropped")
 	OutputSchema        = hint(loss.OutputSchema, "the schema was rewritten with the same meaning")
 	OutputWithTools     = dropped(loss.OutputSchema, "the model does not accept a response format together with functions; the format was dropped")
