@@ -74,7 +74,10 @@ func (l *lowering) sampling() {
 	if to.Seed != nil {
 		to.Seed = number(l, to.Seed, &r.Seed, sampled{Seed, Seed, Seed, At("seed")})
 	}
-	if to.Candidates > 1 && !r.Candidates {
+	switch {
+	case to.Candidates < 0:
+		l.refuse(content.CodeValue, At("candidates"), "must not be negative")
+	case to.Candidates > 1 && !r.Candidates:
 		l.lose(Candidates, At("candidates"))
 		to.Candidates = 0
 	}
@@ -98,6 +101,9 @@ type sampled struct {
 // number returns n as a target accepts it: n itself, another value, or nil.
 func number[T int64 | float64](l *lowering, n *T, rules *Number, p sampled) *T {
 	switch v := float64(*n); {
+	case v-v != 0: // NaN or infinite
+		l.refuse(content.CodeRange, p.at, "must be a finite number")
+		return nil
 	case l.isOff(rules):
 		if rules.HasUsual && v == rules.Usual {
 			return nil

@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -568,6 +569,12 @@ func TestSampling(t *testing.T) {
 			},
 			losses: []Loss{lost(TemperatureNearest, "temperature"), lost(TopP, "top_p"), lost(TopK, "top_k")},
 		},
+		{
+			name: "not finite", from: upstream.Request{Temperature: value(math.NaN()), TopP: value(math.Inf(1))},
+			target: rules(SamplingRules{Temperature: Number{Range: true, High: 1, Clamp: true}}),
+			to:     func(r *Request) { r.Temperature, r.TopP = nil, nil }, errors: "temperature: must be a finite number",
+		},
+		{name: "negative", target: rules(SamplingRules{}), from: upstream.Request{Candidates: -1}, errors: "candidates: must not be negative"},
 		{
 			name: "one of two", target: rules(SamplingRules{One: true}), from: upstream.Request{Temperature: value(0.5), TopP: value(0.5)},
 			to: func(r *Request) { r.TopP = nil }, losses: []Loss{lost(TopPBeside, "top_p")},

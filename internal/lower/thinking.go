@@ -68,6 +68,19 @@ func isMode(m upstream.ThinkingMode) bool {
 	return false
 }
 
+// display lowers the display of thinking to one of known, or to none.
+func (l *lowering) display(known ...string) {
+	switch t := &l.to.Thinking; {
+	case t.Display == "", slices.Contains(known, t.Display):
+	case t.Display == "full", t.Display == "updates":
+		l.lose(DisplaySummary, At("thinking.display"))
+		t.Display = "summarized"
+	default:
+		l.lose(DisplayUnknown, At("thinking.display"))
+		t.Display = ""
+	}
+}
+
 // Efforts lists the efforts from the least to the most.
 var Efforts = []string{"none", "minimal", "low", "medium", "high", "xhigh", "max"}
 

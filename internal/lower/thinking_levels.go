@@ -95,15 +95,7 @@ func (l *lowering) levelSettings(x *Levels) {
 		}
 		l.nearestLevel(x)
 	}
-	switch t.Display {
-	case "", "omitted", "summarized":
-	case "full", "updates":
-		l.lose(DisplaySummary, At("thinking.display"))
-		t.Display = "summarized"
-	default:
-		l.lose(DisplayUnknown, At("thinking.display"))
-		t.Display = ""
-	}
+	l.display("omitted", "summarized")
 }
 
 // dropEffort drops an effort that another setting replaces.

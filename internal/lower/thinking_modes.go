@@ -51,10 +51,7 @@ func (l *lowering) modes(m *Modes) {
 	case upstream.ThinkingOff, upstream.ThinkingBetweenTools:
 		l.dropDisplay(t.Mode == upstream.ThinkingBetweenTools)
 	case upstream.ThinkingAuto, upstream.ThinkingBudget:
-		if t.Display == "full" {
-			l.lose(DisplaySummary, At("thinking.display"))
-			t.Display = "summarized"
-		}
+		l.display("omitted", "summarized", "updates")
 	default:
 		l.lose(ModeUnknown, At("thinking.mode"))
 		*t = upstream.Thinking{Effort: t.Effort}
@@ -174,7 +171,7 @@ func (l *lowering) raiseLimit(tokens int64) {
 	if l.n.MaxTokens != nil {
 		return
 	}
-	limit := tokens + *l.to.MaxTokens
+	limit := max(tokens, tokens+*l.to.MaxTokens) // the sum may overflow
 	if highest := l.t.Limit.Max; highest > 0 {
 		limit = min(limit, highest)
 	}

@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"math"
 	"testing"
 
 	"github.com/polywire/polywire/content"
@@ -174,6 +175,18 @@ func TestModes(t *testing.T) {
 			name: "format: what it does not have", target: format, from: think(upstream.Thinking{Mode: auto, Effort: "minimal", Display: "full"}),
 			to:     becomes(upstream.Thinking{Mode: auto, Effort: "low", Display: "summarized"}),
 			losses: []Loss{lost(DisplaySummary, "thinking.display"), lost(EffortNearest, "thinking.effort")},
+		},
+		{
+			name: "format: a display that it does not have", target: format, from: think(upstream.Thinking{Mode: auto, Display: "odd"}),
+			to: becomes(upstream.Thinking{Mode: auto}), losses: []Loss{lost(DisplayUnknown, "thinking.display")},
+		},
+		{name: "format: a display of its own", target: format, from: think(upstream.Thinking{Mode: auto, Display: "updates"})},
+		{
+			name: "the largest budget", target: model(budgets), from: upstream.Request{Thinking: upstream.Thinking{Mode: budget, Budget: value(int64(math.MaxInt64))}},
+			to: func(r *Request) {
+				r.MaxTokens, r.Thinking.Budget = value(int64(math.MaxInt64)), value(int64(math.MaxInt64-1))
+			},
+			losses: []Loss{lost(BudgetRange, "thinking.budget")},
 		},
 		{
 			name: "format: without a mode", target: format, from: think(upstream.Thinking{Budget: value(int64(7)), Effort: "odd", Display: "full"}),
