@@ -105,7 +105,6 @@ func (l *lowering) tools() {
 		}
 	}
 	if l.to.Tools = append(list[:len(list):len(list)], last...); len(l.to.Tools) == 0 {
-		l.to.Tools = nil
 		l.declareCalls()
 	}
 	l.replaced = len(last) > 0
@@ -356,9 +355,10 @@ func (l *lowering) declareCalls() {
 		return
 	}
 	known := make(map[string]bool)
+	l.to.Tools = nil // an empty list may share memory with other tools of the host
 	for i := range l.to.Turns {
 		for _, p := range l.to.Turns[i].Parts {
-			if u, ok := p.(*content.ToolUse); ok && u != nil && !known[u.Name] {
+			if u, ok := p.(*content.ToolUse); ok && !known[u.Name] {
 				known[u.Name] = true
 				l.to.Tools = append(l.to.Tools, content.Tool{Name: u.Name})
 			}

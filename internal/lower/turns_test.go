@@ -329,3 +329,17 @@ func TestLowerTwice(t *testing.T) {
 		}
 	}
 }
+
+// TestDeclaredCalls checks that declaring the tools of earlier calls does not write to the
+// memory behind an empty list of tools.
+func TestDeclaredCalls(t *testing.T) {
+	tools := []content.Tool{{Name: "other"}}
+	n := &upstream.Request{Tools: tools[:0], Turns: []content.Turn{user(text("q")), assistant(useOf("1", "f")), user(answer("1", "f"))}}
+	to, _, err := Lower(n, with(func(t *Target) { t.Tools.DeclareCalls = true }), false)
+	if len(to.Tools) != 1 || to.Tools[0].Name != "f" || err != nil {
+		t.Errorf("declared %v, %v", to.Tools, err)
+	}
+	if tools[0].Name != "other" {
+		t.Errorf("the tool of the host was changed to %q", tools[0].Name)
+	}
+}
