@@ -56,7 +56,7 @@ func (l *lowering) file(p content.Part, at Path, in site) {
 func (l *lowering) fileSource(from content.Source, at Path, usual string) content.Source {
 	fields := partfield.OfSource(from)
 	if fields.MediaType == nil {
-		l.refuse(content.CodeUnsupported, at.Member("source"), "this kind of source has no bytes; send the file as base64")
+		l.refuse(content.CodeUnsupported, at.Member("source"), noBytes)
 		return nil
 	}
 	x := l.extra(*fields.Extra, at.Member("source.extra"), l.t.Own.Parts, foreign.Part)

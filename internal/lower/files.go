@@ -65,6 +65,8 @@ type Details struct {
 
 const pdfType = "application/pdf"
 
+const noBytes = "this kind of source has no bytes; send the file as base64"
+
 // detail returns the members to send for those of a file.
 func (l *lowering) detail(x *content.Extra, at Path) *content.Extra {
 	if l.t.Files.Details.Of == nil {
@@ -258,15 +260,13 @@ func list(words []string, others string) string {
 // source returns the source to send: the bytes of a file, or a link or an id that the
 // server accepts. It returns false if the file must be loaded first, or cannot be.
 func (l *lowering) source(s content.Source, at Path, links bool) (content.Source, bool) {
+	if !l.hasSource(s, at) {
+		return nil, false
+	}
 	switch s := s.(type) {
 	case *content.Base64:
-		if s != nil {
-			return s, true
-		}
+		return s, true
 	case *content.URL:
-		if s == nil {
-			break
-		}
 		if l.keepsLink(s, links) {
 			if s.MediaType != "" {
 				l.lose(FileLinkType, at.Member("source.media_type"))
@@ -278,9 +278,6 @@ func (l *lowering) source(s content.Source, at Path, links bool) (content.Source
 		}
 		return s, l.awaits(at)
 	case *content.File:
-		if s == nil {
-			break
-		}
 		if l.t.Files.Keep || l.loaded && l.t.Files.isStored(s.ID) {
 			if s.MediaType != "" {
 				l.lose(FileLinkType, at.Member("source.media_type"))
@@ -292,8 +289,17 @@ func (l *lowering) source(s content.Source, at Path, links bool) (content.Source
 		}
 		return s, l.awaits(at)
 	}
-	l.refuse(content.CodeUnsupported, at.Member("source"), "this kind of source has no bytes; send the file as base64")
+	l.refuse(content.CodeUnsupported, at.Member("source"), noBytes)
 	return nil, false
+}
+
+// hasSource refuses a file without a source.
+func (l *lowering) hasSource(s content.Source, at Path) bool {
+	if partfield.OfSource(s).Extra == nil {
+		l.refuse(content.CodeUnsupported, at.Member("source"), noBytes)
+		return false
+	}
+	return true
 }
 
 // isStored reports whether the vendor stores the file with an id.
@@ -348,6 +354,9 @@ func (l *lowering) unreadable(at Path, kind, title string, code content.Code, me
 		return
 	}
 	l.lose(FileUnreadable, at)
+	if kind == "" {
+		kind = "a file of an unknown type"
+	}
 	if title != "" {
 		kind += ", \"" + title + "\""
 	}
@@ -356,11 +365,14 @@ func (l *lowering) unreadable(at Path, kind, title string, code content.Code, me
 
 // document pushes a document: as a file, or as its texts and parts.
 func (l *lowering) document(p *content.Document, at Path, in site) {
+	if !l.hasSource(p.Source, at) {
+		return
+	}
 	if l.t.Files.Citable {
 		l.citableDocument(p, at, in)
 		return
 	}
-	if s, ok := p.Source.(*content.Parts); l.t.Files.Alike && (!ok || s == nil) {
+	if _, ok := p.Source.(*content.Parts); l.t.Files.Alike && !ok {
 		l.file(p, at, in)
 		return
 	}
@@ -378,13 +390,8 @@ func (l *lowering) document(p *content.Document, at Path, in site) {
 	mark := l.mark(p.Cache, at, in)
 	switch s := p.Source.(type) {
 	case *content.PlainText:
-		if s != nil {
-			l.textDocument(p, s.Text, at)
-		}
+		l.textDocument(p, s.Text, at)
 	case *content.Parts:
-		if s == nil {
-			break
-		}
 		l.lose(DocumentParts, at.Member("source"))
 		l.heading(p, at, true)
 		l.parts(s.Parts, at, SourceParts, in)
@@ -444,9 +451,6 @@ func cut(s string, n int) string {
 func (l *lowering) documentSource(p *content.Document, at Path) content.Source {
 	switch s := p.Source.(type) {
 	case *content.PlainText:
-		if s == nil {
-			break
-		}
 		x := l.ownExtra(s.Extra)
 		if s.Type() != plainType {
 			l.lose(DocumentTextType, at.Member("source.media_type"))
@@ -455,9 +459,6 @@ func (l *lowering) documentSource(p *content.Document, at Path) content.Source {
 		}
 		return &content.PlainText{Text: s.Text, Extra: x}
 	case *content.Parts:
-		if s == nil {
-			break
-		}
 		start := l.begin()
 		l.parts(s.Parts, at, SourceParts, inDocument)
 		list := l.pop(start, s.Parts)

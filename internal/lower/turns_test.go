@@ -330,6 +330,31 @@ func TestLowerTwice(t *testing.T) {
 	}
 }
 
+// chatty is a target in which texts precede tool calls, and a result is one text.
+var chatty = with(func(t *Target) {
+	t.Conversation = Conversation{TextsFirst: true}
+	t.Files, t.Results, t.Thoughts = Files{}, Results{OneText: true}, Thoughts{Carried: true}
+})
+
+// TestNilSources checks that files without a source are refused, also if the source is a
+// nil pointer.
+func TestNilSources(t *testing.T) {
+	citing := with(func(t *Target) { t.Files = Files{Citable: true, Audio: map[string]string{"audio/wav": "audio/wav"}} })
+	for _, s := range []content.Source{nil, (*content.Base64)(nil), (*content.URL)(nil), (*content.File)(nil), (*content.PlainText)(nil), (*content.Parts)(nil)} {
+		for _, p := range []content.Part{&content.Image{Source: s}, &content.Document{Source: s}, &content.Media{Source: s}} {
+			for i, target := range []*Target{&plain, chatty, citing} {
+				if _, isMedia := p.(*content.Media); isMedia && target == chatty {
+					continue // it accepts none
+				}
+				_, _, err := Lower(&upstream.Request{Turns: []content.Turn{user(p, text("q"))}}, target, false)
+				if list, _ := content.Violations(err); len(list) != 1 || list[0].Path != "turns.0.parts.0.source" {
+					t.Errorf("%T with %T, target %d: %v", p, s, i, err)
+				}
+			}
+		}
+	}
+}
+
 // TestDeclaredCalls checks that declaring the tools of earlier calls does not write to the
 // memory behind an empty list of tools.
 func TestDeclaredCalls(t *testing.T) {
