@@ -158,7 +158,7 @@ func (l *lowering) assistantRun(run []content.Turn, first int) {
 			if state != "" && !isText {
 				l.restore(step, state, at)
 			}
-			l.assistantPart(p, at, hasCalls, start)
+			l.assistantPart(p, at, hasCalls)
 			if state != "" && isText {
 				l.restore(step, state, at)
 			}
@@ -215,23 +215,21 @@ func (l *lowering) isContent(p content.Part) bool {
 	return true
 }
 
-func hasCall(t content.Turn) bool {
-	return slices.ContainsFunc(t.Parts, func(p content.Part) bool {
-		u, ok := p.(*content.ToolUse)
-		return ok && u != nil
-	})
+func hasCall(t content.Turn) bool { return slices.ContainsFunc(t.Parts, isCall) }
+
+func isCall(p content.Part) bool {
+	u, ok := p.(*content.ToolUse)
+	return ok && u != nil
 }
 
-// assistantPart pushes a part of an assistant turn, which begins at an index of the
-// stack.
-func (l *lowering) assistantPart(p content.Part, at Path, hasCalls bool, start int) {
+// assistantPart pushes a part of an assistant turn.
+func (l *lowering) assistantPart(p content.Part, at Path, hasCalls bool) {
 	if content.IsNil(p) {
 		l.refuse(content.CodeValue, at, "the part must not be nil")
 		return
 	}
+	before := len(l.stack)
 	switch p := p.(type) {
-	case *content.Text:
-		l.assistantText(p, at, start)
 	case *content.ToolUse:
 		l.toolCall(p, at)
 	case *content.Thinking:
@@ -243,38 +241,13 @@ func (l *lowering) assistantPart(p content.Part, at Path, hasCalls bool, start i
 	default:
 		l.part(p, at, inAssistant)
 	}
-}
-
-// assistantText pushes a text. If texts are before calls, an empty line separates it from
-// the text before a call.
-func (l *lowering) assistantText(p *content.Text, at Path, start int) {
-	before := len(l.stack)
-	l.text(p, at, inAssistant)
-	if !l.t.Conversation.TextsFirst || len(l.stack) == before || p.Text == "" || !l.afterCall(start, before) {
-		return
-	}
-	l.lose(CallOrder, at)
-	if l.needsBreak(start, before) {
-		l.stack = slices.Insert(l.stack, before, content.Part(textBreak))
+	if l.t.Conversation.TextsFirst && l.lastCall >= 0 && slices.ContainsFunc(l.stack[before:], isText) {
+		l.lose(CallOrder, at)
 	}
 }
 
 // textBreak is the empty line between texts that were on both sides of a tool call.
 var textBreak = &content.Text{Text: "\n\n"}
-
-// afterCall reports whether a part of the current turn on the stack is a tool call.
-func (l *lowering) afterCall(start, end int) bool { return l.lastCall >= start && l.lastCall < end }
-
-// needsBreak reports whether a text is the first behind a tool call, and a text precedes
-// the call.
-func (l *lowering) needsBreak(start, end int) bool {
-	for i := end - 1; i > l.lastCall; i-- {
-		if isText(l.stack[i]) {
-			return false
-		}
-	}
-	return slices.ContainsFunc(l.stack[start:l.lastCall], isText)
-}
 
 func isText(p content.Part) bool {
 	t, ok := p.(*content.Text)
@@ -283,16 +256,31 @@ func isText(p content.Part) bool {
 
 // textsFirst moves the tool calls of a turn to its end.
 func (l *lowering) textsFirst(start int) {
-	rank := func(p content.Part) int {
-		if _, ok := p.(*content.ToolUse); ok {
-			return 1
+	list := l.stack[start:]
+	last := len(list)
+	for last > 0 && isCall(list[last-1]) {
+		last--
+	}
+	if !slices.ContainsFunc(list[:last], isCall) {
+		return
+	}
+	l.stack = l.stack[:start]
+	var calls []content.Part
+	texts, apart := false, false // there are texts; a call is behind the last one
+	for _, p := range list {
+		switch {
+		case isCall(p):
+			calls, apart = append(calls, p), texts
+			continue
+		case isText(p):
+			if apart {
+				l.push(textBreak) // where a call was
+			}
+			texts, apart = true, false
 		}
-		return 0
+		l.push(p)
 	}
-	byRank := func(a, b content.Part) int { return rank(a) - rank(b) }
-	if list := l.stack[start:]; !slices.IsSortedFunc(list, byRank) {
-		slices.SortStableFunc(list, byRank)
-	}
+	l.stack = append(l.stack, calls...)
 }
 
 // toolCall pushes a tool call.

@@ -73,9 +73,9 @@ func (j Join) isReported() bool { return j == JoinSection || j == JoinResults }
 type conversation struct {
 	roles    []content.Role // new roles of the turns
 	out      []content.Turn
-	extended int            // number of turns in out when the last one was copied to grow
-	stack    []content.Part // parts of the turns and lists that are being made
-	scratch  []content.Part
+	extended int                    // number of turns in out when the last one was copied to grow
+	answered bool                   // with JoinSection: the last user turn in out has tool results, or continues with some
+	stack    []content.Part         // parts of the turns and lists that are being made
 	spaces   []space                // blank texts that become part of the text before them
 	last     *content.Text          // the last text of the list that is being made
 	empty    bool                   // the turn has only empty texts, and its next one is sent
@@ -145,7 +145,7 @@ func (l *lowering) lowerConversation() {
 	l.checkQuestion(turns)
 	l.checkEnds(turns)
 	l.to.Turns = l.out
-	l.stack, l.scratch = nil, nil
+	l.stack = nil
 }
 
 // The roles that turns may get beside their own.
@@ -448,12 +448,12 @@ func (l *lowering) emptyMessage(m *message, other bool) content.Part {
 
 // joinsLast reports whether a user turn continues the one before it, between which nothing
 // of the assistant is sent.
-func (l *lowering) joinsLast(before, parts []content.Part) bool {
+func (l *lowering) joinsLast(before []content.Part) bool {
 	switch l.t.Conversation.JoinUser {
 	case JoinAlways:
 		return true
 	case JoinSection:
-		return slices.ContainsFunc(before, isResult) || slices.ContainsFunc(parts, isResult)
+		return l.answered
 	case JoinNever:
 		return isResult(before[len(before)-1])
 	}
@@ -463,7 +463,11 @@ func (l *lowering) joinsLast(before, parts []content.Part) bool {
 // addUserTurn adds a user turn, or the rest of the turn before it: see joinsLast.
 func (l *lowering) addUserTurn(t content.Turn, at Path) {
 	n := len(l.out) - 1
-	joins := n >= 0 && l.out[n].Role == content.RoleUser && l.joinsLast(l.out[n].Parts, t.Parts)
+	follows := n >= 0 && l.out[n].Role == content.RoleUser
+	if l.t.Conversation.JoinUser == JoinSection {
+		l.answered = follows && l.answered || hasResult(t)
+	}
+	joins := follows && l.joinsLast(l.out[n].Parts)
 	if l.t.Conversation.AnswerResults && !isResult(t.Parts[len(t.Parts)-1]) {
 		k := slices.IndexFunc(t.Parts, func(p content.Part) bool { return !isResult(p) })
 		answers := joins && isResult(l.out[n].Parts[len(l.out[n].Parts)-1])
@@ -532,12 +536,7 @@ func (l *lowering) joinsUser(turns []content.Turn) bool {
 	return false
 }
 
-func hasResult(t content.Turn) bool {
-	return slices.ContainsFunc(t.Parts, func(p content.Part) bool {
-		r, ok := p.(*content.ToolResult)
-		return ok && r != nil
-	})
-}
+func hasResult(t content.Turn) bool { return slices.ContainsFunc(t.Parts, isResult) }
 
 // turnParts lowers the parts of a turn, except the results that are placed before. It
 // reports whether there are any of these.

@@ -8,6 +8,7 @@ import (
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/partfield"
 )
 
 // Results describes tool results.
@@ -287,12 +288,19 @@ func (l *lowering) objectText(r *content.ToolResult) {
 // returns the cache mark of one of these texts, if there is one.
 func (l *lowering) resultParts(r *content.ToolResult, at Path) (marked *content.Cache) {
 	l.names = strings.Contains(r.Object, `"$ref"`)
+	var repeated map[string]bool
 	for i, p := range r.Parts {
 		before := len(l.stack)
 		l.part(p, at.In(Parts, i), inResult)
 		t, ok := p.(*content.Text)
-		if ok && len(l.stack) > before && !l.t.Results.Objects && repeats(r.Object, t.Text) {
-			if c := l.stack[before].(*content.Text).Cache; c != nil {
+		if !ok || len(l.stack) == before || l.t.Results.Objects || r.Object == "" {
+			continue
+		}
+		if repeated == nil {
+			repeated = objectTexts(r.Object)
+		}
+		if repeated[t.Text] {
+			if c := partfield.CacheOf(l.stack[before]); c != nil {
 				marked = c
 			}
 			l.stack = l.stack[:before]
@@ -302,22 +310,18 @@ func (l *lowering) resultParts(r *content.ToolResult, at Path) (marked *content.
 	return marked
 }
 
-// repeats reports whether an object contains text: as a whole, or as a member.
-func repeats(object, text string) bool {
-	if object == "" || object == text {
-		return object != ""
-	}
+// objectTexts returns the texts that an object repeats: itself, and its members.
+func objectTexts(object string) map[string]bool {
+	texts := map[string]bool{object: true}
 	doc, err := jsonwire.Parse(object, codec.UnlimitedJSON)
 	if err != nil {
-		return false
+		return texts
 	}
 	defer doc.Close()
 	for _, x := range doc.Root().Members() {
-		if x.Str() == text || x.Raw() == text { // text is not empty here
-			return true
-		}
+		texts[strings.Clone(x.Str())], texts[x.Raw()] = true, true
 	}
-	return false
+	return texts
 }
 
 // splitFiles removes the files of a result and their names from the stack and returns
@@ -405,23 +409,9 @@ func (l *lowering) errorText(start int, at Path) {
 
 // markPart sets the cache mark of a part on the stack.
 func (l *lowering) markPart(i int, c *content.Cache) {
-	switch p := l.stack[i].(type) {
-	case *content.Text:
-		q := *p
-		q.Cache = c
-		l.stack[i] = &q
-	case *content.Image:
-		q := *p
-		q.Cache = c
-		l.stack[i] = &q
-	case *content.Document:
-		q := *p
-		q.Cache = c
-		l.stack[i] = &q
-	case *content.Media:
-		q := *p
-		q.Cache = c
-		l.stack[i] = &q
+	p := partfield.Copy(l.stack[i])
+	if mark := partfield.Of(p).Cache; mark != nil {
+		*mark, l.stack[i] = c, p
 	}
 }
 

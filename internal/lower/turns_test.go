@@ -355,6 +355,92 @@ func TestNilSources(t *testing.T) {
 	}
 }
 
+// TestTextsFirst checks texts behind tool calls: they are moved and reported, and a line
+// separates them from the text that was in front of the call.
+func TestTextsFirst(t *testing.T) {
+	summary := &content.Unknown{Format: "messages", Kind: "compaction", Raw: `{"type":"compaction","content":"s"}`}
+	for _, tt := range []struct {
+		name   string
+		parts  []content.Part
+		want   string
+		losses []string
+	}{
+		{"calls at the end", []content.Part{text("a"), useOf("1", "f"), useOf("2", "f")}, `"a" call(1 f) call(2 f)`, nil},
+		{"text behind a call", []content.Part{useOf("1", "f"), text("a"), text("b")}, `"a" "b" call(1 f)`,
+			[]string{"degraded turns.1.parts.1", "degraded turns.1.parts.2"}},
+		{"texts around calls", []content.Part{text("a"), useOf("1", "f"), useOf("2", "f"), text("b"), text("c"), useOf("3", "f"), text("d")},
+			`"a" "\n\n" "b" "c" "\n\n" "d" call(1 f) call(2 f) call(3 f)`,
+			[]string{"degraded turns.1.parts.3", "degraded turns.1.parts.4", "degraded turns.1.parts.6"}},
+		{"part that becomes text", []content.Part{text("a"), useOf("1", "f"), summary}, `"a" "\n\n" "Summary of the conversation so far:\n\ns" call(1 f)`,
+			[]string{"degraded turns.1.parts.2", "degraded turns.1.parts.2"}},
+	} {
+		n := &upstream.Request{Turns: []content.Turn{user(text("q")), assistant(tt.parts...), user(answer("1", ""), answer("2", ""), answer("3", ""))}}
+		to, losses, err := Lower(n, chatty, false)
+		if diff := cmp.Diff("a: "+tt.want+"\n", describe(to.Turns[1:2])); diff != "" || err != nil {
+			t.Errorf("%s: %v (-want +got):\n%s", tt.name, err, diff)
+		}
+		var got []string
+		for _, x := range reports(losses) {
+			if strings.Contains(x, "turns.1") {
+				got = append(got, x)
+			}
+		}
+		if diff := cmp.Diff(tt.losses, got); diff != "" {
+			t.Errorf("%s: losses (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
+
+// TestManyParts lowers conversations that take minutes if the time is quadratic in the
+// number of calls, of texts in a result, or of turns.
+func TestManyParts(t *testing.T) {
+	const n = 200_000
+	t.Run("texts between calls", func(t *testing.T) {
+		var parts []content.Part
+		for i := range n {
+			parts = append(parts, useOf("a"+strconv.Itoa(i), "f"))
+		}
+		for i := range n {
+			parts = append(parts, text("x"), useOf("b"+strconv.Itoa(i), "f"))
+		}
+		to, _, _ := Lower(&upstream.Request{Turns: []content.Turn{user(text("q")), assistant(parts...)}}, chatty, false)
+		if got, want := len(to.Turns[1].Parts), 4*n-1; got != want { // a line between two texts
+			t.Errorf("%d parts, want %d", got, want)
+		}
+	})
+	t.Run("texts of a result with an object", func(t *testing.T) {
+		object := strings.Builder{}
+		parts := make([]content.Part, n)
+		for i := range parts {
+			parts[i] = text(strconv.Itoa(i))
+			object.WriteString(`,"` + strconv.Itoa(i) + `":"x` + strconv.Itoa(i) + `"`)
+		}
+		parts = append(parts, text("x7"))
+		r := &content.ToolResult{ID: "1", Object: "{" + object.String()[1:] + "}", Parts: parts}
+		to, _, _ := Lower(&upstream.Request{Turns: []content.Turn{user(text("q")), assistant(useOf("1", "f")), user(r)}}, chatty, false)
+		got := to.Turns[2].Parts[0].(*content.ToolResult).Parts[0].(*content.Text).Text
+		if !strings.HasSuffix(got, "\n\n"+strconv.Itoa(n-1)) {
+			t.Error("the text that the object repeats was sent twice")
+		}
+	})
+	t.Run("turns behind a result", func(t *testing.T) {
+		first := make([]content.Part, n)
+		for i := range first {
+			first[i] = text("x")
+		}
+		turns := []content.Turn{user(append(first, answer("1", "f"))...)}
+		for range n {
+			turns = append(turns, assistant(), user(text("x")))
+		}
+		to, _, _ := Lower(&upstream.Request{Turns: turns}, with(func(t *Target) {
+			t.Conversation = Conversation{JoinUser: JoinSection, Continues: true}
+		}), false)
+		if len(to.Turns) != 1 || len(to.Turns[0].Parts) != 2*n+1 {
+			t.Errorf("%d turns, the first with %d parts", len(to.Turns), len(to.Turns[0].Parts))
+		}
+	})
+}
+
 // TestDeclaredCalls checks that declaring the tools of earlier calls does not write to the
 // memory behind an empty list of tools.
 func TestDeclaredCalls(t *testing.T) {
