@@ -33,19 +33,19 @@ var baseTarget = lower.Target{
 		Unsigned: lower.UnsignedOnly,
 		Recall:   func(*upstream.Request) func(content.Part) *loss.Rule { return lossOfReturned },
 	},
-	Own:     lower.Own{Parts: true, Calls: true, Turns: true, Vendor: true},
+	Own:     lower.Own{Members: true, Calls: true, Vendor: true},
 	Members: lower.MemberRules{Headers: true},
 	Tools: lower.ToolRules{
-		Schema: schema.GeminiJSON, OpenAPISchema: schema.GeminiSchema, OpenAPI: true, Results: true, Members: true,
+		Schema: schema.GeminiJSON, OpenAPISchema: schema.GeminiSchema, OpenAPI: true, Results: true,
 		Vendor: ownTool, VendorFree: true, VendorJSON: true, VendorMember: withServerTools,
 	},
-	Choice: lower.ChoiceRules{Kind: lower.ChoiceFunctions, Members: true},
+	Choice: lower.ChoiceRules{Kind: lower.ChoiceFunctions},
 	Output: lower.OutputRules{
 		Types: mimeTypes, Schema: schema.GeminiJSON, OpenAPISchema: schema.GeminiSchema, OpenAPI: true, OwnSchema: hasOwnFormat,
 		Modalities: []string{"image", "audio", "video"}, EachModality: true, AspectRatios: aspectRatios, ImageSizes: imageSizes,
 	},
 	Limit:    lower.LimitRules{Max: math.MaxInt32, Zero: true},
-	Thinking: lower.ThinkingRules{Levels: &lower.Levels{Own: hasOwnThinking}, Members: true},
+	Thinking: lower.ThinkingRules{Levels: &lower.Levels{Own: hasOwnThinking}},
 	Sampling: lower.SamplingRules{
 		Temperature: lower.Number{Range: true, High: 2},
 		TopP:        lower.Number{Range: true, High: 1},

@@ -12,7 +12,7 @@ import (
 // file pushes a file of any kind for a target to which all files are alike.
 func (l *lowering) file(p content.Part, at Path, in site) {
 	f := partfield.Of(p)
-	x := l.extra(*f.Extra, at.Member("extra"), l.t.Own.Parts, foreign.Part)
+	x := l.extra(*f.Extra, at, l.t.Own.Members, foreign.Part)
 	mark := l.mark(*f.Cache, at, in)
 	signature := l.signature(*f.Signature, at, !l.t.Thoughts.Carried)
 	usual, same := "", true
@@ -59,7 +59,7 @@ func (l *lowering) fileSource(from content.Source, at Path, usual string) conten
 		l.refuse(content.CodeUnsupported, at.Member("source"), noBytes)
 		return nil
 	}
-	x := l.extra(*fields.Extra, at.Member("source.extra"), l.t.Own.Parts, foreign.Part)
+	x := l.extra(*fields.Extra, at.Member("source"), l.t.Own.Members, foreign.Part)
 	kind, ok := *fields.MediaType, true
 	switch s := from.(type) {
 	case *content.Base64:

@@ -138,7 +138,7 @@ func (l *lowering) assistantRun(run []content.Turn, first int) {
 	step := start // where the current step begins: behind the last tool call or carried state
 	for k := range run {
 		t, at := &run[k], In(Turns, first+k)
-		if x := l.extra(t.Extra, at.Member("extra"), l.t.Own.Turns, foreign.Turn); x != nil {
+		if x := l.extra(t.Extra, at, l.t.Own.Members, foreign.Turn); x != nil {
 			if members != nil {
 				l.lose(TurnMembers, at.Member("extra"))
 			} else {
@@ -286,7 +286,7 @@ func (l *lowering) textsFirst(start int) {
 // toolCall pushes a tool call.
 func (l *lowering) toolCall(p *content.ToolUse, at Path) {
 	q := *p
-	q.Extra = l.extra(p.Extra, at.Member("extra"), l.t.Own.Calls, foreign.Part)
+	q.Extra = l.extra(p.Extra, at, l.t.Own.Calls, foreign.Part)
 	q.Cache = l.mark(p.Cache, at, inAssistant)
 	q.Signature = l.signature(p.Signature, at, !l.t.Thoughts.Carried)
 	switch object := trimBlank(p.Input); {
@@ -338,7 +338,7 @@ func (l *lowering) currentTurn(turns []content.Turn) int {
 
 // thought pushes a thinking block.
 func (l *lowering) thought(p *content.Thinking, at Path, hasCalls bool) {
-	x := l.extra(p.Extra, at.Member("extra"), l.t.Own.Parts, foreign.Part)
+	x := l.extra(p.Extra, at, l.t.Own.Members, foreign.Part)
 	s := p.Redacted
 	if s.Data == "" {
 		s = p.Signature

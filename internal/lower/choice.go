@@ -10,7 +10,6 @@ import (
 // ChoiceRules describes which choices of tools a target accepts.
 type ChoiceRules struct {
 	Kind     ChoiceKind
-	Members  bool   // own members of the choice are sent
 	Tools    string // an own member of the request that is also a list of tools
 	Single   bool   // with ChoiceLists: one function can be required by name
 	Lists    bool   // with ChoiceLists: the choice can be limited to a list of tools
@@ -32,7 +31,7 @@ const (
 // choice lowers the tool choice.
 func (l *lowering) choice() {
 	rules, c := &l.t.Choice, &l.to.Choice
-	c.Extra = l.extra(l.n.Choice.Extra, At("choice.extra"), rules.Members, foreign.Choice)
+	c.Extra = l.extra(l.n.Choice.Extra, At("choice"), l.t.Own.Members, foreign.Choice)
 	if len(l.to.Tools) == 0 && !l.hasMember(rules.Tools) {
 		if c.Mode != "" && c.Mode != content.ChoiceAuto && c.Mode != content.ChoiceNone {
 			l.lose(ChoiceNoTools, At("choice.mode"))

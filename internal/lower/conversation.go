@@ -225,7 +225,7 @@ func (l *lowering) systemText(turns []content.Turn) {
 	l.parts(l.n.System, Path{}, System, inSystem)
 	for i := range turns {
 		if l.roles[i] == leading {
-			l.extra(turns[i].Extra, In(Turns, i).Member("extra"), false, foreign.Turn)
+			l.extra(turns[i].Extra, In(Turns, i), false, foreign.Turn)
 			l.parts(turns[i].Parts, In(Turns, i), Parts, inSystem)
 		}
 	}
@@ -336,7 +336,7 @@ func (s *section) finish() {
 // system lowers a system turn that keeps its role. The turn before it ends only if
 // something of it is sent.
 func (s *section) system(t *content.Turn, at Path) {
-	x := s.extra(t.Extra, at.Member("extra"), s.t.Own.Turns, foreign.Turn)
+	x := s.extra(t.Extra, at, s.t.Own.Members, foreign.Turn)
 	start := s.begin()
 	s.parts(t.Parts, at, Parts, inSystem)
 	if len(s.stack) == start && x == nil {
@@ -350,7 +350,7 @@ func (s *section) system(t *content.Turn, at Path) {
 // user lowers a user turn, or a system turn that is sent as the user's.
 func (s *section) user(t *content.Turn, at Path) {
 	turn, _ := at.Turn()
-	x := s.extra(t.Extra, at.Member("extra"), s.t.Own.Turns && t.Role == s.roles[turn], foreign.Turn)
+	x := s.extra(t.Extra, at, s.t.Own.Members && t.Role == s.roles[turn], foreign.Turn)
 	s.separate(t, at)
 	before, dropped := len(s.stack), s.log.dropped
 	in := inUser

@@ -6,11 +6,14 @@ import (
 	"github.com/polywire/polywire/internal/foreign"
 )
 
-// extra returns x, members of an object of a kind, if they are of the target's format and
-// own allows them here. Otherwise it reports them, at the path of x, and returns nil.
+// extra returns x, members of an object of a kind at a path, if they are of the target's
+// format and own allows them here. Otherwise it reports them and returns nil.
 func (l *lowering) extra(x *content.Extra, at Path, own bool, in foreign.Kind) *content.Extra {
+	if x == nil {
+		return nil
+	}
+	at = at.Member("extra")
 	switch {
-	case x == nil:
 	case codec.Own(x, l.t.Format) == nil:
 		for tail, r := range foreign.Members(x, in) {
 			l.lose(r, at.Member(tail))

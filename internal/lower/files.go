@@ -70,7 +70,7 @@ const noBytes = "this kind of source has no bytes; send the file as base64"
 // detail returns the members to send for those of a file.
 func (l *lowering) detail(x *content.Extra, at Path) *content.Extra {
 	if l.t.Files.Details.Of == nil {
-		return l.extra(x, at.Member("extra"), l.t.Own.Parts, foreign.Part)
+		return l.extra(x, at, l.t.Own.Members, foreign.Part)
 	}
 	json, rest := "", true
 	if x == nil || x.JSON == "" || x.JSON == "{}" {
@@ -79,7 +79,7 @@ func (l *lowering) detail(x *content.Extra, at Path) *content.Extra {
 		json, rest = l.t.Files.Details.Of(x)
 	}
 	if rest {
-		l.extra(x, at.Member("extra"), false, foreign.Part)
+		l.extra(x, at, false, foreign.Part)
 	}
 	switch {
 	case json == "":
@@ -102,7 +102,7 @@ func (l *lowering) label(p content.Part, at Path) *content.Text {
 		name, alone = codec.DisplayName(p)
 	}
 	if name == "" || !alone {
-		l.extra(x, at.Member("source.extra"), l.t.Own.Parts, foreign.Part)
+		l.extra(x, at.Member("source"), l.t.Own.Members, foreign.Part)
 	}
 	if name == "" {
 		return nil
@@ -179,7 +179,7 @@ func (l *lowering) media(p *content.Media, at Path, in site) {
 		return
 	}
 	q := *p
-	q.Extra = l.extra(p.Extra, at.Member("extra"), l.t.Own.Parts, foreign.Part)
+	q.Extra = l.extra(p.Extra, at, l.t.Own.Members, foreign.Part)
 	q.Signature = l.signature(p.Signature, at, in == inAssistant)
 	from := len(l.stack)
 	l.label(p, at)
@@ -229,7 +229,7 @@ func (l *lowering) withType(s *content.Base64, kind string) *content.Base64 {
 
 // ownExtra returns the members of a source that are sent. The others have been reported.
 func (l *lowering) ownExtra(x *content.Extra) *content.Extra {
-	if !l.t.Own.Parts {
+	if !l.t.Own.Members {
 		return nil
 	}
 	return codec.Own(x, l.t.Format)
@@ -384,7 +384,7 @@ func (l *lowering) document(p *content.Document, at Path, in site) {
 	if l.t.Files.Details.Documents {
 		q.Extra = l.detail(p.Extra, at)
 	} else {
-		l.extra(p.Extra, at.Member("extra"), l.t.Own.Parts, foreign.Part)
+		l.extra(p.Extra, at, l.t.Own.Members, foreign.Part)
 	}
 	before := len(l.stack)
 	mark := l.mark(p.Cache, at, in)
@@ -407,7 +407,7 @@ func (l *lowering) document(p *content.Document, at Path, in site) {
 func (l *lowering) citableDocument(p *content.Document, at Path, in site) {
 	q := *p
 	q.Signature = l.signature(p.Signature, at, false)
-	q.Extra = l.extra(p.Extra, at.Member("extra"), l.t.Own.Parts, foreign.Part)
+	q.Extra = l.extra(p.Extra, at, l.t.Own.Members, foreign.Part)
 	q.Citations = l.asksCitations(p.Citations, at)
 	if q.Title = cut(p.Title, l.t.Files.TitleLength); q.Title != p.Title {
 		l.lose(DocumentTitleLength, at.Member("title"))
@@ -625,7 +625,7 @@ func (l *lowering) fileName(p *content.Document, at Path) string {
 	if name := gjson.Get(x.JSON, "displayName").Str; name != "" && p.Title == "" {
 		return name
 	}
-	l.extra(x, at.Member("source.extra"), false, foreign.Part)
+	l.extra(x, at.Member("source"), false, foreign.Part)
 	return p.Title
 }
 

@@ -48,7 +48,7 @@ var jsonInstruction = &content.Text{Text: "Answer in JSON."}
 // output lowers the form of the response.
 func (l *lowering) output() {
 	o := &l.to.Output
-	o.Extra = l.extra(o.Extra, At("output.extra"), false, foreign.Output)
+	o.Extra = l.extra(o.Extra, At("output"), false, foreign.Output)
 	l.images()
 	l.modalities()
 	if o.MediaType == "" && o.Schema.JSON == "" {

@@ -22,10 +22,9 @@ const (
 
 // Own says where members of the target's own format, and parts that only it has, may be.
 type Own struct {
-	Parts  bool // extra members of parts
-	Calls  bool // extra members of tool calls
-	Turns  bool // extra members of turns
-	Vendor bool // parts that only the vendor of the format can read
+	Members bool // extra members of turns, parts, functions, the tool choice and thinking
+	Calls   bool // extra members of tool calls
+	Vendor  bool // parts that only the vendor of the format can read
 
 	VendorAssistant bool // these parts may be in assistant turns only
 }
@@ -181,7 +180,7 @@ func (l *lowering) vendorPart(p content.Part, at Path, in site) {
 // other formats.
 func (l *lowering) pushVendorPart(p content.Part, at Path) {
 	x := partfield.ExtraOf(p)
-	if own := l.extra(x, at.Member("extra"), true, foreign.Part); own != x {
+	if own := l.extra(x, at, true, foreign.Part); own != x {
 		p = partfield.Copy(p)
 		*partfield.Of(p).Extra = own
 	}
@@ -226,7 +225,7 @@ func (l *lowering) systemPart(p content.Part, at Path) {
 // text pushes a text.
 func (l *lowering) text(p *content.Text, at Path, in site) {
 	q := content.Text{Text: p.Text,
-		Extra:     l.extra(p.Extra, at.Member("extra"), l.t.Own.Parts, foreign.Part),
+		Extra:     l.extra(p.Extra, at, l.t.Own.Members, foreign.Part),
 		Signature: l.signature(p.Signature, at, l.signs(in) && l.carriedState(p) == ""),
 		Citations: l.citations(p.Citations, at),
 	}
@@ -316,7 +315,7 @@ func (l *lowering) citations(list []content.Citation, at Path) []content.Citatio
 	for i := range list {
 		at := at.In(Citations, i)
 		c := list[i]
-		c.Extra = l.extra(c.Extra, at.Member("extra"), true, foreign.Part)
+		c.Extra = l.extra(c.Extra, at, true, foreign.Part)
 		keep := l.t.Citation(&c)
 		if !keep {
 			l.lose(TextCitations, at)
@@ -338,7 +337,7 @@ func (l *lowering) citations(list []content.Citation, at Path) []content.Citatio
 func (l *lowering) searchResult(p *content.SearchResult, at Path, in site) {
 	if l.t.Files.Citable {
 		q := *p
-		q.Extra = l.extra(p.Extra, at.Member("extra"), l.t.Own.Parts, foreign.Part)
+		q.Extra = l.extra(p.Extra, at, l.t.Own.Members, foreign.Part)
 		q.Citations = l.asksCitations(p.Citations, at)
 		q.Cache = l.mark(p.Cache, at, in)
 		start := l.begin()
@@ -351,7 +350,7 @@ func (l *lowering) searchResult(p *content.SearchResult, at Path, in site) {
 		l.push(&q)
 		return
 	}
-	l.extra(p.Extra, at.Member("extra"), false, foreign.Part)
+	l.extra(p.Extra, at, false, foreign.Part)
 	if p.Citations {
 		l.lose(DocumentCitations, at.Member("citations"))
 	}

@@ -225,7 +225,7 @@ func (l *lowering) orphan(r *content.ToolResult, at Path) {
 func (l *lowering) resultContent(r *content.ToolResult, at Path, name string) (q *content.ToolResult, files []content.Part) {
 	own := &l.t.Results
 	to := *r
-	to.Extra = l.extra(r.Extra, at.Member("extra"), l.t.Own.Parts, foreign.Part)
+	to.Extra = l.extra(r.Extra, at, l.t.Own.Members, foreign.Part)
 	to.Cache = l.mark(r.Cache, at, inResult)
 	if own.Names && to.Name == "" {
 		to.Name = name

@@ -159,7 +159,7 @@ func TestTools(t *testing.T) {
 	testSettings(t, []settingsCase{
 		{name: "plain", target: func(t *Target) {}, from: upstream.Request{Tools: []content.Tool{function}}},
 		{
-			name: "what functions may not have", target: func(t *Target) { t.Tools.Description = 3 },
+			name: "what functions may not have", target: func(t *Target) { t.Tools.Description, t.Own = 3, Own{} },
 			from: with(func(f *content.Tool) {
 				f.Description, f.Strict, f.Cache = "éüöabc", true, &content.Cache{}
 				f.Output, f.Extra = content.Schema{JSON: "{}"}, &content.Extra{Format: own, JSON: `{"x":1}`}
@@ -176,7 +176,7 @@ func TestTools(t *testing.T) {
 				f.Extra = &content.Extra{Format: own, JSON: `{"x":1}`}
 			}),
 			target: func(t *Target) {
-				t.Tools = ToolRules{Schema: schema.JSONSchema, StrictSchema: schema.JSONSchema, Strict: StrictAlways, Marks: true, Members: true, Results: true}
+				t.Tools = ToolRules{Schema: schema.JSONSchema, StrictSchema: schema.JSONSchema, Strict: StrictAlways, Marks: true, Results: true}
 			},
 		},
 		{

@@ -16,14 +16,13 @@ type ThinkingRules struct {
 	Modes  *Modes
 	Levels *Levels
 
-	Members    bool // own members of thinking are sent
 	NotCarried bool // the server does not return thinking that later requests can contain
 }
 
 // thinking lowers the thinking of the response.
 func (l *lowering) thinking() {
 	rules, t := &l.t.Thinking, &l.to.Thinking
-	t.Extra = l.extra(t.Extra, At("thinking.extra"), rules.Members, foreign.Thinking)
+	t.Extra = l.extra(t.Extra, At("thinking"), l.t.Own.Members, foreign.Thinking)
 	if rules.NotCarried {
 		l.lose(ThinkingNotCarried, At("thinking"))
 	}

@@ -22,7 +22,6 @@ type ToolRules struct {
 	Strict        StrictTools
 	KeepsSchema   bool // functions may have no schema, and members that add nothing are left out
 	Results       bool // functions have schemas of their results
-	Members       bool // own members of functions are sent
 	Marks         bool // functions have cache marks
 	Description   int  // the most characters of a description; 0 means no limit
 
@@ -129,7 +128,7 @@ func (l *lowering) replaceTool(t content.Tool, at Path) (content.Tool, bool) {
 // function lowers a function in place and reports whether it changed.
 func (l *lowering) function(t *content.Tool, at Path) (changed bool) {
 	rules := &l.t.Tools
-	if x := l.extra(t.Extra, at.Member("extra"), rules.Members, foreign.Tool); x != t.Extra {
+	if x := l.extra(t.Extra, at, l.t.Own.Members, foreign.Tool); x != t.Extra {
 		t.Extra, changed = x, true
 	}
 	if t.Cache != nil && !rules.Marks {
@@ -354,20 +353,24 @@ func (l *lowering) declareCalls() {
 	if !l.t.Tools.DeclareCalls {
 		return
 	}
-	known := make(map[string]bool)
-	l.to.Tools = nil // an empty list may share memory with other tools of the host
-	for i := range l.to.Turns {
-		for _, p := range l.to.Turns[i].Parts {
-			if u, ok := p.(*content.ToolUse); ok && !known[u.Name] {
-				known[u.Name] = true
-				l.to.Tools = append(l.to.Tools, content.Tool{Name: u.Name})
-			}
-		}
-	}
-	if len(l.to.Tools) > 0 {
+	if l.to.Tools = CalledTools(l.to.Turns); len(l.to.Tools) > 0 {
 		l.lose(ToolUndeclared, At("tools"))
 		l.to.Choice = content.ToolChoice{Mode: content.ChoiceNone}
 	}
+}
+
+// CalledTools returns the tools of earlier tool calls, without schemas.
+func CalledTools(turns []content.Turn) (tools []content.Tool) {
+	known := make(map[string]bool)
+	for i := range turns {
+		for _, p := range turns[i].Parts {
+			if u, ok := p.(*content.ToolUse); ok && u != nil && !known[u.Name] {
+				known[u.Name] = true
+				tools = append(tools, content.Tool{Name: u.Name})
+			}
+		}
+	}
+	return tools
 }
 
 // toolMembers are the members of vendors' tools that do not restrict what a tool may do,

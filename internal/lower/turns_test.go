@@ -22,7 +22,7 @@ var plain = Target{
 	Results:      Results{AsTheyCame: true, TextFirst: true, Files: true, Objects: true, Names: true, Errors: true},
 	Thoughts:     Thoughts{Unsigned: UnsignedOnly},
 	Files:        Files{Alike: true, Keep: true, Stores: func(id string) bool { return id == "own/1" }},
-	Own:          Own{Parts: true, Calls: true, Turns: true, Vendor: true},
+	Own:          Own{Members: true, Calls: true, Vendor: true},
 }
 
 // with returns a copy of plain that f has changed.
