@@ -7,6 +7,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/foreign"
+	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/schema"
 	"github.com/polywire/polywire/upstream"
 )
@@ -20,8 +21,9 @@ type OutputRules struct {
 
 	Schema        schema.Dialect // of the response
 	AnySchema     bool           // schemas that are not objects, such as true, are sent
-	Strict        bool           // an equivalent strict schema is sent where there is one
-	OpenAPI       bool           // with Types: schemas in the OpenAPI dialect stay in it, or in OpenAPISchema
+	Strict        bool           // an equivalent schema in StrictSchema is sent where there is one
+	StrictSchema  schema.Dialect
+	OpenAPI       bool // with Types: schemas in the OpenAPI dialect stay in it, or in OpenAPISchema
 	OpenAPISchema schema.Dialect
 	NoTools       bool // with Types: the model accepts JSON and functions only one without the other
 
@@ -54,10 +56,9 @@ func (l *lowering) output() {
 	if o.MediaType == "" && o.Schema.JSON == "" {
 		return
 	}
-	switch rules := &l.t.Output; {
-	case len(rules.Types) > 0:
+	if len(l.t.Output.Types) > 0 {
 		l.typedOutput()
-	default:
+	} else {
 		l.schemaOutput()
 	}
 }
@@ -113,7 +114,7 @@ func (l *lowering) schemaOutput() {
 	switch {
 	case rules.AnySchema && o.Schema.JSON != "":
 		l.anySchema()
-	case strings.HasPrefix(strings.TrimLeft(o.Schema.JSON, " \t\r\n"), "{"):
+	case jsonwire.IsObject(o.Schema.JSON):
 		l.strictSchema()
 	case o.MediaType != jsonType && o.Schema.JSON == "":
 		o.MediaType = ""
@@ -151,10 +152,10 @@ func (l *lowering) strictSchema() {
 		l.responseSchema(rules.Schema, false)
 		return
 	}
-	if l.to.Strict = schema.Fits(schema.OpenAIStrict, o.Schema); l.to.Strict {
+	if l.to.Strict = schema.Fits(rules.StrictSchema, o.Schema); l.to.Strict {
 		return
 	}
-	text, losses := l.schemas.Output(schema.OpenAIStrict, o.Schema)
+	text, losses := l.schemas.Output(rules.StrictSchema, o.Schema)
 	// Objects in OpenAPI schemas list their members, so that it changes nothing to forbid
 	// others.
 	changed := func(x schema.Loss) bool { return !o.Schema.OpenAPI || x.Rule.Severity != content.LossHint }

@@ -434,7 +434,7 @@ func TestOutput(t *testing.T) {
 	output := func(mediaType string, s content.Schema) upstream.Request {
 		return upstream.Request{Output: upstream.Output{MediaType: mediaType, Schema: s}}
 	}
-	strict := func(t *Target) { t.Output = OutputRules{Objects: true, Schema: schema.JSONSchema, Strict: true} }
+	strict := func(t *Target) { t.Output = OutputRules{Objects: true, Schema: schema.JSONSchema, Strict: true, StrictSchema: schema.OpenAIStrict} }
 	only := func(t *Target) { t.Output = OutputRules{AnySchema: true, Schema: schema.MessagesStrict} }
 	typed := func(t *Target) {
 		t.Output = OutputRules{Types: []string{jsonType, plainType}, Schema: schema.GeminiJSON, OpenAPI: true, OpenAPISchema: schema.GeminiSchema}

@@ -75,7 +75,7 @@ func (t *target) lowered(f content.Format, dropThinking bool) *lower.Target {
 		Members:  lower.MemberRules{Foreign: foreignMembers},
 		Tools:    lower.ToolRules{Schema: schema.JSONSchema, StrictSchema: schema.OpenAIStrict, Strict: lower.StrictEqual},
 		Choice:   t.choiceRules(),
-		Output:   lower.OutputRules{Objects: true, Schema: schema.JSONSchema, Strict: true},
+		Output:   lower.OutputRules{Objects: true, Schema: schema.JSONSchema, Strict: true, StrictSchema: schema.OpenAIStrict},
 		Limit:    lower.LimitRules{Max: t.maxTokens},
 		Thinking: lower.ThinkingRules{Dial: t.dial()},
 		Sampling: t.samplingRules(),
