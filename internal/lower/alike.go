@@ -41,14 +41,13 @@ func (l *lowering) file(p content.Part, at Path, in site) {
 		l.push(p)
 		return
 	}
-	switch p.(type) {
-	case *content.Image:
-		l.push(&content.Image{Source: s, Signature: signature, Cache: mark, Extra: x})
-	case *content.Document:
-		l.push(&content.Document{Source: s, Signature: signature, Cache: mark, Extra: x})
-	case *content.Media:
-		l.push(&content.Media{Source: s, Signature: signature, Cache: mark, Extra: x})
+	p = partfield.Copy(p)
+	f = partfield.Of(p)
+	*f.Source, *f.Signature, *f.Cache, *f.Extra = s, signature, mark, x
+	if d, ok := p.(*content.Document); ok {
+		d.Title, d.Context, d.Citations = "", "", false
 	}
+	l.push(p)
 }
 
 // fileSource returns the source to send for a file, or nil if there is none. usual is the
@@ -79,16 +78,10 @@ func (l *lowering) fileSource(from content.Source, at Path, usual string) conten
 	case *content.File:
 		ok = l.storedFile(s, at)
 	}
-	switch {
-	case !ok:
+	if !ok {
 		return nil
-	case x == *fields.Extra && kind == *fields.MediaType:
-		return from
 	}
-	to := partfield.CopySource(from)
-	fields = partfield.OfSource(to)
-	*fields.MediaType, *fields.Extra = kind, x
-	return to
+	return sourceWith(from, kind, x)
 }
 
 // fileType returns the media type of the bytes of a file. It returns false if the target

@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"cmp"
 	"encoding/base64"
 	"slices"
 	"strings"
@@ -91,11 +92,11 @@ func (l *lowering) detail(x *content.Extra, at Path) *content.Extra {
 }
 
 // label pushes the name of a file if the object of a tool result refers to it. It reports
-// the other members of the source, and returns the name so that it can be removed.
-func (l *lowering) label(p content.Part, at Path) *content.Text {
+// the other members of the source.
+func (l *lowering) label(p content.Part, at Path) {
 	x := partfield.SourceExtra(partfield.SourceOf(p))
 	if x == nil {
-		return nil
+		return
 	}
 	name, alone := "", false
 	if l.names {
@@ -105,7 +106,7 @@ func (l *lowering) label(p content.Part, at Path) *content.Text {
 		l.extra(x, at.Member("source"), l.t.Own.Members, foreign.Part)
 	}
 	if name == "" {
-		return nil
+		return
 	}
 	t := &content.Text{Text: name + ":"}
 	if l.labels == nil {
@@ -113,7 +114,6 @@ func (l *lowering) label(p content.Part, at Path) *content.Text {
 	}
 	l.labels[t] = true
 	l.push(t)
-	return t
 }
 
 // isLabel reports whether a part is the name of the file behind it.
@@ -152,7 +152,7 @@ func (l *lowering) image(p *content.Image, at Path, in site) {
 		}
 		if !strings.HasPrefix(kind, "image/") || f.Images != nil && !slices.Contains(f.Images, kind) {
 			l.stack = l.stack[:from]
-			l.unreadable(at, kind, "", content.CodeMedia, "source.media_type", "must be a type of images that the server accepts: "+list(f.Images, "image/…"))
+			l.unreadable(at, kind, "", content.CodeMedia, "source.media_type", "must be a type of images that the server accepts: "+cmp.Or(strings.Join(f.Images, ", "), "image/…"))
 			return
 		}
 		if f.DetectTypes && kind != b.MediaType {
@@ -219,12 +219,20 @@ func (l *lowering) media(p *content.Media, at Path, in site) {
 }
 
 // withType returns a source with another media type, without members that are not sent.
-func (l *lowering) withType(s *content.Base64, kind string) *content.Base64 {
-	x := l.ownExtra(s.Extra)
-	if s.MediaType == kind && s.Extra == x {
+func (l *lowering) withType(s content.Source, kind string) content.Source {
+	return sourceWith(s, kind, l.ownExtra(partfield.SourceExtra(s)))
+}
+
+// sourceWith returns a source with a media type and members.
+func sourceWith(s content.Source, kind string, x *content.Extra) content.Source {
+	f := partfield.OfSource(s)
+	if *f.MediaType == kind && *f.Extra == x {
 		return s
 	}
-	return &content.Base64{MediaType: kind, Data: s.Data, Extra: x}
+	s = partfield.CopySource(s)
+	f = partfield.OfSource(s)
+	*f.MediaType, *f.Extra = kind, x
+	return s
 }
 
 // ownExtra returns the members of a source that are sent. The others have been reported.
@@ -249,48 +257,31 @@ func detect(data string) string {
 	return media.Detect(b[:n])
 }
 
-// list returns the words of a list, or others if it is empty.
-func list(words []string, others string) string {
-	if len(words) == 0 {
-		return others
-	}
-	return strings.Join(words, ", ")
-}
-
 // source returns the source to send: the bytes of a file, or a link or an id that the
 // server accepts. It returns false if the file must be loaded first, or cannot be.
 func (l *lowering) source(s content.Source, at Path, links bool) (content.Source, bool) {
 	if !l.hasSource(s, at) {
 		return nil, false
 	}
+	kept := false
 	switch s := s.(type) {
 	case *content.Base64:
 		return s, true
 	case *content.URL:
-		if l.keepsLink(s, links) {
-			if s.MediaType != "" {
-				l.lose(FileLinkType, at.Member("source.media_type"))
-			}
-			if x := l.ownExtra(s.Extra); s.Extra != x || s.MediaType != "" {
-				return &content.URL{URL: s.URL, Extra: x}, true
-			}
-			return s, true
-		}
-		return s, l.awaits(at)
+		kept = l.keepsLink(s, links)
 	case *content.File:
-		if l.t.Files.Keep || l.loaded && l.t.Files.isStored(s.ID) {
-			if s.MediaType != "" {
-				l.lose(FileLinkType, at.Member("source.media_type"))
-			}
-			if x := l.ownExtra(s.Extra); s.Extra != x || s.MediaType != "" {
-				return &content.File{ID: s.ID, Extra: x}, true
-			}
-			return s, true
-		}
+		kept = l.t.Files.Keep || l.loaded && l.t.Files.isStored(s.ID)
+	default:
+		l.refuse(content.CodeUnsupported, at.Member("source"), noBytes)
+		return nil, false
+	}
+	if !kept {
 		return s, l.awaits(at)
 	}
-	l.refuse(content.CodeUnsupported, at.Member("source"), noBytes)
-	return nil, false
+	if partfield.MediaTypeOf(s) != "" {
+		l.lose(FileLinkType, at.Member("source.media_type"))
+	}
+	return l.withType(s, ""), true
 }
 
 // hasSource refuses a file without a source.
@@ -451,13 +442,11 @@ func cut(s string, n int) string {
 func (l *lowering) documentSource(p *content.Document, at Path) content.Source {
 	switch s := p.Source.(type) {
 	case *content.PlainText:
-		x := l.ownExtra(s.Extra)
-		if s.Type() != plainType {
-			l.lose(DocumentTextType, at.Member("source.media_type"))
-		} else if x == s.Extra {
-			return s
+		if s.Type() == plainType {
+			return l.withType(s, s.MediaType)
 		}
-		return &content.PlainText{Text: s.Text, Extra: x}
+		l.lose(DocumentTextType, at.Member("source.media_type"))
+		return l.withType(s, "")
 	case *content.Parts:
 		start := l.begin()
 		l.parts(s.Parts, at, SourceParts, inDocument)
@@ -502,7 +491,7 @@ func (l *lowering) base64Document(p *content.Document, s *content.Base64, at Pat
 		}
 		return l.withType(s, kind)
 	}
-	l.unreadable(at, kind, p.Title, content.CodeUnsupported, "source.media_type", "must be text or a type of documents that the server accepts: "+list(l.t.Files.Documents, ""))
+	l.unreadable(at, kind, p.Title, content.CodeUnsupported, "source.media_type", "must be text or a type of documents that the server accepts: "+strings.Join(l.t.Files.Documents, ", "))
 	return nil
 }
 
@@ -539,14 +528,13 @@ func (l *lowering) documentFile(p, q *content.Document, at Path, in site) {
 	case codec.IsText(kind):
 		l.base64Text(p, b, at)
 		return
-	case f.TextOnly:
-		l.unreadable(at, kind, p.Title, content.CodeUnsupported, "", "the model reads text only")
+	case !l.readsFiles(at, kind, p.Title):
 		return
 	case len(f.Documents) == 0:
 		l.unreadable(at, kind, l.fileName(p, at), content.CodeUnsupported, "source", "the server does not accept files; send the text")
 		return
 	case !slices.Contains(f.Documents, kind):
-		l.unreadable(at, kind, l.fileName(p, at), content.CodeUnsupported, "source.media_type", "must be text or a type of documents that the server accepts: "+list(f.Documents, ""))
+		l.unreadable(at, kind, l.fileName(p, at), content.CodeUnsupported, "source.media_type", "must be text or a type of documents that the server accepts: "+strings.Join(f.Documents, ", "))
 		return
 	}
 	l.heading(p, at, false)
