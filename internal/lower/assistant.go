@@ -4,8 +4,10 @@ import (
 	"slices"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/foreign"
+	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/partfield"
 	"github.com/polywire/polywire/upstream"
@@ -80,8 +82,11 @@ func (l *lowering) mayReturn(p content.Part) *loss.Rule {
 }
 
 // isShown reports whether the run holds a thinking block with an id, or with the JSON text
-// raw.
+// raw: see [Thoughts.ItemID].
 func (l *lowering) isShown(id, raw string) bool {
+	if l.t.Thoughts.ItemID == nil {
+		return false
+	}
 	if l.items == nil {
 		l.items = make(map[string]bool)
 		add := func(p content.Part) {
@@ -117,12 +122,6 @@ type recall struct {
 	lastCall    int                       // index on the stack of the last tool call of the turn, or -1
 	current     int                       // see currentTurn
 	missing     bool                      // Thoughts.Missing was reported
-}
-
-// attachSignatures returns the turns with signatures that were carried in parts of their
-// own attached to their parts.
-func (l *lowering) attachSignatures(turns []content.Turn) []content.Turn {
-	return envelope.AttachSignatures(l.t.Format, turns)
 }
 
 // assistantRun lowers consecutive assistant turns to one turn: clients that store each
@@ -289,11 +288,10 @@ func (l *lowering) toolCall(p *content.ToolUse, at Path) {
 	q.Extra = l.extra(p.Extra, at, l.t.Own.Calls, foreign.Part)
 	q.Cache = l.mark(p.Cache, at, inAssistant)
 	q.Signature = l.signature(p.Signature, at, !l.t.Thoughts.Carried)
-	switch object := trimBlank(p.Input); {
-	case object != "":
-		if object[0] != '{' {
-			l.refuse(content.CodeType, at.Member("input"), "must be a JSON object")
-		}
+	switch {
+	case jsonwire.IsObject(p.Input):
+	case !codec.HasNoInput(p):
+		l.refuse(content.CodeType, at.Member("input"), "must be a JSON object")
 	case !l.t.Calls.NoInput:
 		q.Input = "{}"
 	}
@@ -575,12 +573,4 @@ func (l *lowering) needThinking(start int) {
 		l.lose(l.t.Thoughts.Missing, l.calls[i].at.path())
 		return
 	}
-}
-
-// trimBlank returns s without white space at its beginning.
-func trimBlank(s string) string {
-	for len(s) > 0 && (s[0] == ' ' || s[0] == '\t' || s[0] == '\r' || s[0] == '\n') {
-		s = s[1:]
-	}
-	return s
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/foreign"
 )
 
@@ -114,7 +115,7 @@ const (
 
 // lowerConversation lowers the system text and the turns.
 func (l *lowering) lowerConversation() {
-	turns := l.attachSignatures(l.n.Turns)
+	turns := envelope.AttachSignatures(l.t.Format, l.n.Turns) // of parts that only carry them
 	l.first, l.end = lastMessage(turns)
 	l.assignRoles(turns)
 	l.current = l.currentTurn(turns)
@@ -469,7 +470,7 @@ func (l *lowering) addUserTurn(t content.Turn, at Path) {
 	}
 	joins := follows && l.joinsLast(l.out[n].Parts)
 	if l.t.Conversation.AnswerResults && !isResult(t.Parts[len(t.Parts)-1]) {
-		k := slices.IndexFunc(t.Parts, func(p content.Part) bool { return !isResult(p) })
+		k := slices.IndexFunc(t.Parts, isNoResult)
 		answers := joins && isResult(l.out[n].Parts[len(l.out[n].Parts)-1])
 		if k > 0 {
 			l.out = append(l.out, content.Turn{Role: content.RoleUser, Parts: t.Parts[:k:k]})
@@ -516,9 +517,7 @@ func (l *lowering) hasUser(n, first int) bool {
 
 // pushMoved pushes the files that belong to the next user turn.
 func (l *lowering) pushMoved() {
-	for _, p := range l.moved {
-		l.push(p)
-	}
+	l.stack = append(l.stack, l.moved...)
 	for i := range l.moves {
 		l.lose(l.moves[i].Rule, l.moves[i].Path)
 	}
@@ -554,7 +553,7 @@ func (l *lowering) turnParts(t *content.Turn, at Path, in site) (answered bool) 
 		case len(l.calls) == 0 && l.t.Conversation.Continues:
 			q, files := l.resultContent(r, at, r.Name)
 			l.push(q)
-			l.moved = append(l.moved, files...)
+			l.stack = append(l.stack, files...)
 		default:
 			l.orphan(r, at)
 		}

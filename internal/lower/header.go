@@ -4,9 +4,7 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/loss"
-	"github.com/polywire/polywire/upstream"
 )
 
 var (
@@ -22,15 +20,3 @@ var (
 
 // HeaderPath returns the neutral path of a header.
 func HeaderPath(name string) Path { return At("headers." + strings.ToLower(name)) }
-
-// Headers returns the losses of the headers of a request of another format, which are not
-// sent. It omits the version and the betas: losses of the features that they select are
-// reported where these features are used.
-func Headers(n *upstream.Request) (losses []Loss) {
-	for _, f := range n.Header {
-		if !foreign.IsVersionHeader(f.Name) {
-			losses = append(losses, Loss{Rule: HeaderNotSent, Path: HeaderPath(f.Name)})
-		}
-	}
-	return losses
-}

@@ -44,8 +44,10 @@ type ForeignMember struct {
 // members lowers headers and the members of the request that have no field.
 func (l *lowering) members() {
 	if !l.t.Members.Headers {
-		for _, x := range Headers(l.n) {
-			l.lose(x.Rule, x.Path)
+		for _, f := range l.n.Header {
+			if !foreign.IsVersionHeader(f.Name) { // see there
+				l.lose(HeaderNotSent, HeaderPath(f.Name))
+			}
 		}
 		l.to.Header = nil
 	}

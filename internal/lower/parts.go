@@ -5,7 +5,6 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/foreign"
-	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/partfield"
 )
 
@@ -148,25 +147,21 @@ func (l *lowering) part(p content.Part, at Path, in site) {
 
 // vendorPart pushes a part that only one vendor can read, if that is the target's.
 func (l *lowering) vendorPart(p content.Part, at Path, in site) {
-	if f := formatOf(p); f != l.t.Format {
-		l.lose(l.lostPart(p), at)
-		return
+	var f content.Format
+	id, raw, rule := "", "", VendorPart
+	switch p := p.(type) {
+	case *content.ServerToolUse:
+		f, id = p.Format, p.ID
+	case *content.ServerToolResult:
+		f, id = p.Format, p.ID
+	case *content.Unknown:
+		f, raw, rule = p.Format, p.Raw, UnknownPart
+	default:
+		rule = UnknownPart
 	}
-	rule := l.lostPart(p)
-	if _, ok := p.(*content.Unknown); l.t.hasVendorPart(in) && (ok || in != inResult) {
-		if l.t.Thoughts.ItemID != nil {
-			id, raw := "", ""
-			switch p := p.(type) {
-			case *content.ServerToolUse:
-				id = p.ID
-			case *content.ServerToolResult:
-				id = p.ID
-			case *content.Unknown:
-				raw = p.Raw
-			}
-			if l.isShown(id, raw) {
-				return
-			}
+	if f == l.t.Format && l.t.hasVendorPart(in) && (rule == UnknownPart || in != inResult) {
+		if l.isShown(id, raw) {
+			return
 		}
 		if rule = l.mayReturn(p); rule == nil {
 			l.pushVendorPart(p, at)
@@ -185,28 +180,6 @@ func (l *lowering) pushVendorPart(p content.Part, at Path) {
 		*partfield.Of(p).Extra = own
 	}
 	l.push(p)
-}
-
-// lostPart returns the rule for a part of another vendor.
-func (l *lowering) lostPart(p content.Part) *loss.Rule {
-	switch p.(type) {
-	case *content.ServerToolUse, *content.ServerToolResult:
-		return VendorPart
-	}
-	return UnknownPart
-}
-
-// formatOf returns the format of a part that only one vendor can read.
-func formatOf(p content.Part) content.Format {
-	switch p := p.(type) {
-	case *content.ServerToolUse:
-		return p.Format
-	case *content.ServerToolResult:
-		return p.Format
-	case *content.Unknown:
-		return p.Format
-	}
-	return ""
 }
 
 // systemPart drops a part that is not text from the system text.

@@ -212,12 +212,7 @@ func (l *lowering) orphan(r *content.ToolResult, at Path) {
 	}
 	l.push(&content.Text{Text: head})
 	q, files := l.resultContent(r, at, "")
-	for _, p := range q.Parts {
-		l.push(p)
-	}
-	for _, p := range files {
-		l.push(p)
-	}
+	l.stack = append(append(l.stack, q.Parts...), files...)
 }
 
 // resultContent returns a result that the target accepts, and the files that it cannot
@@ -232,7 +227,7 @@ func (l *lowering) resultContent(r *content.ToolResult, at Path, name string) (q
 	}
 	start := l.begin()
 	if r.Object != "" && !own.Objects {
-		l.objectText(r)
+		l.push(&content.Text{Text: r.Object}) // it contains more than the texts
 	}
 	marked := l.resultParts(r, at)
 	if marked != nil && to.Object != "" && !own.Objects {
@@ -277,11 +272,6 @@ func sameResult(a, b *content.ToolResult) bool {
 // isSameList reports whether two lists share their parts.
 func isSameList(a, b []content.Part) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
-}
-
-// objectText pushes the object of a result as text. It contains more than the texts.
-func (l *lowering) objectText(r *content.ToolResult) {
-	l.push(&content.Text{Text: r.Object})
 }
 
 // resultParts pushes the parts of a result, except texts that its object repeats. It

@@ -56,24 +56,12 @@ func (l *lowering) sampling() {
 	if r.One && to.Temperature != nil && to.TopP != nil && !l.isOff(&r.Temperature) {
 		l.oneSampler()
 	}
-	if to.Temperature != nil {
-		to.Temperature = number(l, to.Temperature, &r.Temperature, sampled{Temperature, TemperatureNearest, TemperatureThinking, At("temperature")})
-	}
-	if to.TopP != nil {
-		to.TopP = number(l, to.TopP, &r.TopP, sampled{TopP, TopP, TopPThinking, At("top_p")})
-	}
-	if to.TopK != nil {
-		to.TopK = number(l, to.TopK, &r.TopK, sampled{TopK, TopK, TopKThinking, At("top_k")})
-	}
-	if to.PresencePenalty != nil {
-		to.PresencePenalty = number(l, to.PresencePenalty, &r.Presence, sampled{Penalties, Penalties, Penalties, At("presence_penalty")})
-	}
-	if to.FrequencyPenalty != nil {
-		to.FrequencyPenalty = number(l, to.FrequencyPenalty, &r.Frequency, sampled{Penalties, Penalties, Penalties, At("frequency_penalty")})
-	}
-	if to.Seed != nil {
-		to.Seed = number(l, to.Seed, &r.Seed, sampled{Seed, Seed, Seed, At("seed")})
-	}
+	to.Temperature = number(l, to.Temperature, &r.Temperature, sampled{Temperature, TemperatureNearest, TemperatureThinking, At("temperature")})
+	to.TopP = number(l, to.TopP, &r.TopP, sampled{TopP, TopP, TopPThinking, At("top_p")})
+	to.TopK = number(l, to.TopK, &r.TopK, sampled{TopK, TopK, TopKThinking, At("top_k")})
+	to.PresencePenalty = number(l, to.PresencePenalty, &r.Presence, sampled{Penalties, Penalties, Penalties, At("presence_penalty")})
+	to.FrequencyPenalty = number(l, to.FrequencyPenalty, &r.Frequency, sampled{Penalties, Penalties, Penalties, At("frequency_penalty")})
+	to.Seed = number(l, to.Seed, &r.Seed, sampled{Seed, Seed, Seed, At("seed")})
 	switch {
 	case to.Candidates < 0:
 		l.refuse(content.CodeValue, At("candidates"), "must not be negative")
@@ -98,8 +86,11 @@ type sampled struct {
 	at                         Path
 }
 
-// number returns n as a target accepts it: n itself, another value, or nil.
+// number returns n, which may be nil, as a target accepts it: n itself, another value, or nil.
 func number[T int64 | float64](l *lowering, n *T, rules *Number, p sampled) *T {
+	if n == nil {
+		return nil
+	}
 	switch v := float64(*n); {
 	case v-v != 0: // NaN or infinite
 		l.refuse(content.CodeRange, p.at, "must be a finite number")

@@ -3,7 +3,6 @@ package lower
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/foreign"
@@ -135,28 +134,13 @@ func (l *lowering) function(t *content.Tool, at Path) (changed bool) {
 		l.lose(ToolCache, at.Member("cache"))
 		t.Cache, changed = nil, true
 	}
-	if rules.Description > 0 && len(t.Description) > rules.Description {
-		if text := firstCharacters(t.Description, rules.Description); text != t.Description {
-			l.lose(ToolDescription, at.Member("description"))
-			t.Description, changed = text, true
-		}
+	if text := cut(t.Description, rules.Description); text != t.Description {
+		l.lose(ToolDescription, at.Member("description"))
+		t.Description, changed = text, true
 	}
 	was, strict := *t, t.Strict
 	l.functionSchemas(t, at)
 	return changed || t.Input != was.Input || t.Output != was.Output || t.Strict != strict
-}
-
-// firstCharacters returns the first n characters of a text.
-func firstCharacters(text string, n int) string {
-	if utf8.RuneCountInString(text) <= n {
-		return text
-	}
-	for i := range text {
-		if n--; n < 0 {
-			return text[:i]
-		}
-	}
-	return text
 }
 
 // functionSchemas lowers the schemas of a function in place.
