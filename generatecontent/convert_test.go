@@ -626,7 +626,7 @@ var toolMappings = []mapping{
 		vendorTool("web_fetch_20250910", `{}`), vendorTool("code_execution_20250825", `{"type":"x","name":"y"}`), vendorTool("web_search", `{}`), vendorTool("mcp_toolset", `{}`)),
 		want:  `,"tools":[{"functionDeclarations":[{"name":"f"}]},{"googleSearch":{}},{"urlContext":{}},{"codeExecution":{}}],"toolConfig":{"includeServerSideToolInvocations":true}`,
 		lost:  []string{"degraded tools.0", "dropped tools.0", "degraded tools.2", "degraded tools.3", "degraded tools.4", "dropped tools.5"},
-		rules: []*loss.Rule{lower.ToolMapped, lower.ToolRestrictions, lower.ToolMapped, lower.ToolMapped, lower.ToolTwice, lower.ToolVendor}},
+		rules: []*loss.Rule{lower.ToolMapped, foreign.ToolRestrictions, lower.ToolMapped, lower.ToolMapped, lower.ToolTwice, lower.ToolVendor}},
 	{name: "tool that the client runs", from: withTools(content.Tool{Kind: "bash_20250124", Name: "bash", Format: foreignFormat, Raw: `{"type":"bash_20250124","name":"bash"}`}),
 		want: `,"tools":[{"functionDeclarations":[{"name":"bash","description":"Runs a command in a persistent bash session on the user's machine and returns its output. Restart the session if it no longer responds.",` +
 			`"parametersJsonSchema":{"type":"object","properties":{"command":{"type":"string","description":"The command to run. Required unless restart is true."},"restart":{"type":"boolean","description":"True to restart the session instead of running a command."}}}}]}]`,
@@ -635,7 +635,7 @@ var toolMappings = []mapping{
 		vendorTool("web_fetch_20260318", `{"allowed_callers":["code_execution_20260120"]}`), vendorTool("code_execution_20250825", `{"allowed_callers":["direct"],"blocked_domains":["a.example"],"citations":{"enabled":true}}`)),
 		want:  `,"tools":[{"googleSearch":{}},{"urlContext":{}},{"codeExecution":{}}]`,
 		lost:  []string{"degraded tools.0", "degraded tools.0", "degraded tools.1", "degraded tools.1", "degraded tools.2", "dropped tools.2", "degraded tools.2"},
-		rules: []*loss.Rule{lower.ToolMapped, lower.ToolSettings, lower.ToolMapped, lower.ToolSettings, lower.ToolMapped, lower.ToolRestrictions, lower.ToolSettings}},
+		rules: []*loss.Rule{lower.ToolMapped, foreign.ToolSettings, lower.ToolMapped, foreign.ToolSettings, lower.ToolMapped, foreign.ToolRestrictions, foreign.ToolSettings}},
 	{name: "any tool, with a built-in tool", from: choosing(content.ToolChoice{Mode: content.ChoiceAny}, content.Tool{Name: "f"}, vendorTool("code_execution_20250825", `{}`)),
 		want: `,"tools":[{"functionDeclarations":[{"name":"f"}]},{"codeExecution":{}}],"toolConfig":{"functionCallingConfig":{"mode":"ANY"},"includeServerSideToolInvocations":true}`,
 		lost: []string{"degraded choice.mode", "degraded tools.1"}, rules: []*loss.Rule{lower.ChoiceBuiltIn, lower.ToolMapped}},

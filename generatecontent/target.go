@@ -9,6 +9,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/geminifile"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
@@ -135,7 +136,7 @@ func ownTool(t *content.Tool) (own content.Tool, losses []*loss.Rule) {
 	if doc, err := jsonwire.Parse(t.Raw, codec.UnlimitedJSON); err == nil {
 		defer doc.Close()
 		for name, x := range doc.Root().Members() {
-			if r := lower.ToolMember(name, x); r != nil && x.Kind() != jsonwire.Null {
+			if r := foreign.ToolMember(name, x); r != nil {
 				losses = append(losses, r)
 			}
 		}

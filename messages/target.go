@@ -5,6 +5,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/lower"
@@ -120,7 +121,7 @@ func ownTool(t *content.Tool) (own content.Tool, losses []*loss.Rule) {
 		defer doc.Close()
 		for name, v := range doc.Root().Members() {
 			if m.name != "web_search" || !writeSearchSetting(&w, name, v) {
-				if r := lower.ToolMember(name, v); r != nil && v.Kind() != jsonwire.Null {
+				if r := foreign.ToolMember(name, v); r != nil {
 					losses = append(losses, r)
 				}
 			}

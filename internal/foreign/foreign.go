@@ -45,8 +45,7 @@ type block struct {
 // vendor has published for it. Its kinds begin with prefix; a date follows.
 type clientTool struct{ prefix, description, schema string }
 
-// The rules by which blocks and tools are reported. The table of every codec to which they
-// are foreign includes them.
+// The rules by which blocks, tools and their members are reported.
 var (
 	SummaryAsText = &loss.Rule{Feature: loss.VendorPart, Severity: content.LossDegraded,
 		Reason: "the summary of the earlier conversation is sent as text"}
@@ -54,6 +53,10 @@ var (
 		Reason: "the tool reference is sent as the name of the tool"}
 	ToolAsFunction = &loss.Rule{Feature: loss.VendorTool, Severity: content.LossDegraded,
 		Reason: "the vendor-defined tool that the client runs is sent as a function with the vendor's schema"}
+	ToolRestrictions = &loss.Rule{Feature: loss.VendorTool, Severity: content.LossDropped,
+		Reason: "the server's own tool cannot be restricted in this way; it is used without the restriction"}
+	ToolSettings = &loss.Rule{Feature: loss.VendorTool, Severity: content.LossDegraded,
+		Reason: "the server's own tool does not have this setting; it was omitted"}
 )
 
 // dataOf returns the data of a format, which is empty for one without data.
@@ -109,10 +112,10 @@ func Function(t *content.Tool) (content.Tool, *loss.Rule) {
 	return content.Tool{}, nil
 }
 
-// IsOver reports whether a turn is no longer in effect once a user turn follows it: a system
+// isOver reports whether a turn is no longer in effect once a user turn follows it: a system
 // turn that the model sees only until then. It must not be sent to another vendor's model,
 // which would follow it. Omitting it is not a loss.
-func IsOver(t *content.Turn) bool {
+func isOver(t *content.Turn) bool {
 	if t.Role != content.RoleSystem || t.Extra == nil {
 		return false
 	}
@@ -133,7 +136,7 @@ func IsVersionHeader(name string) bool {
 	return false
 }
 
-// Expired are the turns of a conversation that are no longer in effect: see [IsOver].
+// Expired are the turns of a conversation that are no longer in effect: see [isOver].
 type Expired struct{ lastUser int }
 
 // FindExpired returns the turns that are no longer in effect.
@@ -146,7 +149,7 @@ func FindExpired(turns []content.Turn) Expired {
 }
 
 // Contains reports whether turn i, which is t, is no longer in effect.
-func (e Expired) Contains(i int, t *content.Turn) bool { return i <= e.lastUser && IsOver(t) }
+func (e Expired) Contains(i int, t *content.Turn) bool { return i <= e.lastUser && isOver(t) }
 
 // unlimited is for JSON that has passed the limits of the host.
 var unlimited = jsonwire.Limits{Depth: 1 << 30, Values: 1 << 30}

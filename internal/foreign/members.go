@@ -23,16 +23,12 @@ var (
 		Reason: "the member changes the response but exists only in another format; it was dropped"}
 	LocationLoss = &loss.Rule{Feature: loss.Members, Severity: content.LossDropped,
 		Reason: "the member restricts where the request is processed but exists only in another format; it was dropped"}
-	// Codecs drop the member; adapters refuse the request.
+	// The request is refused, too.
 	StateLoss = &loss.Rule{Feature: loss.Members, Severity: content.LossDropped,
 		Reason: "the member refers to conversation state at another vendor, which is not available here"}
 	UnknownLoss = &loss.Rule{Feature: loss.Members, Severity: content.LossDropped,
 		Reason: "the member is unknown and may change the response; it was dropped"}
 )
-
-// MemberRules are the rules by which [Members] reports. The table of every codec
-// includes them.
-var MemberRules = []*loss.Rule{MembersLoss, InfluenceLoss, SafetyLoss, SettingLoss, LocationLoss, StateLoss, UnknownLoss}
 
 // A Kind is the kind of neutral object that an Extra is in.
 type Kind uint8

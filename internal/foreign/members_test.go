@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/race"
 )
@@ -152,20 +151,5 @@ func TestMembersAllocs(t *testing.T) {
 		}); n > 0 {
 			t.Errorf("%s: %v allocations", tt.json, n)
 		}
-	}
-}
-
-func TestOnlyDirect(t *testing.T) {
-	for text, want := range map[string]bool{
-		`["direct"]`: true, `[]`: true, `null`: true, `["direct","code_execution_20250825"]`: false, `[1]`: false,
-	} {
-		doc, err := jsonwire.Parse(text, unlimited)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := OnlyDirect(doc.Root()); got != want {
-			t.Errorf("%s: %v", text, got)
-		}
-		doc.Close()
 	}
 }

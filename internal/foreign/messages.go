@@ -72,17 +72,6 @@ func clearsThinking(v, _ jsonwire.Value) bool {
 	return true
 }
 
-// OnlyDirect reports whether only the model may call a tool, which is the case for all
-// tools of other formats. callers is the member "allowed_callers" of Messages.
-func OnlyDirect(callers jsonwire.Value) bool {
-	for _, x := range callers.Elems() {
-		if !x.Is("direct") {
-			return false
-		}
-	}
-	return true
-}
-
 // summary returns the text of a compaction block, or "" if it is encrypted.
 func summary(raw string) string { return gjson.Get(raw, "content").Str }
 

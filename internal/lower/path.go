@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"hash/maphash"
 	"strconv"
+	"strings"
 )
 
 // A List is a list of a request that a [Path] goes through.
@@ -66,6 +67,9 @@ func (p Path) Member(name string) Path {
 	}
 	return p
 }
+
+// HeaderPath returns the path of a header.
+func HeaderPath(name string) Path { return At("headers." + strings.ToLower(name)) }
 
 // Turn returns the index of the turn that p is in or of. inside reports whether p is
 // within the turn. The index is negative if p is elsewhere.

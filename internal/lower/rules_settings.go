@@ -2,27 +2,30 @@ package lower
 
 import "github.com/polywire/polywire/internal/loss"
 
-// The rules for members of the request.
+// The rules for headers, and for members of the request.
 var (
+	// HeaderNotSent reports a client header that the handler would forward to the vendor of
+	// its own format, and RequiredHeaderNotSent one on which the body depends.
+	HeaderNotSent         = hint(loss.Headers, "the header is only for the vendor of the client's format; it is not sent")
+	RequiredHeaderNotSent = dropped(loss.Headers, "the body depends on this client header, which is not sent; the server may reject or ignore the member")
+
 	MemberReplaced = degraded(loss.Members, "a field of the request replaces this extra member, which was omitted")
 	UsageNotSent   = always(hint(loss.ResponseUsage, "the server rejects the request for token counts; a handler estimates them"))
 )
 
 // The rules for tools.
 var (
-	ToolVendor       = dropped(loss.VendorTool, "the server does not have this built-in tool; it was dropped")
-	ToolMapped       = degraded(loss.VendorTool, "the built-in tool was replaced by the server's own tool for the same purpose")
-	ToolRestrictions = dropped(loss.VendorTool, "the server's own tool cannot be restricted in this way; it is used without the restriction")
-	ToolSettings     = degraded(loss.VendorTool, "the server's own tool does not have this setting; it was omitted")
-	ToolTwice        = degraded(loss.VendorTool, "the request has another built-in tool for the same purpose; this one was omitted")
-	ToolNameTaken    = dropped(loss.VendorTool, "a function has the name of the server's own tool for the same purpose; the built-in tool was dropped")
-	ToolWithOthers   = dropped(loss.VendorTool, "the model does not accept built-in tools together with functions; the built-in tool was dropped")
-	ToolUndeclared   = hint(loss.VendorPart, "earlier tool calls use tools that the request does not declare; they were declared without a schema, and the model cannot call them")
-	ToolOutput       = hint(loss.ToolOutput, "the server has no schema of tool results; it was omitted")
-	ToolStrict       = degraded(loss.ToolStrict, "the server cannot hold the model to this schema; the schema was sent, but arguments are not validated")
-	ToolCache        = hint(loss.CacheMarks, "the server has no cache marks on tools; the mark was omitted, and the server decides what it caches")
-	ToolDescription  = degraded(loss.ToolOther, "the server accepts at most 1,024 characters; the description was cut")
-	ToolSchema       = hint(loss.ToolSchema, "the schema was rewritten with the same meaning: arguments are an object, types are in lower case, nullable is a type")
+	ToolVendor      = dropped(loss.VendorTool, "the server does not have this built-in tool; it was dropped")
+	ToolMapped      = degraded(loss.VendorTool, "the built-in tool was replaced by the server's own tool for the same purpose")
+	ToolTwice       = degraded(loss.VendorTool, "the request has another built-in tool for the same purpose; this one was omitted")
+	ToolNameTaken   = dropped(loss.VendorTool, "a function has the name of the server's own tool for the same purpose; the built-in tool was dropped")
+	ToolWithOthers  = dropped(loss.VendorTool, "the model does not accept built-in tools together with functions; the built-in tool was dropped")
+	ToolUndeclared  = hint(loss.VendorPart, "earlier tool calls use tools that the request does not declare; they were declared without a schema, and the model cannot call them")
+	ToolOutput      = hint(loss.ToolOutput, "the server has no schema of tool results; it was omitted")
+	ToolStrict      = degraded(loss.ToolStrict, "the server cannot hold the model to this schema; the schema was sent, but arguments are not validated")
+	ToolCache       = hint(loss.CacheMarks, "the server has no cache marks on tools; the mark was omitted, and the server decides what it caches")
+	ToolDescription = degraded(loss.ToolOther, "the server accepts at most 1,024 characters; the description was cut")
+	ToolSchema      = hint(loss.ToolSchema, "the schema was rewritten with the same meaning: arguments are an object, types are in lower case, nullable is a type")
 )
 
 // The rules for the tool choice.

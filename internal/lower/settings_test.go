@@ -11,7 +11,6 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/foreign"
-	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/schema"
 	"github.com/polywire/polywire/upstream"
@@ -151,7 +150,7 @@ func TestTools(t *testing.T) {
 			if !strings.HasPrefix(t.Kind, "web") {
 				return content.Tool{}, nil
 			}
-			return content.Tool{Name: "search", Kind: "search", Format: own, Raw: "{}"}, []*loss.Rule{ToolSettings}
+			return content.Tool{Name: "search", Kind: "search", Format: own, Raw: "{}"}, []*loss.Rule{foreign.ToolSettings}
 		}
 		t.Choice.Lists = true
 	}
@@ -207,7 +206,7 @@ func TestTools(t *testing.T) {
 		{
 			name: "replaced once", target: vendor, from: upstream.Request{Tools: []content.Tool{search, function, search}},
 			to:     func(r *Request) { r.Tools = []content.Tool{mapped, function} },
-			losses: []Loss{toolLost(ToolMapped, 0, ""), toolLost(ToolSettings, 0, ""), toolLost(ToolTwice, 2, "")},
+			losses: []Loss{toolLost(ToolMapped, 0, ""), toolLost(foreign.ToolSettings, 0, ""), toolLost(ToolTwice, 2, "")},
 		},
 		{
 			name: "has it already", target: vendor, from: upstream.Request{Tools: []content.Tool{search, mapped}},
@@ -235,7 +234,7 @@ func TestTools(t *testing.T) {
 				r.Tools = []content.Tool{function, mapped}
 				r.Extra = &content.Extra{Format: own, JSON: `{"a":{"b":true}}`}
 			},
-			losses: []Loss{toolLost(ToolMapped, 0, ""), toolLost(ToolSettings, 0, "")},
+			losses: []Loss{toolLost(ToolMapped, 0, ""), toolLost(foreign.ToolSettings, 0, "")},
 		},
 		{
 			name: "own, not valid", target: vendor, from: upstream.Request{Tools: []content.Tool{{Kind: "k", Format: own, Raw: "1"}, function}},
@@ -254,27 +253,6 @@ func TestTools(t *testing.T) {
 			losses: []Loss{lost(ToolUndeclared, "tools")},
 		},
 	})
-}
-
-func TestToolMember(t *testing.T) {
-	for _, c := range []struct {
-		member string
-		want   *loss.Rule
-	}{
-		{`"name":"x"`, nil}, {`"user_location":{}`, ToolSettings}, {`"max_uses":3`, ToolRestrictions},
-		{`"allowed_callers":["direct"]`, nil}, {`"allowed_callers":["x"]`, ToolSettings},
-	} {
-		doc, err := jsonwire.Parse("{"+c.member+"}", jsonwire.Limits{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for name, v := range doc.Root().Members() {
-			if got := ToolMember(name, v); got != c.want {
-				t.Errorf("%s: %v, want %v", c.member, got, c.want)
-			}
-		}
-		doc.Close()
-	}
 }
 
 func TestChoice(t *testing.T) {
@@ -434,7 +412,9 @@ func TestOutput(t *testing.T) {
 	output := func(mediaType string, s content.Schema) upstream.Request {
 		return upstream.Request{Output: upstream.Output{MediaType: mediaType, Schema: s}}
 	}
-	strict := func(t *Target) { t.Output = OutputRules{Objects: true, Schema: schema.JSONSchema, Strict: true, StrictSchema: schema.OpenAIStrict} }
+	strict := func(t *Target) {
+		t.Output = OutputRules{Objects: true, Schema: schema.JSONSchema, Strict: true, StrictSchema: schema.OpenAIStrict}
+	}
 	only := func(t *Target) { t.Output = OutputRules{AnySchema: true, Schema: schema.MessagesStrict} }
 	typed := func(t *Target) {
 		t.Output = OutputRules{Types: []string{jsonType, plainType}, Schema: schema.GeminiJSON, OpenAPI: true, OpenAPISchema: schema.GeminiSchema}

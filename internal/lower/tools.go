@@ -356,25 +356,3 @@ func CalledTools(turns []content.Turn) (tools []content.Tool) {
 	}
 	return tools
 }
-
-// toolMembers are the members of vendors' tools that do not restrict what a tool may do,
-// with the rule for those that a replacement does not have. A nil rule means that the
-// member has no meaning for the replacement.
-var toolMembers = map[string]*loss.Rule{
-	"type": nil, "name": nil, "cache_control": nil, "container": nil, "defer_loading": nil, "strict": nil,
-	"user_location": ToolSettings, "search_context_size": ToolSettings, "response_inclusion": ToolSettings,
-	"citations": ToolSettings, "use_cache": ToolSettings, "allowed_callers": ToolSettings,
-}
-
-// ToolMember returns the rule for a member of a vendor's tool that its replacement does
-// not have, or nil if that loses nothing.
-func ToolMember(name string, v jsonwire.Value) *loss.Rule {
-	r, known := toolMembers[name]
-	switch {
-	case !known:
-		return ToolRestrictions
-	case r != nil && name == "allowed_callers" && foreign.OnlyDirect(v):
-		return nil
-	}
-	return r
-}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/lower"
@@ -293,7 +294,7 @@ func ownTool(t *content.Tool) (own content.Tool, losses []*loss.Rule) {
 				w.Name(name)
 				w.Raw(x.Raw())
 			default:
-				if r := lower.ToolMember(name, x); r != nil {
+				if r := foreign.ToolMember(name, x); r != nil {
 					losses = append(losses, r)
 				}
 			}
