@@ -15,8 +15,8 @@ type Charset struct {
 	LetterFirst bool   // the first character is a letter or an underscore; without Length only
 }
 
-// Valid reports whether s is valid. The empty string is not.
-func (c *Charset) Valid(s string) bool {
+// valid reports whether s is valid. The empty string is not.
+func (c *Charset) valid(s string) bool {
 	if s == "" || c.MaxBytes > 0 && len(s) > c.MaxBytes || c.Length > 0 && len(s) != c.Length || c.LetterFirst && !isFirst(s[0]) {
 		return false
 	}
@@ -34,13 +34,13 @@ func (c *Charset) allows(b byte) bool {
 	return 'a' <= b|0x20 && b|0x20 <= 'z' || '0' <= b && b <= '9' || strings.IndexByte(c.Punctuation, b) >= 0
 }
 
-// Convert returns s if it is valid and salt is 0. Otherwise it returns a valid text: the
+// convert returns s if it is valid and salt is 0. Otherwise it returns a valid text: the
 // beginning of a digest of s and salt if the length is exact, else a text that begins like
 // s and ends with the beginning of the digest. The result is the same in every turn and on
 // every replica, and two texts hardly ever have the same. Callers increase salt if it is in
 // use nevertheless.
-func (c *Charset) Convert(s string, salt int) string {
-	if salt == 0 && c.Valid(s) {
+func (c *Charset) convert(s string, salt int) string {
+	if salt == 0 && c.valid(s) {
 		return s
 	}
 	own := s

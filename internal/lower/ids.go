@@ -137,9 +137,9 @@ func (m *renamer) newID(id string) string {
 		var valid string
 		if id == "" {
 			m.generated++
-			valid = m.rules.ID.Convert("call_"+strconv.Itoa(m.generated), 0)
+			valid = m.rules.ID.convert("call_"+strconv.Itoa(m.generated), 0)
 		} else {
-			valid = m.rules.ID.Convert(id, salt)
+			valid = m.rules.ID.convert(id, salt)
 		}
 		if _, used := m.used[valid]; !used {
 			rememberSalt(&m.salts, id, from, salt)
@@ -165,7 +165,7 @@ func rememberSalt(salts *map[string]int, id string, from, salt int) {
 func (m *renamer) orphanID(id string) string {
 	from := m.orphans[id]
 	for salt := from; ; salt++ {
-		valid := m.rules.ID.Convert(id, salt)
+		valid := m.rules.ID.convert(id, salt)
 		if own, used := m.used[valid]; !used || own == id {
 			rememberSalt(&m.orphans, id, from, salt)
 			return valid

@@ -13,7 +13,7 @@ import (
 )
 
 func TestRenameIDs(t *testing.T) {
-	nonstandard, again := shortNames.ID.Convert("call.1:x", 0), shortNames.ID.Convert("call_0", 1)
+	nonstandard, again := shortNames.ID.convert("call.1:x", 0), shortNames.ID.convert("call_0", 1)
 	tests := []struct {
 		name           string
 		turns          []content.Turn
@@ -49,7 +49,7 @@ func TestRenameIDs(t *testing.T) {
 			[]string{"call_1", "call_2"}, []string{"call_1", "call_2"}, "turns.0.parts.1.id"},
 		{"a generated id appears later",
 			turnsOf(partsOf(useOf("", "a")), partsOf(resultOf("", "a")), partsOf(useOf("call_1", "a")), partsOf(resultOf("call_1", "a"))),
-			[]string{"call_1", shortNames.ID.Convert("call_1", 1)}, []string{"call_1", shortNames.ID.Convert("call_1", 1)}, "turns.0.parts.0.id"},
+			[]string{"call_1", shortNames.ID.convert("call_1", 1)}, []string{"call_1", shortNames.ID.convert("call_1", 1)}, "turns.0.parts.0.id"},
 		{"the same id in two steps",
 			turnsOf(partsOf(useOf("call_0", "a")), partsOf(resultOf("call_0", "")), partsOf(useOf("call_0", "a")), partsOf(resultOf("call_0", ""))),
 			[]string{"call_0", again}, []string{"call_0", again}, "turns.2.parts.0.id"},
@@ -67,7 +67,7 @@ func TestRenameIDs(t *testing.T) {
 			nil, []string{nonstandard, "ok", ""}, "turns.1.parts.0.id"},
 		{"a result without its call whose id was generated for another",
 			turnsOf(partsOf(useOf("", "f"), useOf("", "g")), partsOf(resultOf("call_1", ""), resultOf("", "f"), resultOf("", "g"))),
-			[]string{"call_1", "call_2"}, []string{shortNames.ID.Convert("call_1", 1), "call_1", "call_2"}, "turns.0.parts.0.id"},
+			[]string{"call_1", "call_2"}, []string{shortNames.ID.convert("call_1", 1), "call_1", "call_2"}, "turns.0.parts.0.id"},
 		{"a second result of one call",
 			turnsOf(partsOf(useOf("call.1:x", "f")), partsOf(resultOf("call.1:x", "f"), resultOf("call.1:x", "f"))),
 			[]string{nonstandard}, []string{nonstandard, nonstandard}, "turns.0.parts.0.id"},
@@ -76,7 +76,7 @@ func TestRenameIDs(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			n := &upstream.Request{Turns: test.turns}
 			before := n.Clone()
-			got, _, losses := Rename(n, shortNames)
+			got, _, losses := renamed(n, shortNames)
 			calls, results := idsOf(got)
 			if diff := cmp.Diff([][]string{test.calls, test.results}, [][]string{calls, results}); diff != "" {
 				t.Errorf("ids (-want +got):\n%s", diff)
@@ -98,7 +98,7 @@ func TestRenameIDs(t *testing.T) {
 // TestRenamePrefix checks that later turns do not change earlier ones. Prompt caches
 // depend on it.
 func TestRenamePrefix(t *testing.T) {
-	ids := []string{"", "call_1", "call_2", "call_3", "call_1", shortNames.ID.Convert("call_1", 1), "a.b", "c1"}
+	ids := []string{"", "call_1", "call_2", "call_3", "call_1", shortNames.ID.convert("call_1", 1), "a.b", "c1"}
 	names := []string{"f", "g", "a.b", ""}
 	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 7))
@@ -119,10 +119,10 @@ func TestRenamePrefix(t *testing.T) {
 			}
 			list = append(list, content.Turn{Role: role, Parts: some})
 		}
-		whole, _, _ := Rename(&upstream.Request{Turns: list}, shortNames)
+		whole, _, _ := renamed(&upstream.Request{Turns: list}, shortNames)
 		distinct(t, whole)
 		for n := range list {
-			part, _, _ := Rename(&upstream.Request{Turns: list[:n]}, shortNames)
+			part, _, _ := renamed(&upstream.Request{Turns: list[:n]}, shortNames)
 			if diff := cmp.Diff(part.Turns, whole.Turns[:n]); diff != "" {
 				t.Fatalf("seed %d: as the conversation grew beyond %d turns, these changed:\n%s", seed, n, diff)
 			}
@@ -136,7 +136,7 @@ func distinct(t *testing.T, n *upstream.Request) {
 	seen := map[string]bool{}
 	calls, _ := idsOf(n)
 	for _, id := range calls {
-		if seen[id] || !shortNames.ID.Valid(id) {
+		if seen[id] || !shortNames.ID.valid(id) {
 			t.Errorf("the id %q is not unique or not valid", id)
 		}
 		seen[id] = true
@@ -150,17 +150,17 @@ func TestRenameEqualIDs(t *testing.T) {
 	var calls, results, planted, orphans []content.Part
 	for i := range n {
 		calls, results = append(calls, useOf("x", "f")), append(results, resultOf("x", "f"))
-		planted, orphans = append(planted, useOf(shortNames.ID.Convert("a.b", i), "f")), append(orphans, resultOf("a.b", "g"))
+		planted, orphans = append(planted, useOf(shortNames.ID.convert("a.b", i), "f")), append(orphans, resultOf("a.b", "g"))
 	}
-	got, _, _ := Rename(&upstream.Request{Turns: turnsOf(calls, results)}, shortNames)
+	got, _, _ := renamed(&upstream.Request{Turns: turnsOf(calls, results)}, shortNames)
 	distinct(t, got)
 	if a, b := idsOf(got); !slices.Equal(a, b) {
 		t.Error("results are not with their calls")
 	}
-	got, _, _ = Rename(&upstream.Request{Turns: turnsOf(planted, orphans)}, shortNames)
+	got, _, _ = renamed(&upstream.Request{Turns: turnsOf(planted, orphans)}, shortNames)
 	distinct(t, got)
 	_, ids := idsOf(got)
-	want := slices.Repeat([]string{shortNames.ID.Convert("a.b", n)}, n)
+	want := slices.Repeat([]string{shortNames.ID.convert("a.b", n)}, n)
 	if !slices.Equal(ids, want) {
 		t.Errorf("results without a call have the ids %q, …", ids[:2])
 	}
@@ -176,7 +176,7 @@ func TestRenameManyIDs(t *testing.T) {
 			results = append(results, resultOf(id, "f"))
 		}
 		list := turnsOf(calls, results)
-		got, _, _ := Rename(&upstream.Request{Turns: list}, shortNames)
+		got, _, _ := renamed(&upstream.Request{Turns: list}, shortNames)
 		a, b := idsOf(got)
 		if !slices.Equal(a, b) {
 			t.Error("results are not with their calls")

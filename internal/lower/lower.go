@@ -80,7 +80,7 @@ type lowering struct {
 // rename converts names and ids to those that the target accepts. All passes work on the
 // result, in which each tool result has the id of its call.
 func (l *lowering) rename() {
-	n, names, losses := Rename(l.n, l.t.Names)
+	n, names, losses := renamed(l.n, l.t.Names)
 	if n == l.n {
 		return
 	}

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -16,22 +15,14 @@ type NameRules struct {
 	AnyID bool
 }
 
-// The rules by which [Rename] reports. The table of every codec includes them.
-var (
-	RenamedTool = &loss.Rule{Feature: loss.ToolName, Severity: content.LossHint,
-		Reason: "the tool name is not valid in the target format; a converted name is sent, and tool calls return with the original name"}
-	RenamedCall = &loss.Rule{Feature: loss.CallID, Severity: content.LossHint,
-		Reason: "tool call ids are missing, unknown, repeated or not valid in the target format; converted ids are sent"}
-)
-
 // Names maps converted tool names to the original ones. A nil Names maps none.
 type Names struct{ original map[string]string }
 
-// Rename returns n if all names and ids in it are valid, otherwise a copy in which
+// renamed returns n if all names and ids in it are valid, otherwise a copy in which
 // they are and in which each result has the id of its tool call: see [Pairing]. A
 // turn is changed in the same way whatever follows it. There is one loss for each name,
 // at its first place, and one for the first id.
-func Rename(n *upstream.Request, rules *NameRules) (*upstream.Request, *Names, []Loss) {
+func renamed(n *upstream.Request, rules *NameRules) (*upstream.Request, *Names, []Loss) {
 	if rules.valid(n) {
 		return n, nil, nil
 	}
@@ -68,12 +59,12 @@ type renamer struct {
 // valid reports whether all names and ids of a request are valid.
 func (r *NameRules) valid(n *upstream.Request) bool {
 	for i := range n.Tools {
-		if n.Tools[i].Kind == "" && !r.Name.Valid(n.Tools[i].Name) {
+		if n.Tools[i].Kind == "" && !r.Name.valid(n.Tools[i].Name) {
 			return false
 		}
 	}
 	for _, s := range n.Choice.Names {
-		if !r.Name.Valid(s) {
+		if !r.Name.valid(s) {
 			return false
 		}
 	}
@@ -96,7 +87,7 @@ func (r *NameRules) valid(n *upstream.Request) bool {
 }
 
 func (r *NameRules) validCall(p *content.ToolUse, open map[string]bool) bool {
-	if !r.Name.Valid(p.Name) {
+	if !r.Name.valid(p.Name) {
 		return false
 	}
 	if r.AnyID {
@@ -104,11 +95,11 @@ func (r *NameRules) validCall(p *content.ToolUse, open map[string]bool) bool {
 	}
 	_, twice := open[p.ID]
 	open[p.ID] = true
-	return !twice && r.ID.Valid(p.ID)
+	return !twice && r.ID.valid(p.ID)
 }
 
 func (r *NameRules) validResult(p *content.ToolResult, open map[string]bool) bool {
-	if p.Name != "" && !r.Name.Valid(p.Name) {
+	if p.Name != "" && !r.Name.valid(p.Name) {
 		return false
 	}
 	known := open[p.ID]
@@ -123,7 +114,7 @@ func (m *renamer) tools() {
 	own := false
 	for i := range m.to.Tools {
 		t := &m.to.Tools[i]
-		if t.Kind != "" || m.rules.Name.Valid(t.Name) {
+		if t.Kind != "" || m.rules.Name.valid(t.Name) {
 			continue
 		}
 		if !own {
@@ -136,15 +127,15 @@ func (m *renamer) tools() {
 
 // name returns the valid form of a name at a path and records it.
 func (m *renamer) name(s string, at Path) string {
-	if m.rules.Name.Valid(s) {
+	if m.rules.Name.valid(s) {
 		return s
 	}
 	if valid, ok := m.renamed[s]; ok {
 		return valid
 	}
-	valid := m.rules.Name.Convert(s, 0)
+	valid := m.rules.Name.convert(s, 0)
 	for salt := 1; m.usedName(valid); salt++ {
-		valid = m.rules.Name.Convert(s, salt)
+		valid = m.rules.Name.convert(s, salt)
 	}
 	if m.renamed == nil {
 		m.renamed, m.names = make(map[string]string), &Names{make(map[string]string)}

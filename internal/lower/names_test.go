@@ -51,27 +51,27 @@ func idsOf(n *upstream.Request) (calls, results []string) {
 func TestCharset(t *testing.T) {
 	r := Charset{MaxBytes: 16, Punctuation: "_-", LetterFirst: true}
 	for _, s := range []string{"a", "_", "get-weather_2", "Z123456789012345"} {
-		if !r.Valid(s) || r.Convert(s, 0) != s {
-			t.Errorf("%q is valid but became %q", s, r.Convert(s, 0))
+		if !r.valid(s) || r.convert(s, 0) != s {
+			t.Errorf("%q is valid but became %q", s, r.convert(s, 0))
 		}
 	}
 	seen := map[string]string{}
 	for _, s := range []string{"", "1st", "a.b", "a b", "a:b", "é", "Z1234567890123456", "Z1234567890123457", strings.Repeat("x", 300)} {
-		got := r.Convert(s, 0)
-		if r.Valid(s) {
+		got := r.convert(s, 0)
+		if r.valid(s) {
 			t.Errorf("%q is not valid", s)
 		}
-		if !r.Valid(got) {
+		if !r.valid(got) {
 			t.Errorf("%q became %q, which is not valid", s, got)
 		}
 		if other, ok := seen[got]; ok {
 			t.Errorf("%q and %q both became %q", s, other, got)
 		}
 		seen[got] = s
-		if again := r.Convert(s, 0); again != got {
+		if again := r.convert(s, 0); again != got {
 			t.Errorf("%q became %q, and then %q", s, got, again)
 		}
-		if next := r.Convert(s, 1); next == got || !r.Valid(next) {
+		if next := r.convert(s, 1); next == got || !r.valid(next) {
 			t.Errorf("%q became %q, and after that %q", s, got, next)
 		}
 	}
@@ -81,24 +81,24 @@ func TestCharset(t *testing.T) {
 func TestExactLength(t *testing.T) {
 	c := Charset{Length: 9}
 	for _, s := range []string{"aB3dE6gH9", "123456789"} {
-		if !c.Valid(s) || c.Convert(s, 0) != s {
-			t.Errorf("%q is valid but became %q", s, c.Convert(s, 0))
+		if !c.valid(s) || c.convert(s, 0) != s {
+			t.Errorf("%q is valid but became %q", s, c.convert(s, 0))
 		}
 	}
 	for _, s := range []string{"", "abcdefgh", "abcdefghij", "abcd_fghi", "abcdefgé"} {
 		sum := sha256.Sum256([]byte(s))
-		if got := c.Convert(s, 0); c.Valid(s) || got != fmt.Sprintf("%x", sum)[:9] || !c.Valid(got) {
+		if got := c.convert(s, 0); c.valid(s) || got != fmt.Sprintf("%x", sum)[:9] || !c.valid(got) {
 			t.Errorf("%q became %q", s, got)
 		}
-		if next := c.Convert(s, 1); next == c.Convert(s, 0) || !c.Valid(next) {
-			t.Errorf("%q became %q, and after that %q", s, c.Convert(s, 0), next)
+		if next := c.convert(s, 1); next == c.convert(s, 0) || !c.valid(next) {
+			t.Errorf("%q became %q, and after that %q", s, c.convert(s, 0), next)
 		}
 	}
 	rules := &NameRules{Name: shortNames.Name, ID: c}
 	n := &upstream.Request{Turns: turnsOf(partsOf(useOf("", "f"), useOf("toolu_01", "f"), useOf("toolu_01", "f")), partsOf(resultOf("", "f"), resultOf("toolu_01", "f")))}
-	got, _, losses := Rename(n, rules)
+	got, _, losses := renamed(n, rules)
 	calls, results := idsOf(got)
-	want := []string{c.Convert("call_1", 0), c.Convert("toolu_01", 0), c.Convert("toolu_01", 1)}
+	want := []string{c.convert("call_1", 0), c.convert("toolu_01", 0), c.convert("toolu_01", 1)}
 	if diff := cmp.Diff([][]string{want, {want[0], want[1]}}, [][]string{calls, results}); diff != "" {
 		t.Errorf("ids (-want +got):\n%s", diff)
 	}
@@ -112,7 +112,7 @@ func TestRenameValid(t *testing.T) {
 		Tools: []content.Tool{{Name: "a"}, {Name: "web.search", Kind: "web_search"}},
 		Turns: turnsOf(partsOf(useOf("c1", "a"), useOf("c2", "a")), partsOf(resultOf("c1", ""), resultOf("c2", "a"))),
 	}
-	if got, names, losses := Rename(n, shortNames); got != n || names != nil || losses != nil {
+	if got, names, losses := renamed(n, shortNames); got != n || names != nil || losses != nil {
 		t.Errorf("a valid request was changed: %v %v", got, losses)
 	}
 }
@@ -125,12 +125,12 @@ func TestRenameNames(t *testing.T) {
 		Turns:  turnsOf(partsOf(useOf("c1", long), useOf("c2", "gone.tool")), partsOf(resultOf("c1", long), resultOf("c2", ""))),
 	}
 	before := n.Clone()
-	got, names, losses := Rename(n, shortNames)
+	got, names, losses := renamed(n, shortNames)
 	if diff := cmp.Diff(before, n); diff != "" {
 		t.Errorf("the request itself was changed:\n%s", diff)
 	}
 	for i, tool := range got.Tools {
-		if !shortNames.Name.Valid(tool.Name) {
+		if !shortNames.Name.valid(tool.Name) {
 			t.Errorf("tool %d is called %q", i, tool.Name)
 		}
 	}
@@ -165,7 +165,7 @@ func TestRenameReports(t *testing.T) {
 				partsOf(useOf("c1", "gone tool é"), useOf("c2", "a.b")), partsOf(resultOf("c1", "gone tool é"), resultOf("c2", "a.b")),
 				partsOf(useOf("c3", "gone tool é"), useOf("c4", "")), partsOf(resultOf("c3", ""), resultOf("c4", "other.name"))),
 		}
-		got, _, losses := Rename(n, rules)
+		got, _, losses := renamed(n, rules)
 		var paths []string
 		for _, l := range losses {
 			if l.Rule == RenamedTool {
@@ -178,7 +178,7 @@ func TestRenameReports(t *testing.T) {
 		}
 		for _, turn := range got.Turns {
 			for _, p := range turn.Parts {
-				if u, ok := p.(*content.ToolUse); ok && !rules.Name.Valid(u.Name) {
+				if u, ok := p.(*content.ToolUse); ok && !rules.Name.valid(u.Name) {
 					t.Errorf("a call of %q", u.Name)
 				}
 			}
@@ -193,10 +193,10 @@ func TestRenameManyNames(t *testing.T) {
 	for i := range list {
 		list[i].Name = "f." + strconv.Itoa(i)
 	}
-	got, names, _ := Rename(&upstream.Request{Tools: list}, shortNames)
+	got, names, _ := renamed(&upstream.Request{Tools: list}, shortNames)
 	seen := make(map[string]bool, n)
 	for i, tool := range got.Tools {
-		if !shortNames.Name.Valid(tool.Name) || seen[tool.Name] || names.original[tool.Name] != list[i].Name {
+		if !shortNames.Name.valid(tool.Name) || seen[tool.Name] || names.original[tool.Name] != list[i].Name {
 			t.Fatalf("%q became %q", list[i].Name, tool.Name)
 		}
 		seen[tool.Name] = true
@@ -204,9 +204,9 @@ func TestRenameManyNames(t *testing.T) {
 }
 
 func TestRenameCollision(t *testing.T) {
-	first := shortNames.Name.Convert("a.b", 0)
+	first := shortNames.Name.convert("a.b", 0)
 	n := &upstream.Request{Tools: []content.Tool{{Name: "a.b"}, {Name: first}}}
-	got, _, _ := Rename(n, shortNames)
+	got, _, _ := renamed(n, shortNames)
 	if got.Tools[0].Name == got.Tools[1].Name || got.Tools[1].Name != first {
 		t.Errorf("the tools are called %q and %q", got.Tools[0].Name, got.Tools[1].Name)
 	}
@@ -215,7 +215,7 @@ func TestRenameCollision(t *testing.T) {
 func TestAnyID(t *testing.T) {
 	rules := &NameRules{Name: Charset{MaxBytes: 16}, AnyID: true}
 	n := &upstream.Request{Turns: turnsOf(partsOf(useOf("", "a"), useOf("x y", "a"), useOf("x y", "a")), partsOf(resultOf("", "a")))}
-	if got, _, _ := Rename(n, rules); got != n {
+	if got, _, _ := renamed(n, rules); got != n {
 		t.Error("ids that may be anything were changed")
 	}
 }

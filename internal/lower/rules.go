@@ -83,6 +83,9 @@ var (
 	CallSignature        = degraded(loss.LostThinking, "the tool call has no signature of this vendor; a placeholder was sent, and the model continues without its earlier thinking")
 	CallSignatureEarlier = hint(loss.LostThinking, "a tool call of an earlier turn has no signature of this vendor; a placeholder was sent")
 
+	RenamedTool = hint(loss.ToolName, "the tool name is not valid in the target format; a converted name is sent, and tool calls return with the original name")
+	RenamedCall = hint(loss.CallID, "tool call ids are missing, unknown, repeated or not valid in the target format; converted ids are sent")
+
 	CallOrder       = degraded(loss.CallOrder, "text after a tool call was sent before the call")
 	ResultImage     = degraded(loss.ResultImage, "a tool result can contain text only; the image was sent after it as the user's")
 	ResultFile      = degraded(loss.ResultDocument, "a tool result can contain text only; the file was sent after it as the user's")
