@@ -22,7 +22,7 @@ type ThinkingRules struct {
 // thinking lowers the thinking of the response.
 func (l *lowering) thinking() {
 	rules, t := &l.t.Thinking, &l.to.Thinking
-	t.Extra = l.extra(t.Extra, At("thinking"), l.t.Own.Members, foreign.Thinking)
+	t.Extra = l.extra(t.Extra, At("thinking"), l.t.Own.Members && (rules.Modes != nil || rules.Levels != nil), foreign.Thinking)
 	if rules.NotCarried {
 		l.lose(ThinkingNotCarried, At("thinking"))
 	}
@@ -41,7 +41,12 @@ func (l *lowering) thinking() {
 // noThinking drops all settings, because the model cannot think.
 func (l *lowering) noThinking() {
 	t := &l.to.Thinking
+	l.checkMode()
+	asks := t.Enabled() || t.Effort != ""
 	l.loseThinking(ModeNone, t)
+	if !asks && t.Display != "" && t.Display != "omitted" {
+		l.lose(DisplayNoThinking, At("thinking.display")) // otherwise it follows from what was reported
+	}
 	*t = upstream.Thinking{}
 }
 
@@ -58,13 +63,17 @@ func (l *lowering) loseThinking(r *loss.Rule, t *upstream.Thinking) {
 	}
 }
 
-// isMode reports whether a mode is known.
-func isMode(m upstream.ThinkingMode) bool {
-	switch m {
-	case "", upstream.ThinkingOff, upstream.ThinkingAuto, upstream.ThinkingBudget, upstream.ThinkingBetweenTools:
-		return true
+// checkMode drops an unknown mode, and a budget without the mode that has one.
+func (l *lowering) checkMode() {
+	t := &l.to.Thinking
+	if t.Mode != "" && t.Mode != upstream.ThinkingOff && !t.Enabled() {
+		l.lose(ModeUnknown, At("thinking.mode"))
+		t.Mode = ""
 	}
-	return false
+	if t.Budget != nil && t.Mode != upstream.ThinkingBudget {
+		l.lose(BudgetAlone, At("thinking.budget"))
+		t.Budget = nil
+	}
 }
 
 // display lowers the display of thinking to one of known, or to none.
@@ -169,15 +178,9 @@ const (
 
 // dial lowers thinking to an effort.
 func (l *lowering) dial(d *Dial) {
-	t, n := &l.to.Thinking, l.to.Thinking
-	if !isMode(n.Mode) {
-		l.lose(ModeUnknown, At("thinking.mode"))
-		n.Mode = ""
-	}
-	if n.Budget != nil && n.Mode != upstream.ThinkingBudget {
-		l.lose(BudgetAlone, At("thinking.budget"))
-		n.Budget = nil
-	}
+	t := &l.to.Thinking
+	l.checkMode()
+	n := *t
 	want := l.wantedEffort(&n, d)
 	on := want != "none" && (want != "" || n.Enabled())
 	l.to.Effort = l.dialEffort(&n, d, want, on)

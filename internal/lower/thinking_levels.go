@@ -62,10 +62,10 @@ func (l *lowering) levels(x *Levels) {
 // levelSettings lowers the settings to those of the format.
 func (l *lowering) levelSettings(x *Levels) {
 	t := &l.to.Thinking
+	l.checkMode()
 	switch t.Mode {
 	case upstream.ThinkingOff:
 		l.dropEffort(EffortOff)
-		t.Budget = nil
 	case upstream.ThinkingBudget:
 		l.dropEffort(EffortBudget)
 		switch {
@@ -81,18 +81,7 @@ func (l *lowering) levelSettings(x *Levels) {
 		l.lose(ModeBetween, At("thinking.mode"))
 		t.Mode = upstream.ThinkingAuto
 		fallthrough
-	case upstream.ThinkingAuto:
-		t.Budget = nil
-		l.nearestLevel(x)
 	default:
-		if t.Mode != "" {
-			l.lose(ModeUnknown, At("thinking.mode"))
-			t.Mode = ""
-		}
-		if t.Budget != nil {
-			l.lose(BudgetAlone, At("thinking.budget"))
-			t.Budget = nil
-		}
 		l.nearestLevel(x)
 	}
 	l.display("omitted", "summarized")

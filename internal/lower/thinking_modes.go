@@ -43,10 +43,7 @@ func (l *lowering) modes(m *Modes) {
 		if l.hasMember(m.Member) {
 			break
 		}
-		if t.Budget != nil {
-			l.lose(BudgetAlone, At("thinking.budget"))
-			t.Budget = nil
-		}
+		l.checkMode()
 		l.dropDisplay(false)
 	case upstream.ThinkingOff, upstream.ThinkingBetweenTools:
 		l.dropDisplay(t.Mode == upstream.ThinkingBetweenTools)
@@ -54,7 +51,7 @@ func (l *lowering) modes(m *Modes) {
 		l.display("omitted", "summarized", "updates")
 	default:
 		l.lose(ModeUnknown, At("thinking.mode"))
-		*t = upstream.Thinking{Effort: t.Effort}
+		l.resetThinking("")
 	}
 	switch t.Effort {
 	case "", "low", "medium", "high", "xhigh", "max":
@@ -69,11 +66,17 @@ func (l *lowering) modes(m *Modes) {
 	case t.Mode != upstream.ThinkingBudget:
 	case m.StepThinking && l.isThinkingMissing():
 		l.lose(ModeMissing, At("thinking.mode"))
-		*t = upstream.Thinking{Mode: upstream.ThinkingOff, Effort: t.Effort}
+		l.resetThinking(upstream.ThinkingOff)
 	case asBudget:
 		l.lose(EffortAsBudget, At("thinking.effort"))
 	}
 	l.thinks = t.Mode == upstream.ThinkingAuto || t.Mode == upstream.ThinkingBudget
+}
+
+// resetThinking sets a mode without a budget and a display.
+func (l *lowering) resetThinking(mode upstream.ThinkingMode) {
+	t := &l.to.Thinking
+	*t = upstream.Thinking{Mode: mode, Effort: t.Effort, Extra: t.Extra}
 }
 
 // dropDisplay drops the display of thinking. Hiding thinking is not a loss if the model
@@ -90,6 +93,7 @@ func (l *lowering) dropDisplay(thinks bool) {
 // become a budget.
 func (l *lowering) modelModes(m *ModelModes) (asBudget bool) {
 	t := &l.to.Thinking
+	l.checkMode()
 	if t.Mode == "" {
 		asBudget = l.inferMode(m)
 	}
@@ -112,7 +116,7 @@ func (l *lowering) modelModes(m *ModelModes) (asBudget bool) {
 	l.fitBudget()
 	if l.to.Choice.Mode == content.ChoiceAny && t.Mode == upstream.ThinkingBudget {
 		l.lose(ModeForcedTool, At("thinking.mode"))
-		*t = upstream.Thinking{Mode: upstream.ThinkingOff, Effort: t.Effort, Extra: t.Extra}
+		l.resetThinking(upstream.ThinkingOff)
 	}
 	switch {
 	case t.Effort == "":
@@ -202,7 +206,7 @@ func (l *lowering) chooseMode(m *ModelModes, lost *Loss) {
 	switch {
 	case m.Never:
 		l.lose(ModeNone, At("thinking.mode"))
-		*t = upstream.Thinking{Effort: t.Effort, Extra: t.Extra}
+		l.resetThinking("")
 		return
 	case t.Mode == upstream.ThinkingBudget && lost == nil:
 		return
@@ -223,7 +227,6 @@ func (l *lowering) chooseMode(m *ModelModes, lost *Loss) {
 func (l *lowering) fitBudget() {
 	t := &l.to.Thinking
 	if t.Mode != upstream.ThinkingBudget {
-		t.Budget = nil
 		return
 	}
 	was := *t.Budget
@@ -235,7 +238,7 @@ func (l *lowering) fitBudget() {
 	switch {
 	case now < minBudget: // the limit of output tokens is below the smallest budget
 		l.lose(BudgetNone, At("thinking.budget"))
-		*t = upstream.Thinking{Mode: upstream.ThinkingOff, Effort: t.Effort, Extra: t.Extra}
+		l.resetThinking(upstream.ThinkingOff)
 		return
 	case now != was:
 		l.lose(BudgetRange, At("thinking.budget"))

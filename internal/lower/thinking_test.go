@@ -145,6 +145,14 @@ func TestDial(t *testing.T) {
 			from: think(upstream.Thinking{Mode: auto, Effort: "low", Display: "full"}), to: sends(upstream.Thinking{}),
 			losses: []Loss{lost(ModeNone, "thinking.mode"), lost(ModeNone, "thinking.effort")},
 		},
+		{
+			name: "no control, an unknown mode", target: func(t *Target) { t.Thinking = ThinkingRules{} },
+			from: think(upstream.Thinking{Mode: "odd", Budget: value(int64(7)), Display: "full", Extra: &content.Extra{Format: own, JSON: `{"a":1}`}}),
+			to:   sends(upstream.Thinking{}),
+			losses: []Loss{lost(OwnMembers, "thinking.extra"), lost(ModeUnknown, "thinking.mode"), lost(BudgetAlone, "thinking.budget"),
+				lost(DisplayNoThinking, "thinking.display"),
+			},
+		},
 	})
 }
 
@@ -181,6 +189,20 @@ func TestModes(t *testing.T) {
 			to: becomes(upstream.Thinking{Mode: auto}), losses: []Loss{lost(DisplayUnknown, "thinking.display")},
 		},
 		{name: "format: a display of its own", target: format, from: think(upstream.Thinking{Mode: auto, Display: "updates"})},
+		{
+			name: "a budget without its mode", target: model(adaptive), from: think(upstream.Thinking{Budget: value(int64(7))}),
+			to: becomes(upstream.Thinking{}), losses: []Loss{lost(BudgetAlone, "thinking.budget")},
+		},
+		{
+			name: "a budget beside another mode", target: model(adaptive), from: think(upstream.Thinking{Mode: auto, Budget: value(int64(7))}),
+			to: becomes(upstream.Thinking{Mode: auto}), losses: []Loss{lost(BudgetAlone, "thinking.budget")},
+		},
+		{
+			name: "format: own members beside an unknown mode", target: format,
+			from:   think(upstream.Thinking{Mode: "odd", Extra: &content.Extra{Format: own, JSON: `{"a":1}`}}),
+			to:     becomes(upstream.Thinking{Extra: &content.Extra{Format: own, JSON: `{"a":1}`}}),
+			losses: []Loss{lost(ModeUnknown, "thinking.mode")},
+		},
 		{
 			name: "the largest budget", target: model(budgets), from: upstream.Request{Thinking: upstream.Thinking{Mode: budget, Budget: value(int64(math.MaxInt64))}},
 			to: func(r *Request) {
