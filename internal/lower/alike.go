@@ -15,39 +15,26 @@ func (l *lowering) file(p content.Part, at Path, in site) {
 	x := l.extra(*f.Extra, at, l.t.Own.Members, foreign.Part)
 	mark := l.mark(*f.Cache, at, in)
 	signature := l.signature(*f.Signature, at, !l.t.Thoughts.Carried)
-	usual, same := "", true
+	usual, lost, bare := "", ResultFile, p
 	switch p := p.(type) {
 	case *content.Image:
-		usual = usualImage
+		usual, lost = usualImage, ResultImage
 	case *content.Document:
-		usual, same = pdfType, p.Title == "" && p.Context == "" && !p.Citations
+		usual = pdfType
 		if p.Citations {
 			l.lose(DocumentCitations, at.Member("citations"))
 		}
 		l.headingOf(p.Title, p, at)
+		if p.Title != "" || p.Context != "" || p.Citations {
+			bare = &content.Document{Source: p.Source}
+		}
 	}
 	s := l.fileSource(*f.Source, at, usual)
 	if s == nil {
 		return
 	}
-	if in == inResult && !l.t.Results.Files {
-		rule := ResultFile
-		if usual == usualImage {
-			rule = ResultImage
-		}
-		l.lose(rule, at)
-	}
-	if same && s == *f.Source && x == *f.Extra && mark == *f.Cache && signature == *f.Signature {
-		l.push(p)
-		return
-	}
-	p = partfield.Copy(p)
-	f = partfield.Of(p)
-	*f.Source, *f.Signature, *f.Cache, *f.Extra = s, signature, mark, x
-	if d, ok := p.(*content.Document); ok {
-		d.Title, d.Context, d.Citations = "", "", false
-	}
-	l.push(p)
+	l.resultFile(in, at, lost)
+	l.pushFile(bare, s, signature, mark, x)
 }
 
 // fileSource returns the source to send for a file, or nil if there is none. usual is the

@@ -12,6 +12,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/foreign"
+	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/media"
 	"github.com/polywire/polywire/internal/partfield"
 )
@@ -128,18 +129,15 @@ func (l *lowering) image(p *content.Image, at Path, in site) {
 		l.file(p, at, in)
 		return
 	}
-	q := *p
-	q.Signature = l.signature(p.Signature, at, in == inAssistant)
-	from := len(l.stack)
+	signature := l.signature(p.Signature, at, in == inAssistant)
 	l.label(p, at)
 	if !l.readsFiles(at, "an image", "") {
 		return
 	}
-	q.Extra = l.detail(p.Extra, at)
+	x := l.detail(p.Extra, at)
 	f := &l.t.Files
 	s, ok := l.source(p.Source, at, f.ImageLinks)
 	if !ok {
-		l.stack = l.stack[:from]
 		return
 	}
 	if b, ok := s.(*content.Base64); ok {
@@ -151,7 +149,6 @@ func (l *lowering) image(p *content.Image, at Path, in site) {
 			}
 		}
 		if !strings.HasPrefix(kind, "image/") || f.Images != nil && !slices.Contains(f.Images, kind) {
-			l.stack = l.stack[:from]
 			l.unreadable(at, kind, "", content.CodeMedia, "source.media_type", "must be a type of images that the server accepts: "+cmp.Or(strings.Join(f.Images, ", "), "image/…"))
 			return
 		}
@@ -160,16 +157,9 @@ func (l *lowering) image(p *content.Image, at Path, in site) {
 		}
 		s = l.withType(b, kind)
 	}
-	q.Source = s
-	q.Cache = l.mark(p.Cache, at, in)
-	if in == inResult && !l.t.Results.Files {
-		l.lose(ResultImage, at)
-	}
-	if q == *p {
-		l.push(p)
-		return
-	}
-	l.push(&q)
+	mark := l.mark(p.Cache, at, in)
+	l.resultFile(in, at, ResultImage)
+	l.pushFile(p, s, signature, mark, x)
 }
 
 // media pushes audio or video.
@@ -178,14 +168,11 @@ func (l *lowering) media(p *content.Media, at Path, in site) {
 		l.file(p, at, in)
 		return
 	}
-	q := *p
-	q.Extra = l.extra(p.Extra, at, l.t.Own.Members, foreign.Part)
-	q.Signature = l.signature(p.Signature, at, in == inAssistant)
-	from := len(l.stack)
+	x := l.extra(p.Extra, at, l.t.Own.Members, foreign.Part)
+	signature := l.signature(p.Signature, at, in == inAssistant)
 	l.label(p, at)
 	f := &l.t.Files
 	if f.Audio == nil {
-		l.stack = l.stack[:from]
 		l.unreadable(at, "audio or video", "", content.CodeUnsupported, "", "the server accepts no audio or video")
 		return
 	}
@@ -194,28 +181,37 @@ func (l *lowering) media(p *content.Media, at Path, in site) {
 	}
 	s, ok := l.source(p.Source, at, false)
 	if !ok {
-		l.stack = l.stack[:from]
 		return
 	}
 	if b, ok := s.(*content.Base64); ok {
 		kind := f.Audio[b.MediaType]
 		if kind == "" {
-			l.stack = l.stack[:from]
 			l.unreadable(at, b.MediaType, "", content.CodeUnsupported, "source.media_type", "must be audio as WAV or MP3; the server accepts no other audio and no video")
 			return
 		}
 		s = l.withType(b, kind)
 	}
-	q.Source = s
-	q.Cache = l.mark(p.Cache, at, in)
+	mark := l.mark(p.Cache, at, in)
+	l.resultFile(in, at, ResultFile)
+	l.pushFile(p, s, signature, mark, x)
+}
+
+// resultFile reports a file of a tool result by a rule, if it is sent behind the result.
+func (l *lowering) resultFile(in site, at Path, r *loss.Rule) {
 	if in == inResult && !l.t.Results.Files {
-		l.lose(ResultFile, at)
+		l.lose(r, at)
 	}
-	if q == *p {
-		l.push(p)
-		return
+}
+
+// pushFile pushes a file with what the target accepts of it.
+func (l *lowering) pushFile(p content.Part, s content.Source, signature content.Signature, mark *content.Cache, x *content.Extra) {
+	f := partfield.Of(p)
+	if s != *f.Source || signature != *f.Signature || mark != *f.Cache || x != *f.Extra {
+		p = partfield.Copy(p)
+		f = partfield.Of(p)
+		*f.Source, *f.Signature, *f.Cache, *f.Extra = s, signature, mark, x
 	}
-	l.push(&q)
+	l.push(p)
 }
 
 // withType returns a source with another media type, without members that are not sent.
@@ -509,8 +505,8 @@ func (l *lowering) documentFile(p, q *content.Document, at Path, in site) {
 	b, ok := s.(*content.Base64)
 	if !ok {
 		if l.to.Load && !l.isKept(s) {
-			if in == inResult && !l.t.Results.Files && !codec.IsText(partfield.MediaTypeOf(s)) {
-				l.lose(ResultFile, at)
+			if !codec.IsText(partfield.MediaTypeOf(s)) {
+				l.resultFile(in, at, ResultFile)
 			}
 			q.Source, q.Title = s, p.Title
 			l.push(q)
@@ -543,9 +539,7 @@ func (l *lowering) documentFile(p, q *content.Document, at Path, in site) {
 	}
 	q.Title = f.Name(l.fileName(p, at), kind)
 	q.Source = l.withType(b, kind)
-	if in == inResult && !l.t.Results.Files {
-		l.lose(ResultFile, at)
-	}
+	l.resultFile(in, at, ResultFile)
 	l.push(q)
 }
 
