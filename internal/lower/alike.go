@@ -24,7 +24,7 @@ func (l *lowering) file(p content.Part, at Path, in site) {
 		if p.Citations {
 			l.lose(DocumentCitations, at.Member("citations"))
 		}
-		l.headingOf(p.Title, p, at)
+		l.heading(p.Title, p, at)
 		if p.Title != "" || p.Context != "" || p.Citations {
 			bare = &content.Document{Source: p.Source}
 		}

@@ -2,7 +2,6 @@ package lower
 
 import (
 	"cmp"
-	"encoding/base64"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -144,7 +143,7 @@ func (l *lowering) image(p *content.Image, at Path, in site) {
 		kind := media.Canonical(b.MediaType)
 		if f.DetectTypes {
 			kind = media.Canonical(strings.ToLower(b.MediaType))
-			if shown := detect(b.Data); slices.Contains(f.Images, shown) {
+			if shown := (media.File{Data: b.Data}).Detect(); slices.Contains(f.Images, shown) {
 				kind = shown
 			}
 		}
@@ -239,45 +238,40 @@ func (l *lowering) ownExtra(x *content.Extra) *content.Extra {
 	return codec.Own(x, l.t.Format)
 }
 
-// detect returns the media type that the first bytes of a base64 file indicate, or "".
-func detect(data string) string {
-	const lead = (media.SniffLen + 2) / 3 * 4
-	if len(data) < lead {
-		return ""
-	}
-	var b [lead / 4 * 3]byte
-	n, err := base64.StdEncoding.Decode(b[:], []byte(data[:lead]))
-	if err != nil {
-		return ""
-	}
-	return media.Detect(b[:n])
-}
-
 // source returns the source to send: the bytes of a file, or a link or an id that the
 // server accepts. It returns false if the file must be loaded first, or cannot be.
 func (l *lowering) source(s content.Source, at Path, links bool) (content.Source, bool) {
 	if !l.hasSource(s, at) {
 		return nil, false
 	}
-	kept := false
-	switch s := s.(type) {
+	switch s.(type) {
 	case *content.Base64:
 		return s, true
-	case *content.URL:
-		kept = l.keepsLink(s, links)
-	case *content.File:
-		kept = l.t.Files.Keep || l.loaded && l.t.Files.isStored(s.ID)
+	case *content.URL, *content.File:
 	default:
 		l.refuse(content.CodeUnsupported, at.Member("source"), noBytes)
 		return nil, false
 	}
-	if !kept {
+	if !l.isKept(s, links) {
 		return s, l.awaits(at)
 	}
 	if partfield.MediaTypeOf(s) != "" {
 		l.lose(FileLinkType, at.Member("source.media_type"))
 	}
 	return l.withType(s, ""), true
+}
+
+// isKept reports whether a link or an id is sent as it is. links says that the target
+// accepts links to such files.
+func (l *lowering) isKept(s content.Source, links bool) bool {
+	f := &l.t.Files
+	switch s := s.(type) {
+	case *content.URL:
+		return l.keepsLink(s, links)
+	case *content.File:
+		return f.Keep || l.loaded && (f.AnyID || f.IDPrefix != "" && strings.HasPrefix(s.ID, f.IDPrefix))
+	}
+	return true
 }
 
 // hasSource refuses a file without a source.
@@ -287,11 +281,6 @@ func (l *lowering) hasSource(s content.Source, at Path) bool {
 		return false
 	}
 	return true
-}
-
-// isStored reports whether the vendor stores the file with an id.
-func (f *Files) isStored(id string) bool {
-	return f.AnyID || f.IDPrefix != "" && strings.HasPrefix(id, f.IDPrefix)
 }
 
 // awaits notes that a file must be loaded. It returns false if that was tried.
@@ -380,7 +369,7 @@ func (l *lowering) document(p *content.Document, at Path, in site) {
 		l.textDocument(p, s.Text, at)
 	case *content.Parts:
 		l.lose(DocumentParts, at.Member("source"))
-		l.heading(p, at, true)
+		l.heading(l.fileName(p, at), p, at)
 		l.parts(s.Parts, at, SourceParts, in)
 	default:
 		l.documentFile(p, &q, at, in)
@@ -466,13 +455,12 @@ func (l *lowering) documentSource(p *content.Document, at Path) content.Source {
 func (l *lowering) base64Document(p *content.Document, s *content.Base64, at Path) content.Source {
 	kind, _, _ := strings.Cut(strings.ToLower(s.MediaType), ";")
 	if kind == "" && l.t.Files.DetectTypes {
-		kind = detect(s.Data)
+		kind = media.File{Data: s.Data}.Detect()
 	}
 	switch {
 	case codec.IsText(kind):
-		text, err := s.Bytes()
-		if err != nil || !utf8.Valid(text) {
-			l.refuse(content.CodeMedia, at.Member("source.data"), "must be base64 of UTF-8 text")
+		text, ok := l.base64Text(s, at)
+		if !ok {
 			return nil
 		}
 		if kind != plainType {
@@ -480,7 +468,7 @@ func (l *lowering) base64Document(p *content.Document, s *content.Base64, at Pat
 		} else {
 			l.lose(DocumentDecoded, at.Member("source"))
 		}
-		return &content.PlainText{Text: string(text), Extra: l.ownExtra(s.Extra)}
+		return &content.PlainText{Text: text, Extra: l.ownExtra(s.Extra)}
 	case slices.Contains(l.t.Files.Documents, kind):
 		if kind != s.MediaType {
 			l.lose(FileType, at.Member("source.media_type"))
@@ -504,7 +492,7 @@ func (l *lowering) documentFile(p, q *content.Document, at Path, in site) {
 	}
 	b, ok := s.(*content.Base64)
 	if !ok {
-		if l.to.Load && !l.isKept(s) {
+		if !l.isKept(s, f.DocumentLinks) { // it must be loaded first
 			if !codec.IsText(partfield.MediaTypeOf(s)) {
 				l.resultFile(in, at, ResultFile)
 			}
@@ -513,7 +501,7 @@ func (l *lowering) documentFile(p, q *content.Document, at Path, in site) {
 			return
 		}
 		if l.readsFiles(at, "a file", p.Title) {
-			l.heading(p, at, true)
+			l.heading(l.fileName(p, at), p, at)
 			q.Source = s
 			l.push(q)
 		}
@@ -522,7 +510,9 @@ func (l *lowering) documentFile(p, q *content.Document, at Path, in site) {
 	kind := media.Canonical(b.MediaType)
 	switch {
 	case codec.IsText(kind):
-		l.base64Text(p, b, at)
+		if text, ok := l.base64Text(b, at); ok {
+			l.textDocument(p, text, at)
+		}
 		return
 	case !l.readsFiles(at, kind, p.Title):
 		return
@@ -533,7 +523,7 @@ func (l *lowering) documentFile(p, q *content.Document, at Path, in site) {
 		l.unreadable(at, kind, l.fileName(p, at), content.CodeUnsupported, "source.media_type", "must be text or a type of documents that the server accepts: "+strings.Join(f.Documents, ", "))
 		return
 	}
-	l.heading(p, at, false)
+	l.heading("", p, at) // the file has its title as its name
 	if l.defaultDetail != nil && !f.Details.Documents {
 		l.lose(FileDetail, at)
 	}
@@ -543,48 +533,27 @@ func (l *lowering) documentFile(p, q *content.Document, at Path, in site) {
 	l.push(q)
 }
 
-// isKept reports whether a link or an id is sent as it is.
-func (l *lowering) isKept(s content.Source) bool {
-	switch s := s.(type) {
-	case *content.URL:
-		return l.keepsLink(s, l.t.Files.DocumentLinks)
-	case *content.File:
-		return l.loaded
-	}
-	return true
-}
-
 // textDocument pushes a text document as text.
 func (l *lowering) textDocument(p *content.Document, text string, at Path) {
 	l.lose(DocumentText, at)
-	l.heading(p, at, true)
+	l.heading(l.fileName(p, at), p, at)
 	if text != "" {
 		l.push(&content.Text{Text: text})
 	}
 }
 
-// base64Text pushes a text document in base64 as text.
-func (l *lowering) base64Text(p *content.Document, s *content.Base64, at Path) {
-	text, err := s.Bytes()
-	if err != nil || !utf8.Valid(text) {
+// base64Text returns the text of a document in base64. It refuses other bytes.
+func (l *lowering) base64Text(s *content.Base64, at Path) (text string, ok bool) {
+	b, err := s.Bytes()
+	if err != nil || !utf8.Valid(b) {
 		l.refuse(content.CodeMedia, at.Member("source.data"), "must be base64 of UTF-8 text")
-		return
+		return "", false
 	}
-	l.textDocument(p, string(text), at)
+	return string(b), true
 }
 
-// heading pushes the title and the context of a document as text. A file has its title
-// as its name.
-func (l *lowering) heading(p *content.Document, at Path, title bool) {
-	name := ""
-	if title {
-		name = l.fileName(p, at)
-	}
-	l.headingOf(name, p, at)
-}
-
-// headingOf pushes a name and the context of a document as text.
-func (l *lowering) headingOf(name string, p *content.Document, at Path) {
+// heading pushes a name and the context of a document as text.
+func (l *lowering) heading(name string, p *content.Document, at Path) {
 	text := ""
 	if name != "" {
 		text = "Document: " + name + "\n"
