@@ -76,6 +76,10 @@ func (l *lowering) ownMembers(x *content.Extra) *content.Extra {
 		return nil
 	}
 	defer doc.Close()
+	if doc.Root().Kind() != jsonwire.Object {
+		l.refuse(content.CodeType, At("extra"), "the extra members must be a JSON object")
+		return nil
+	}
 	var w jsonwire.Writer
 	w.BeginObject()
 	changed := false

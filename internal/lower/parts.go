@@ -39,8 +39,8 @@ type Marks struct {
 	Times                   bool // with a lifetime and other members
 }
 
-// accepts reports whether a part may have a cache mark.
-func (t *Target) accepts(in site) bool {
+// acceptsMark reports whether a part may have a cache mark.
+func (t *Target) acceptsMark(in site) bool {
 	switch in {
 	case inSystem:
 		return t.Marks.System
@@ -57,7 +57,7 @@ func (l *lowering) mark(c *content.Cache, at Path, in site) *content.Cache {
 	switch {
 	case c == nil:
 		return nil
-	case !l.t.accepts(in):
+	case !l.t.acceptsMark(in):
 		l.lose(CacheMark, at.Member("cache"))
 		return nil
 	case (c.TTL != "" || c.Extra != nil) && !l.t.Marks.Times:

@@ -109,6 +109,10 @@ func TestMembers(t *testing.T) {
 			to: func(r *Request) { r.Extra = nil }, errors: "must be valid JSON",
 		},
 		{
+			name: "own, not an object", target: replaced, from: members(own, `[{"a":1}]`),
+			to: func(r *Request) { r.Extra = nil }, errors: "extra: the extra members must be a JSON object",
+		},
+		{
 			name: "of another format", target: replaced, from: members(other, `{"a":1}`),
 			to: func(r *Request) { r.Extra = nil }, losses: []Loss{lost(foreign.UnknownLoss, "extra.a")},
 		},
