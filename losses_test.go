@@ -29,7 +29,7 @@ func TestLossPages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	responses, err := page.Of(page.Responses)
+	responses, err := page.Table(page.Responses)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func TestLossPages(t *testing.T) {
 	want := strings.NewReplacer(
 		"{requests}\n", requests,
 		"{models}", cases.Models(),
-		"{responses}\n", responses.Markdown(),
+		"{responses}\n", responses,
 		"{list}\n", strings.ReplaceAll(strings.TrimPrefix(list, "\n"), "## ", "### "),
 	).Replace(lossesPage)
 	got, err := os.ReadFile(path)

@@ -49,7 +49,7 @@ func NewIndex() (*Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	features, err := constants(filepath.Join(root, "internal", "loss", "features.go"))
+	_, features, err := page.Features()
 	if err != nil {
 		return nil, err
 	}
@@ -101,22 +101,6 @@ func (x *Index) add(dir string, r *loss.Rule) {
 		}
 	}
 	x.text[k] = append(x.text[k], r)
-}
-
-// constants returns the values of the constants of a file.
-func constants(path string) (map[string]string, error) {
-	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-	if err != nil {
-		return nil, err
-	}
-	values := make(map[string]string)
-	ast.Inspect(file, func(n ast.Node) bool {
-		if v, ok := n.(*ast.ValueSpec); ok && len(v.Values) == 1 {
-			values[v.Names[0].Name] = textOf(v.Values[0])
-		}
-		return true
-	})
-	return values, nil
 }
 
 var severities = map[string]content.Severity{

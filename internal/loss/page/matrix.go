@@ -44,60 +44,48 @@ var (
 	notInOpenAIResponses   = []string{loss.ResponseCandidates}
 )
 
-// A Matrix lists the most severe loss of each feature for each conversion.
-type Matrix struct {
-	Ways []Way
-	Rows []Row
-}
-
-// A Row is one feature, with a cell for each conversion.
-type Row struct {
-	Feature string
-	Cells   []Cell
-}
-
-// A Cell is the most severe loss of a feature. It is zero if the feature is never
-// lost.
-type Cell struct {
-	Worst       content.Severity
-	Unsupported bool // the source format cannot represent the feature
-}
-
 // responsePrefix is the prefix of the features of responses.
 const responsePrefix = "response: "
 
-// Of returns the matrix of responses. It omits features without losses.
-func Of(ways []Way) (*Matrix, error) {
-	all, err := features()
+// Table returns a Markdown table of responses: the most severe loss of each feature for
+// each conversion, or "–" if the source format cannot represent the feature. It omits
+// features without losses.
+func Table(ways []Way) (string, error) {
+	all, _, err := Features()
 	if err != nil {
-		return nil, err
+		return "", err
 	}
+	var b strings.Builder
+	b.WriteString("| |")
 	tables := make([][]loss.Rule, len(ways))
 	for i, w := range ways {
 		if tables[i], err = Rules(w.tables...); err != nil {
-			return nil, err
+			return "", err
 		}
+		fmt.Fprintf(&b, " %s → %s |", titles[w.From], titles[w.To])
 	}
-	m := &Matrix{Ways: ways}
+	b.WriteString("\n| --- |" + strings.Repeat(" --- |", len(ways)) + "\n")
 	for _, f := range all {
-		if !strings.HasPrefix(f, responsePrefix) {
+		name, ok := strings.CutPrefix(f, responsePrefix)
+		if !ok {
 			continue
 		}
-		row := Row{Feature: f}
-		hasLoss := false
+		row, hasLoss := "| "+name+" |", false
 		for i, w := range ways {
-			c := Cell{Unsupported: slices.Contains(w.unsupported, f)}
-			if !c.Unsupported {
-				c.Worst = worstOf(tables[i], f)
+			switch worst := worstOf(tables[i], f); {
+			case slices.Contains(w.unsupported, f):
+				row += " –"
+			case worst != 0:
+				row += " " + worst.String()
+				hasLoss = true
 			}
-			hasLoss = hasLoss || c.Worst != 0
-			row.Cells = append(row.Cells, c)
+			row += " |"
 		}
 		if hasLoss {
-			m.Rows = append(m.Rows, row)
+			b.WriteString(row + "\n")
 		}
 	}
-	return m, nil
+	return b.String(), nil
 }
 
 func worstOf(rules []loss.Rule, feature string) (s content.Severity) {
@@ -107,36 +95,4 @@ func worstOf(rules []loss.Rule, feature string) (s content.Severity) {
 		}
 	}
 	return s
-}
-
-// Markdown returns the matrix as a Markdown table.
-func (m *Matrix) Markdown() string {
-	var b strings.Builder
-	b.WriteString("| |")
-	for _, w := range m.Ways {
-		fmt.Fprintf(&b, " %s → %s |", titles[w.From], titles[w.To])
-	}
-	b.WriteString("\n| --- |" + strings.Repeat(" --- |", len(m.Ways)) + "\n")
-	for _, r := range m.Rows {
-		fmt.Fprintf(&b, "| %s |", strings.TrimPrefix(r.Feature, responsePrefix))
-		for _, c := range r.Cells {
-			if s := c.String(); s != "" {
-				b.WriteString(" " + s)
-			}
-			b.WriteString(" |")
-		}
-		b.WriteByte('\n')
-	}
-	return b.String()
-}
-
-// String returns the text of a cell.
-func (c Cell) String() string {
-	switch {
-	case c.Unsupported:
-		return "–"
-	case c.Worst == 0:
-		return ""
-	}
-	return c.Worst.String()
 }

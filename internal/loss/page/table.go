@@ -34,7 +34,7 @@ func Format(rules []*loss.Rule) (string, error) {
 // sorted sorts rules and removes duplicates. It returns an error if a rule cannot be
 // written to a table.
 func sorted(rules []loss.Rule) ([]loss.Rule, error) {
-	order, err := features()
+	order, _, err := Features()
 	if err != nil {
 		return nil, err
 	}
@@ -79,23 +79,25 @@ func InModule(path string) (string, error) {
 }
 
 // feature matches the declaration of a feature in the source of package loss.
-var feature = regexp.MustCompile(`(?m)^\t[A-Z]\w* += "(.+)"$`)
+var feature = regexp.MustCompile(`(?m)^\t([A-Z]\w*) += "(.+)"$`)
 
-// features returns all features in the order of their declaration.
-func features() ([]string, error) {
+// Features returns all features in the order of their declaration, and by the names of
+// their constants.
+func Features() (list []string, byName map[string]string, err error) {
 	path, err := InModule("internal/loss/features.go")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	source, err := os.ReadFile(path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var list []string
+	byName = make(map[string]string)
 	for _, m := range feature.FindAllSubmatch(source, -1) {
-		list = append(list, string(m[1]))
+		list = append(list, string(m[2]))
+		byName[string(m[1])] = string(m[2])
 	}
-	return list, nil
+	return list, byName, nil
 }
 
 // Rules reads the tables with the given names.
