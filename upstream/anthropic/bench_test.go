@@ -31,11 +31,11 @@ func translate(t testing.TB, c *Client, body string) {
 		t.Fatal(err)
 	}
 	r.Model = "claude-sonnet-4-5"
-	p, err := c.plan(r.Upstream())
-	if err == nil {
-		_, err = p.load(context.Background())
+	p := c.plan(r.Upstream())
+	if p.Err != nil {
+		t.Fatal(p.Err)
 	}
-	if err != nil {
+	if _, err := p.Load(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	b, err := p.body()
@@ -53,9 +53,9 @@ func relay(t testing.TB, c *Client, body string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := c.plan(n)
-	if err != nil || p.wire == nil {
-		t.Fatal("the document is not passed on", err)
+	p := c.plan(n)
+	if p.Err != nil || p.Document == nil {
+		t.Fatal("the document is not passed on", p.Err)
 	}
 	b, err := p.body()
 	if err != nil {
@@ -92,7 +92,7 @@ func events(n int) string {
 func stream(t testing.TB, body string) {
 	p := plan{}
 	read := upstream.Func(func(ctx context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		return adapter.Relay(ctx, w, messages.NewStreamReader(strings.NewReader(body), content.Limits{}), adapter.StartInfo{}, p.restore)
+		return adapter.Relay(ctx, w, messages.NewStreamReader(strings.NewReader(body), content.Limits{}), adapter.StartInfo{}, p.Restore)
 	})
 	if err := upstream.Run(context.Background(), read, &upstream.Request{}, upstream.SinkFunc(func([]upstream.Event) error { return nil })); err != nil {
 		t.Fatal(err)

@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -26,19 +27,13 @@ type Client struct {
 
 // Generate implements [upstream.Upstream].
 func (c *Client) Generate(ctx context.Context, req *upstream.Request, w *upstream.Writer) error {
-	p, violation := c.plan(req)
-	if err := w.Loss(lower.Reports(p.losses)); err != nil {
+	p := c.plan(req)
+	if err := cmp.Or(w.Loss(p.Losses), p.Err); err != nil {
 		return err
 	}
-	if violation != nil {
-		return violation
-	}
-	news, violation := p.load(ctx)
-	if err := w.Loss(lower.Reports(news)); err != nil {
+	news, violation := p.Load(ctx)
+	if err := cmp.Or(w.Loss(news), violation); err != nil {
 		return err
-	}
-	if violation != nil {
-		return violation
 	}
 	body, err := p.body()
 	if err != nil {
@@ -52,13 +47,13 @@ func (c *Client) Generate(ctx context.Context, req *upstream.Request, w *upstrea
 	}
 	defer a.Close()
 	if a.Stream {
-		return adapter.Relay(ctx, w, messages.NewStreamReader(a, c.client.Limits()), a.StartInfo(p.renamed()), p.restore)
+		return adapter.Relay(ctx, w, messages.NewStreamReader(a, c.client.Limits()), a.StartInfo(p.renamed()), p.Restore)
 	}
 	f, err := a.Decode(messages.DecodeResponse)
 	if err != nil {
 		return err
 	}
-	return adapter.WriteResponse(w, f, a.StartInfo(p.renamed()), p.restore)
+	return adapter.WriteResponse(w, f, a.StartInfo(p.renamed()), p.Restore)
 }
 
 // CountTokens asks the server for the number of input tokens. It returns an
@@ -72,7 +67,7 @@ func (c *Client) CountTokens(ctx context.Context, req *upstream.Request) (upstre
 	}
 	n, err := c.count(ctx, req, body, p)
 	if err == nil {
-		n.Losses = lower.Reports(p.losses)
+		n.Losses = p.Losses
 	}
 	return n, err
 }
@@ -92,15 +87,15 @@ func (c *Client) count(ctx context.Context, req *upstream.Request, body adapter.
 // countBody returns the document of a count request, or nil if the vendor cannot
 // count the request.
 func (c *Client) countBody(req *upstream.Request) (adapter.Body, *plan, error) {
-	p, err := c.plan(req)
-	if err != nil {
-		return nil, nil, err
+	p := c.plan(req)
+	if p.Err != nil {
+		return nil, nil, p.Err
 	}
-	if p.wire != nil {
+	if p.Document != nil {
 		body, err := p.body()
 		return body, p, err
 	}
-	r := p.request()
+	r := messages.LoweredRequest(p.Request)
 	dropOutputMembers(r)
 	if !isNative(req.Header) {
 		if hasExternalFiles(req) {
@@ -183,6 +178,6 @@ func (c *Client) FormatOf(context.Context, *upstream.Request) (content.Format, e
 // Preflight returns the losses that Generate would report. It sends and fetches
 // nothing. It returns an error if the request cannot be represented in Messages.
 func (c *Client) Preflight(_ context.Context, req *upstream.Request) ([]content.Loss, error) {
-	p, err := c.plan(req)
-	return lower.Reports(p.losses), err
+	p := c.plan(req)
+	return p.Losses, p.Err
 }

@@ -171,8 +171,8 @@ func lowered(t *testing.T, model string, n *upstream.Request) (*lower.Request, [
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := c.plan(n.WithModel(model))
-	return p.lowered, lower.Reports(p.losses), err
+	p := c.plan(n.WithModel(model))
+	return p.Request, p.Losses, p.Err
 }
 
 func TestTarget(t *testing.T) {

@@ -38,9 +38,9 @@ func BenchmarkTranslate(b *testing.B) {
 						}
 						n = r.Upstream()
 					}
-					p, err := c.plan(n.WithModel("gemini-3.8-flash"))
-					if err != nil {
-						b.Fatal(err)
+					p := c.plan(n.WithModel("gemini-3.8-flash"))
+					if p.Err != nil {
+						b.Fatal(p.Err)
 					}
 					body, err := p.body()
 					if err != nil {

@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"strings"
@@ -24,18 +25,12 @@ type Client struct {
 
 // Generate implements [upstream.Upstream].
 func (c *Client) Generate(ctx context.Context, req *upstream.Request, w *upstream.Writer) error {
-	p, violation := c.plan(req)
-	if err := w.Loss(lower.Reports(p.losses)); err != nil {
+	p := c.plan(req)
+	if err := cmp.Or(w.Loss(p.Losses), p.Err); err != nil {
 		return err
 	}
-	if violation != nil {
-		return violation
-	}
-	news, err := p.load(ctx)
-	if err != nil {
-		return err
-	}
-	if err := w.Loss(news); err != nil {
+	news, violation := p.load(ctx)
+	if err := cmp.Or(w.Loss(news), violation); err != nil {
 		return err
 	}
 	body, err := p.body()
@@ -46,19 +41,19 @@ func (c *Client) Generate(ctx context.Context, req *upstream.Request, w *upstrea
 	if req.Stream {
 		method = ":streamGenerateContent?alt=sse"
 	}
-	a, err := c.client.Do(ctx, &adapter.Request{Path: pathOf(p.model) + method, ClientHeader: p.clientHeader, Body: body, Stream: req.Stream})
+	a, err := c.client.Do(ctx, &adapter.Request{Path: pathOf(p.Model) + method, ClientHeader: p.clientHeader, Body: body, Stream: req.Stream})
 	if err != nil {
 		return err
 	}
 	defer a.Close()
 	if a.Stream || req.Stream { // the reader accepts a JSON array, too
-		return adapter.Relay(ctx, w, generatecontent.NewStreamReader(a, c.client.Limits()), a.StartInfo(p.wire == nil), p.restore)
+		return adapter.Relay(ctx, w, generatecontent.NewStreamReader(a, c.client.Limits()), a.StartInfo(p.Document == nil), p.Restore)
 	}
 	f, err := a.Decode(generatecontent.DecodeResponse)
 	if err != nil {
 		return err
 	}
-	return adapter.WriteResponse(w, f, a.StartInfo(p.wire == nil), p.restore)
+	return adapter.WriteResponse(w, f, a.StartInfo(p.Document == nil), p.Restore)
 }
 
 // resource returns the resource name of a model.
@@ -85,36 +80,34 @@ func pathOf(model string) string {
 // request references files that cannot be sent as they are: files are not fetched to
 // count their tokens.
 func (c *Client) CountTokens(ctx context.Context, req *upstream.Request) (upstream.TokenCount, error) {
-	p, err := c.plan(req)
-	if err != nil {
-		return upstream.TokenCount{}, err
+	p := c.plan(req)
+	if p.Err != nil {
+		return upstream.TokenCount{}, p.Err
 	}
-	n, news, err := c.count(ctx, req, p)
-	if err != nil {
-		return upstream.TokenCount{}, err
+	n, err := c.count(ctx, req, p)
+	if err == nil {
+		n.Losses = p.Losses
 	}
-	n.Losses = append(lower.Reports(p.losses), news...)
-	return n, nil
+	return n, err
 }
 
-// count returns the number of input tokens, and the losses that only files show.
-func (c *Client) count(ctx context.Context, req *upstream.Request, p *plan) (n upstream.TokenCount, news []content.Loss, err error) {
-	if p.wire == nil && p.request.Load {
-		return adapter.EstimatedCount(req), nil, nil
+func (c *Client) count(ctx context.Context, req *upstream.Request, p *plan) (n upstream.TokenCount, err error) {
+	if p.Document == nil && p.Request.Load {
+		return adapter.EstimatedCount(req), nil
 	}
-	if news, err = p.load(ctx); err != nil {
-		return n, nil, err
+	if _, err := p.load(ctx); err != nil {
+		return n, err
 	}
 	body, err := p.countBody()
 	if err != nil {
-		return n, nil, err
+		return n, err
 	}
-	n, err = c.client.SendCount(ctx, &adapter.Request{Path: pathOf(p.model) + ":countTokens", ClientHeader: p.clientHeader, Body: body},
+	n, err = c.client.SendCount(ctx, &adapter.Request{Path: pathOf(p.Model) + ":countTokens", ClientHeader: p.clientHeader, Body: body},
 		func(text string) (upstream.TokenCount, error) { return generatecontent.DecodeCount([]byte(text)) })
 	if adapter.IsNotServed(err) {
-		return adapter.EstimatedCount(req), news, nil
+		return adapter.EstimatedCount(req), nil
 	}
-	return n, news, err
+	return n, err
 }
 
 // Models returns all models that the server lists.
@@ -144,6 +137,6 @@ func (c *Client) FormatOf(context.Context, *upstream.Request) (content.Format, e
 // nothing. It returns an error if the request cannot be represented in
 // generateContent.
 func (c *Client) Preflight(_ context.Context, req *upstream.Request) ([]content.Loss, error) {
-	p, err := c.plan(req)
-	return lower.Reports(p.losses), err
+	p := c.plan(req)
+	return p.Losses, p.Err
 }

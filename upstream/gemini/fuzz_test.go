@@ -35,8 +35,8 @@ func FuzzPlan(f *testing.F) {
 		n := r.Upstream()
 		n.Wire = nil
 		write := func() string {
-			p, err := c.plan(n)
-			if err != nil {
+			p := c.plan(n)
+			if p.Err != nil {
 				return ""
 			}
 			b, err := p.body()

@@ -13,32 +13,23 @@ import (
 	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/internal/codec"
-	"github.com/polywire/polywire/internal/document"
 	"github.com/polywire/polywire/internal/jsonwire"
-	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/upstream"
 )
 
-// A plan is a lowered request and its losses. Making it fetches and writes nothing.
+// A plan is a request as the server gets it.
 type plan struct {
-	client       *Client
+	adapter.Plan
 	clientHeader http.Header // forwarded from the client
-	losses       []lower.Loss
-
-	wire    *document.Document // the original document, if it can be sent
-	model   string
-	source  *upstream.Request // otherwise: the request,
-	target  *lower.Target     // what the model accepts,
-	request *lower.Request    // and the request that is sent
 }
 
-// plan lowers a request. The plan is never nil; with an error it has the losses found so
-// far.
-func (c *Client) plan(n *upstream.Request) (p *plan, err error) {
-	p = &plan{client: c, model: c.client.Model(n.Model), source: n}
-	if !isModelPath(p.model) {
-		return p, &content.Violation{Code: content.CodeValue, Path: "model", Text: "is not a valid model name"}
+// plan plans a request.
+func (c *Client) plan(n *upstream.Request) *plan {
+	p := &plan{Plan: adapter.Plan{Source: n, Model: c.client.Model(n.Model)}}
+	if !isModelPath(p.Model) {
+		p.Err = &content.Violation{Code: content.CodeValue, Path: "model", Text: "is not a valid model name"}
+		return p
 	}
 	foreign := slices.ContainsFunc(n.Header, func(f upstream.HeaderField) bool { return strings.EqualFold(f.Name, "anthropic-version") })
 	if !foreign && len(n.Header) > 0 {
@@ -47,12 +38,11 @@ func (c *Client) plan(n *upstream.Request) (p *plan, err error) {
 			p.clientHeader.Add(f.Name, f.Value)
 		}
 	}
-	if p.wire = snapshot.DocumentOf(n, generatecontent.Format); p.wire != nil {
-		return p, nil
+	if p.Document = snapshot.DocumentOf(n, generatecontent.Format); p.Document == nil {
+		p.Target = c.target(p.Model, foreign)
+		p.Lower()
 	}
-	p.target = c.target(p.model, foreign)
-	p.request, p.losses, err = lower.Lower(n, p.target, false)
-	return p, err
+	return p
 }
 
 // isModelPath reports whether a model name is valid in a URL path: not too long, and
@@ -69,27 +59,17 @@ func isModelPath(model string) bool {
 	return true
 }
 
-// load fetches the files that the vendor cannot fetch, and those that are stored elsewhere
-// under an id of the vendor. It returns the losses that only their bytes show.
-func (p *plan) load(ctx context.Context) (news []content.Loss, err error) {
-	if p.wire != nil || !p.request.Load && !p.request.Stored {
+// load loads files: see [adapter.Plan.Load]. The vendor can read all files of a document.
+func (p *plan) load(ctx context.Context) ([]content.Loss, error) {
+	if p.Document != nil {
 		return nil, nil
 	}
-	n, err := p.source.Inline(ctx, p.target.KeepsLink)
-	if err != nil {
-		return nil, err
-	}
-	request, losses, err := lower.Lower(n, p.target, true)
-	if err != nil {
-		return nil, err
-	}
-	p.request = request
-	return lower.Reports(lower.News(losses, p.losses)), nil
+	return p.Load(ctx)
 }
 
 // body returns the document.
 func (p *plan) body() (adapter.Body, error) {
-	if p.wire == nil {
+	if p.Document == nil {
 		return p.document().Body()
 	}
 	return p.splice(p.renamed()), nil
@@ -97,7 +77,7 @@ func (p *plan) body() (adapter.Body, error) {
 
 // document returns the request in the wire form.
 func (p *plan) document() *generatecontent.Request {
-	r := generatecontent.LoweredRequest(p.request)
+	r := generatecontent.LoweredRequest(p.Request)
 	r.Model = "" // it is in the path
 	return r
 }
@@ -105,9 +85,9 @@ func (p *plan) document() *generatecontent.Request {
 // renamed reports whether the document has a model member with another model than
 // the one to send.
 func (p *plan) renamed() bool {
-	for _, s := range p.wire.Spans {
-		name := gjson.Parse(p.wire.Body[s.From:s.To]).Str
-		if resource(name) != resource(p.model) {
+	for _, s := range p.Document.Spans {
+		name := gjson.Parse(p.Document.Body[s.From:s.To]).Str
+		if resource(name) != resource(p.Model) {
 			return true
 		}
 	}
@@ -119,18 +99,18 @@ func (p *plan) renamed() bool {
 func (p *plan) splice(model bool) adapter.Body {
 	var members []adapter.Member
 	if model {
-		members = []adapter.Member{{Name: "model", Value: string(jsonwire.AppendString(nil, resource(p.model)))}}
+		members = []adapter.Member{{Name: "model", Value: string(jsonwire.AppendString(nil, resource(p.Model)))}}
 	}
-	return adapter.Splice(p.wire, members...)
+	return adapter.Splice(p.Document, members...)
 }
 
 // countBody returns the document of a count request. The vendor counts only
 // contents, unless the document contains the whole request. The vendor's cloud
 // service does not accept that, but counts members beside the contents.
 func (p *plan) countBody() (adapter.Body, error) {
-	cloud := strings.HasPrefix(p.model, "publishers/") || strings.HasPrefix(p.model, "projects/")
-	if p.wire != nil {
-		if cloud || hasOnlyContents(p.wire.Body) {
+	cloud := strings.HasPrefix(p.Model, "publishers/") || strings.HasPrefix(p.Model, "projects/")
+	if p.Document != nil {
+		if cloud || hasOnlyContents(p.Document.Body) {
 			return p.splice(p.renamed()), nil
 		}
 		return wrapped{p.splice(true)}, nil
@@ -141,7 +121,7 @@ func (p *plan) countBody() (adapter.Body, error) {
 			GenerationConfig: r.GenerationConfig}
 		return r.Body()
 	}
-	r.Model = resource(p.model)
+	r.Model = resource(p.Model)
 	b, err := r.Body()
 	if err != nil {
 		return nil, err
@@ -183,8 +163,4 @@ func (b wrapped) Len() int64 { return int64(len(wrapOpen)+len(wrapClose)) + b.Bo
 // Reader returns a reader of the whole document.
 func (b wrapped) Reader() io.ReadCloser {
 	return io.NopCloser(io.MultiReader(strings.NewReader(wrapOpen), b.Body.Reader(), strings.NewReader(wrapClose)))
-}
-
-func (p *plan) restore(events []upstream.Event) bool {
-	return p.request != nil && p.request.Names.Restore(events)
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/generatecontent"
-	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -47,14 +46,14 @@ func bodyOf(t *testing.T, n *upstream.Request) (body string, losses []content.Lo
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := c.plan(n)
-	losses = lower.Reports(p.losses)
-	if err != nil {
-		return "", losses, err
+	p := c.plan(n)
+	if p.Err != nil {
+		return "", p.Losses, p.Err
 	}
 	if s, ok := n.Resolver.(*store); ok && len(s.asked) > 0 {
 		t.Errorf("%q was loaded before the losses were reported", s.asked)
 	}
+	losses = p.Losses
 	if _, err := p.load(t.Context()); err != nil {
 		return "", losses, err
 	}
@@ -236,9 +235,9 @@ func TestCountBody(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := c.plan(tt.from)
-		if err != nil {
-			t.Fatal(err)
+		p := c.plan(tt.from)
+		if p.Err != nil {
+			t.Fatal(p.Err)
 		}
 		b, err := p.countBody()
 		if err != nil {

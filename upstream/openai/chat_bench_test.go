@@ -96,8 +96,8 @@ func BenchmarkChatRequest(b *testing.B) {
 			}
 			to := n.WithModel("gpt-4.1")
 			own := func() {
-				if p := c.plan(to, false); p.err != nil {
-					b.Fatal(p.err)
+				if p := c.plan(to); p.Err != nil {
+					b.Fatal(p.Err)
 				}
 			}
 			floor.Run(b, body, own)

@@ -18,7 +18,7 @@ type chatWriter struct {
 func (c *chatWriter) write() {
 	w, n := c.w, c.req
 	w.BeginObject()
-	c.member("model", c.target.model)
+	c.member("model", c.req.Model)
 	w.Name("messages")
 	w.BeginArray()
 	c.message(c.systemRole(), n.System)

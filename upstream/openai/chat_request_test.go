@@ -22,13 +22,20 @@ import (
 func send(t testing.TB, p *plan) (doc string, losses []content.Loss, err error) {
 	t.Helper()
 	sender := upstream.Func(func(ctx context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		if err := w.Loss(p.losses); err != nil {
+		if err := w.Loss(p.Losses); err != nil {
 			return err
 		}
-		body, err := p.body(ctx, w)
+		if p.Err != nil {
+			return p.Err
+		}
+		news, err := p.Load(ctx)
+		if err := w.Loss(news); err != nil {
+			return err
+		}
 		if err != nil {
 			return err
 		}
+		body := encodedBody{p.write()}
 		r := body.Reader()
 		defer r.Close()
 		text, err := io.ReadAll(r)
@@ -37,7 +44,7 @@ func send(t testing.TB, p *plan) (doc string, losses []content.Loss, err error) 
 		}
 		return err
 	})
-	response, err := upstream.Collect(t.Context(), sender, p.req)
+	response, err := upstream.Collect(t.Context(), sender, p.Source)
 	return doc, response.Losses, err
 }
 
@@ -260,7 +267,7 @@ func TestSettings(t *testing.T) {
 			_, got, _ := strings.Cut(documentOf(t, p), `"}]`)
 			got = strings.TrimSuffix(got, "}")
 			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("losses %v (-want +got):\n%s", p.losses, diff)
+				t.Errorf("losses %v (-want +got):\n%s", p.Losses, diff)
 			}
 		})
 	}

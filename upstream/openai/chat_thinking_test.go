@@ -137,9 +137,9 @@ func TestCarriedThinkingLosses(t *testing.T) {
 	} {
 		model := "model of " + name
 		c.refusals.add(model, tt.known)
-		p := c.plan(&upstream.Request{Model: model, Turns: []content.Turn{q, turnOf(content.RoleAssistant, tt.parts...), turnOf(content.RoleUser, resultOf("c1"))}}, false)
-		if diff := cmp.Diff(tt.want, p.losses); diff != "" || p.err != nil {
-			t.Errorf("%s: %v (-want +got):\n%s", name, p.err, diff)
+		p := c.plan(&upstream.Request{Model: model, Turns: []content.Turn{q, turnOf(content.RoleAssistant, tt.parts...), turnOf(content.RoleUser, resultOf("c1"))}})
+		if diff := cmp.Diff(tt.want, p.Losses); diff != "" || p.Err != nil {
+			t.Errorf("%s: %v (-want +got):\n%s", name, p.Err, diff)
 		}
 	}
 }
@@ -172,11 +172,11 @@ func TestThinkingChunks(t *testing.T) {
 				t.Fatal(err)
 			}
 			turns := append(append([]content.Turn{q}, tt.turns...), turnOf(content.RoleUser, resultOf("c1")))
-			p := c.plan(&upstream.Request{Model: "m", Turns: turns}, false)
+			p := c.plan(&upstream.Request{Model: "m", Turns: turns})
 			if want := `"reasoning_content":"` + tt.want + `"`; !strings.Contains(documentOf(t, p), want) {
 				t.Errorf("%s is missing in %s", want, documentOf(t, p))
 			}
-			for _, l := range p.losses {
+			for _, l := range p.Losses {
 				t.Errorf("reported: %v", l)
 			}
 		})

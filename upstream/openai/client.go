@@ -2,6 +2,7 @@ package openai
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -50,7 +51,7 @@ func (c *Client) decode(ctx context.Context, resp *adapter.Response, p *plan, w 
 	if isStream(resp.Buffer(), resp.Stream) {
 		r := newChatReader(resp, c.server.Limits(), tags)
 		r.logprobs = p.sent&fieldLogprobs != 0
-		return adapter.Relay(ctx, w, r, resp.StartInfo(true), p.restoreNames)
+		return adapter.Relay(ctx, w, r, resp.StartInfo(true), p.Restore)
 	}
 	f, err := resp.Decode(func(text string, l content.Limits) (*upstream.Frame, error) {
 		return decodeChat(text, l, tags, p.sent&fieldLogprobs != 0)
@@ -58,7 +59,7 @@ func (c *Client) decode(ctx context.Context, resp *adapter.Response, p *plan, w 
 	if err != nil {
 		return err
 	}
-	return adapter.WriteResponse(w, f, resp.StartInfo(true), p.restoreNames)
+	return adapter.WriteResponse(w, f, resp.StartInfo(true), p.Restore)
 }
 
 // CountTokens returns an estimate: Chat Completions has no endpoint that counts tokens.
@@ -102,16 +103,16 @@ func (c *Responses) Generate(ctx context.Context, req *upstream.Request, w *upst
 
 // decode decodes a response, streamed or not, and writes it to w.
 func (c *Responses) decode(ctx context.Context, resp *adapter.Response, p *plan, w *upstream.Writer) error {
-	cut := newStopCutter(p.lowered.Cut)
+	cut := newStopCutter(p.Request.Cut)
 	if isStream(resp.Buffer(), resp.Stream) {
-		return adapter.Relay(ctx, w, cut.wrap(newResponsesReader(resp, c.server.Limits())), resp.StartInfo(true), p.restoreNames)
+		return adapter.Relay(ctx, w, cut.wrap(newResponsesReader(resp, c.server.Limits())), resp.StartInfo(true), p.Restore)
 	}
 	f, err := resp.Decode(decodeResponses)
 	if err != nil {
 		return err
 	}
 	cut.cutFrame(f)
-	return adapter.WriteResponse(w, f, resp.StartInfo(true), p.restoreNames)
+	return adapter.WriteResponse(w, f, resp.StartInfo(true), p.Restore)
 }
 
 // isStream reports whether a response body is a stream of events. It looks at the first
@@ -139,26 +140,28 @@ func isStream(src *bufio.Reader, declared bool) bool {
 // CountTokens asks the server for the count. If the server has no such endpoint, or if
 // files would have to be fetched, it returns the estimate of [upstream.EstimateTokens].
 func (c *Responses) CountTokens(ctx context.Context, req *upstream.Request) (upstream.TokenCount, error) {
-	p := c.plan(req, true)
+	p := c.plan(req)
+	if p.Err != nil {
+		return upstream.TokenCount{}, p.Err
+	}
+	p.counting = true
 	n, err := c.countTokens(ctx, req, p)
 	if err == nil {
-		n.Losses = p.losses
+		n.Losses = p.Losses
 	}
 	return n, err
 }
 
-func (c *Responses) countTokens(ctx context.Context, req *upstream.Request, p *plan) (upstream.TokenCount, error) {
-	if p.err != nil || p.lowered.Load {
-		return adapter.EstimatedCount(req), p.err
+func (c *Responses) countTokens(ctx context.Context, req *upstream.Request, p *plan) (n upstream.TokenCount, err error) {
+	if p.Request.Load {
+		return adapter.EstimatedCount(req), nil
 	}
-	var n upstream.TokenCount
-	var err error
 	for attempt := 1; ; attempt++ {
 		n, err = c.server.SendCount(ctx, &adapter.Request{Path: "/responses/input_tokens", Body: encodedBody{p.write()}}, decodeCount)
-		if err == nil || attempt == maxAttempts || !c.learnRefusal(p, err) {
+		if err == nil || attempt == maxAttempts || !p.learn(err) {
 			break
 		}
-		p.lower(p.req, false)
+		p.lower()
 	}
 	switch {
 	case adapter.IsNotServed(err), invalidPath(err):
@@ -211,8 +214,8 @@ type decodeFunc func(context.Context, *adapter.Response, *plan, *upstream.Writer
 
 // generate sends a request and decodes the response.
 func (c *client) generate(ctx context.Context, req *upstream.Request, w *upstream.Writer, decode decodeFunc) error {
-	p := c.plan(req, false)
-	if err := w.Loss(p.losses); err != nil {
+	p := c.plan(req)
+	if err := cmp.Or(w.Loss(p.Losses), p.Err); err != nil {
 		return err
 	}
 	resp, err := c.exchange(ctx, p, w)
@@ -231,39 +234,29 @@ func (c *client) FormatOf(context.Context, *upstream.Request) (content.Format, e
 // Preflight returns the losses of a request without sending or fetching anything. It
 // returns an error if the request cannot be represented.
 func (c *client) Preflight(_ context.Context, req *upstream.Request) ([]content.Loss, error) {
-	p := c.plan(req, false)
-	return p.losses, p.err
+	p := c.plan(req)
+	return p.Losses, p.Err
 }
 
 // exchange sends a request. If the server rejects a member, it sends the request again
 // without it.
 func (c *client) exchange(ctx context.Context, p *plan, w *upstream.Writer) (*adapter.Response, error) {
 	for attempt := 1; ; attempt++ {
-		body, err := p.body(ctx, w)
-		if err != nil {
+		news, violation := p.Load(ctx)
+		if err := cmp.Or(w.Loss(news), violation); err != nil {
 			return nil, err
 		}
-		resp, err := c.server.Do(ctx, &adapter.Request{Path: c.path, Body: body, Stream: p.req.Stream})
+		resp, err := c.server.Do(ctx, &adapter.Request{Path: c.path, Body: encodedBody{p.write()}, Stream: p.Source.Stream})
 		if err == nil {
 			return resp, nil
 		}
-		if attempt == maxAttempts || !c.learnRefusal(p, err) {
+		if attempt == maxAttempts || !p.learn(err) {
 			return nil, err
 		}
-		if err := w.Loss(p.lower(p.req, false)); err != nil {
+		if err := cmp.Or(w.Loss(p.lower()), p.Err); err != nil {
 			return nil, err
 		}
 	}
-}
-
-// learnRefusal records why the server rejected a request, also for later requests of
-// the model. It reports whether a changed request may succeed.
-func (c *client) learnRefusal(p *plan, err error) bool {
-	retry, remember := p.learn(err)
-	if retry && remember {
-		c.refusals.add(p.target.model, p.target.refusals)
-	}
-	return retry
 }
 
 // Models returns the models that the server lists.
@@ -307,54 +300,60 @@ func decodeModels(text string) ([]upstream.Model, error) {
 	return all, nil
 }
 
-// A plan is a request on its way to the server: lowered, with its losses, and the
-// reasons for retries. Nothing is written or fetched before body is called.
+// A plan is a request as the server gets it, and the reasons for retries.
 type plan struct {
-	client       *client
-	req          *upstream.Request
-	target       target
-	counting     bool // tokens are counted; Responses API only
-	dropThinking bool // the server cannot read earlier thinking; Responses API only
-
-	lowered  *lower.Request
-	reported []lower.Loss
-	losses   []content.Loss
-	err      error
+	adapter.Plan
+	client   *client
+	target   target
+	counting bool  // tokens are counted; Responses API only
 	sent     field // optional fields in the document
 }
 
-// plan lowers a request.
-func (c *client) plan(req *upstream.Request, counting bool) *plan {
+// plan plans a request.
+func (c *client) plan(req *upstream.Request) *plan {
 	model := c.server.Model(req.Model)
-	p := &plan{client: c, req: req, counting: counting, target: c.target(model, c.refusals.get(model))}
-	p.lower(req, false)
+	p := &plan{Plan: adapter.Plan{Source: req, Model: model}, client: c, target: c.target(model)}
+	p.lower()
 	return p
 }
 
-// lower lowers n, the request or what it is with its files loaded. It adds the losses that
-// were not reported before to those of the plan, and returns them.
-func (p *plan) lower(n *upstream.Request, loaded bool) []content.Loss {
-	var losses []lower.Loss
-	p.lowered, losses, p.err = lower.Lower(n, p.client.lowerTarget(&p.target, p.dropThinking), loaded)
-	if p.reported != nil {
-		losses = lower.News(losses, p.reported)
+// lower lowers the request for the target, whose refusals may be new. It returns the losses
+// that are new.
+func (p *plan) lower() []content.Loss {
+	k := targetKey{p.Model, p.target.refusals}
+	p.Target = p.client.targets.Get(k, func() (*lower.Target, targetKey) {
+		k.model = strings.Clone(k.model)
+		return p.target.lowerTarget(p.client.format), k
+	})
+	return p.Lower()
+}
+
+// A targetKey identifies a target of a client.
+type targetKey struct {
+	model    string
+	refusals refusals
+}
+
+// learn records why the server rejected the request, also for later requests of the model.
+// It reports whether a changed request may succeed.
+func (p *plan) learn(err error) bool {
+	if !p.target.refusals.learn(p.client.format, err, p.sent) {
+		return false
 	}
-	p.reported = append(p.reported, losses...)
-	news := lower.Reports(losses)
-	p.losses = append(p.losses, news...)
-	return news
+	p.client.refusals.add(p.Model, p.target.refusals)
+	return true
 }
 
 // isThinkingOff reports whether the request turns thinking off.
 func (p *plan) isThinkingOff() bool {
-	return p.lowered.Switch == lower.SwitchOff || p.lowered.Effort == "none"
+	return p.Request.Switch == lower.SwitchOff || p.Request.Effort == "none"
 }
 
 // write writes the document.
 func (p *plan) write() *jsonwire.Writer {
 	w := new(jsonwire.Writer)
-	w.Grow(estimateSize(&p.lowered.Request))
-	base := writer{w: w, req: p.lowered, target: &p.target, format: p.client.format}
+	w.Grow(estimateSize(&p.Request.Request))
+	base := writer{w: w, req: p.Request, target: &p.target, format: p.client.format}
 	if p.client.format == ResponsesFormat {
 		c := responsesWriter{writer: base, counting: p.counting}
 		c.write()
@@ -363,7 +362,7 @@ func (p *plan) write() *jsonwire.Writer {
 	}
 	c := chatWriter{writer: base}
 	c.write()
-	if p.lowered.Extra != nil && codec.Own(p.req.Extra, ChatFormat) == nil {
+	if p.Request.Extra != nil && codec.Own(p.Source.Extra, ChatFormat) == nil {
 		c.sent |= fieldLogprobs
 	}
 	p.sent = c.sent
@@ -410,40 +409,6 @@ func estimateResultSize(p *content.ToolResult) int {
 	return size
 }
 
-// learn records why the server rejected the request. It reports whether a changed
-// request may succeed, and whether the reason holds for later requests of the model.
-func (p *plan) learn(err error) (retry, remember bool) {
-	if p.client.format == ResponsesFormat {
-		return p.learnResponses(err)
-	}
-	retry = p.target.refusals.learn(err, p.sent)
-	return retry, retry
-}
-
-// body returns the document. It fetches the files that the document needs. Losses that
-// only their bytes show are reported to w.
-func (p *plan) body(ctx context.Context, w *upstream.Writer) (adapter.Body, error) {
-	if p.err != nil {
-		return nil, p.err
-	}
-	if p.lowered.Load {
-		n, err := p.req.Inline(ctx, p.client.lowerTarget(&p.target, p.dropThinking).KeepsLink)
-		if err != nil {
-			return nil, err
-		}
-		news := p.lower(n, true)
-		if p.err != nil {
-			return nil, p.err
-		}
-		if err := w.Loss(news); err != nil {
-			return nil, err
-		}
-	}
-	return encodedBody{p.write()}, nil
-}
-
-func (p *plan) restoreNames(events []upstream.Event) bool { return p.lowered.Names.Restore(events) }
-
 // An encodedBody is an [adapter.Body] that a Writer holds.
 type encodedBody struct{ w *jsonwire.Writer }
 
@@ -452,21 +417,3 @@ func (d encodedBody) Len() int64 { return int64(d.w.Len()) }
 
 // Reader implements [adapter.Body].
 func (d encodedBody) Reader() io.ReadCloser { return d.w.Reader() }
-
-// A targetKey identifies a target of a client.
-type targetKey struct {
-	model        string
-	refusals     refusals
-	dropThinking bool
-}
-
-// lowerTarget returns what a target accepts, as data.
-func (c *client) lowerTarget(t *target, dropThinking bool) *lower.Target {
-	k := targetKey{t.model, t.refusals, dropThinking}
-	return c.targets.Get(k, func() (*lower.Target, targetKey) {
-		own := *t
-		own.model = strings.Clone(t.model)
-		k.model = own.model
-		return own.lowered(c.format, dropThinking), k
-	})
-}

@@ -63,10 +63,10 @@ func TestCompatibleLosses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := c.plan(&upstream.Request{Model: "m", Turns: append(slices.Clone(tt.turns), q)}, false)
-		degraded := slices.ContainsFunc(p.losses, func(l content.Loss) bool { return l.Severity > content.LossHint })
-		if len(p.losses) != tt.losses || degraded || p.err != nil {
-			t.Errorf("%s: %d losses, want %d hints: %v %v", name, len(p.losses), tt.losses, p.losses, p.err)
+		p := c.plan(&upstream.Request{Model: "m", Turns: append(slices.Clone(tt.turns), q)})
+		degraded := slices.ContainsFunc(p.Losses, func(l content.Loss) bool { return l.Severity > content.LossHint })
+		if len(p.Losses) != tt.losses || degraded || p.Err != nil {
+			t.Errorf("%s: %d losses, want %d hints: %v %v", name, len(p.Losses), tt.losses, p.Losses, p.Err)
 		}
 	}
 }
@@ -108,7 +108,7 @@ func TestDescribeUnreadable(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					_, losses, err := send(t, c.plan(r, false))
+					_, losses, err := send(t, c.plan(r))
 					return losses, err
 				},
 				ResponsesFormat: func(r *upstream.Request) ([]content.Loss, error) {

@@ -271,7 +271,7 @@ func (x *lossCase) plan(t *testing.T) *plan {
 	c.refusals.add(model, x.refusals)
 	r := &upstream.Request{Model: model, Turns: []content.Turn{turnOf(content.RoleUser, textOf("q"))}}
 	x.change(r)
-	return c.plan(r, false)
+	return c.plan(r)
 }
 
 // chatRules returns the rules of all losses in Chat Completions: those of the rows and of
@@ -288,10 +288,10 @@ func chatRules() []*loss.Rule {
 // package schema.
 func checkRules(t *testing.T, p *plan, known []*loss.Rule) {
 	t.Helper()
-	for _, l := range p.reported {
-		path := l.Path.String()
-		if !slices.Contains(known, l.Rule) && !strings.Contains(path, ".input") && !strings.HasPrefix(path, "output.schema") {
-			t.Errorf("no row has the rule of the loss at %s: %s", path, l.Rule.Reason)
+	for _, l := range p.Losses {
+		isRow := slices.ContainsFunc(known, func(r *loss.Rule) bool { return r.Of(l) })
+		if !isRow && !strings.Contains(l.Path, ".input") && !strings.HasPrefix(l.Path, "output.schema") {
+			t.Errorf("no row has the rule of the loss at %s: %s", l.Path, l.Reason)
 		}
 	}
 }
@@ -301,11 +301,11 @@ func TestLosses(t *testing.T) {
 	rules := chatRules()
 	for _, x := range slices.Concat(partLossCases, requestLossCases) {
 		p := x.plan(t)
-		if !slices.Contains(p.losses, x.rule.At(x.path)) {
-			t.Errorf("%s: want %v in %v", x.rule.Feature, x.rule.At(x.path), p.losses)
+		if !slices.Contains(p.Losses, x.rule.At(x.path)) {
+			t.Errorf("%s: want %v in %v", x.rule.Feature, x.rule.At(x.path), p.Losses)
 		}
-		if kept := x.rule == foreign.StateLoss; kept != (p.err != nil) {
-			t.Errorf("%s: %v", x.rule.Feature, p.err)
+		if kept := x.rule == foreign.StateLoss; kept != (p.Err != nil) {
+			t.Errorf("%s: %v", x.rule.Feature, p.Err)
 		}
 		checkRules(t, p, rules)
 	}
@@ -347,8 +347,8 @@ func TestNoLoss(t *testing.T) {
 		},
 	} {
 		x := lossCase{change: change}
-		if p := x.plan(t); len(p.losses) > 0 || p.err != nil {
-			t.Errorf("%s: %v %v", name, p.losses, p.err)
+		if p := x.plan(t); len(p.Losses) > 0 || p.Err != nil {
+			t.Errorf("%s: %v %v", name, p.Losses, p.Err)
 		}
 	}
 }
@@ -369,7 +369,7 @@ func newPlanWith(t testing.TB, n *upstream.Request, dialect Dialect, refused fie
 	if refused != 0 {
 		c.refusals.add(n.Model, refusals{fields: refused})
 	}
-	return c.plan(n, false)
+	return c.plan(n)
 }
 
 const jsonType = "application/json"
@@ -627,18 +627,18 @@ func TestResponsesLosses(t *testing.T) {
 	reported := map[*loss.Rule]bool{}
 	for _, tt := range responsesLossCases() {
 		p := newPlan(t, tt.req, tt.kind, tt.refused)
-		if !slices.Contains(p.losses, tt.rule.At(tt.path)) {
-			t.Errorf("want %q at %s, got %v", tt.rule.Reason, tt.path, p.losses)
+		if !slices.Contains(p.Losses, tt.rule.At(tt.path)) {
+			t.Errorf("want %q at %s, got %v", tt.rule.Reason, tt.path, p.Losses)
 		}
-		if kept := tt.rule == foreign.StateLoss; kept != (p.err != nil) {
-			t.Errorf("%s: %v", tt.rule.Feature, p.err)
+		if kept := tt.rule == foreign.StateLoss; kept != (p.Err != nil) {
+			t.Errorf("%s: %v", tt.rule.Feature, p.Err)
 		}
 		checkRules(t, p, rules)
 		reported[tt.rule] = true
 	}
 	unreadable := newPlanWith(t, newRequest("m", &content.Document{Source: pdf}), Dialect{DescribeUnreadable: true}, 0)
-	if want := lower.FileUnreadable.At("turns.0.parts.0"); !slices.Contains(unreadable.losses, want) || unreadable.err != nil {
-		t.Errorf("want %v, got %v, %v", want, unreadable.losses, unreadable.err)
+	if want := lower.FileUnreadable.At("turns.0.parts.0"); !slices.Contains(unreadable.Losses, want) || unreadable.Err != nil {
+		t.Errorf("want %v, got %v, %v", want, unreadable.Losses, unreadable.Err)
 	}
 	for r, at := range responsesResponseLosses(t) {
 		if !slices.Contains(at, r.At(at[0].Path)) {

@@ -13,19 +13,19 @@ import (
 
 // someTargets are targets of all kinds, and those of all known servers by host.
 var someTargets = withServers(map[string]target{
-	"gpt-4o":   {model: "gpt-4o", isOpenAI: true, family: familyOf("gpt-4o")},
-	"gpt-5":    {model: "gpt-5", isOpenAI: true, family: familyOf("gpt-5")},
-	"gpt-5.6":  {model: "gpt-5.6", isOpenAI: true, family: familyOf("gpt-5.6")},
-	"o3":       {model: "o3", isOpenAI: true, family: familyOf("o3")},
-	"local":    {model: "local"},
-	"text":     {model: "local", dialect: Dialect{TextOnly: true, DescribeUnreadable: true}},
-	"strict":   {model: "local", dialect: Dialect{ShortIDs: true, StrictRoles: true, Reasoning: "reasoning_content", Thinking: thinkingObject}},
-	"refusals": {model: "local", refusals: refusals{fields: 1<<31 - 1, toolsWithNone: true}},
+	"gpt-4o":   {isOpenAI: true, family: familyOf("gpt-4o")},
+	"gpt-5":    {isOpenAI: true, family: familyOf("gpt-5")},
+	"gpt-5.6":  {isOpenAI: true, family: familyOf("gpt-5.6")},
+	"o3":       {isOpenAI: true, family: familyOf("o3")},
+	"local":    {},
+	"text":     {dialect: Dialect{TextOnly: true, DescribeUnreadable: true}},
+	"strict":   {dialect: Dialect{ShortIDs: true, StrictRoles: true, Reasoning: "reasoning_content", Thinking: thinkingObject}},
+	"refusals": {refusals: refusals{fields: 1<<31 - 1, toolsWithNone: true}},
 })
 
 func withServers(list map[string]target) map[string]target {
 	for host, s := range servers {
-		list[host] = target{model: "local", known: s, dialect: s.defaults}
+		list[host] = target{known: s, dialect: s.defaults}
 	}
 	return list
 }
@@ -38,7 +38,7 @@ func TestLowerTwice(t *testing.T) {
 		for _, f := range bothFormats {
 			t.Run(name+" "+string(f), func(t *testing.T) {
 				t.Parallel()
-				to := target.lowered(f, false)
+				to := target.lowerTarget(f)
 				lowertest.Requests(t, "../..", func(name string, n *upstream.Request) {
 					t.Run(name, func(t *testing.T) { lowertest.Twice(t, n, to) })
 				})
@@ -54,7 +54,7 @@ func FuzzLowerTwice(f *testing.F) {
 	for _, name := range append(names, slices.Sorted(maps.Keys(servers))...) {
 		for _, format := range bothFormats {
 			target := someTargets[name]
-			targets = append(targets, target.lowered(format, false))
+			targets = append(targets, target.lowerTarget(format))
 		}
 	}
 	lowertest.Fuzz(f, targets)

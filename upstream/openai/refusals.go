@@ -1,11 +1,14 @@
 package openai
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/polywire/polywire/content"
 )
 
 // A field is a set of members that a request can omit, or represent in another way,
@@ -76,24 +79,36 @@ type refusals struct {
 	toolsWithNone  bool   // with tools, any effort but none
 	shortIDs       bool   // ids other than nine letters and digits
 	thinkingMember string // the member that must return thinking to the server
+	dropThinking   bool   // earlier thinking, in this conversation
 }
 
 func (r *refusals) has(f field) bool { return r.fields&f != 0 }
 
 // learn records why a request was rejected, and reports whether a changed request may
 // succeed. sent are the fields of the request.
-func (r *refusals) learn(err error, sent field) bool {
-	var f *vendorError
-	if !errors.As(err, &f) || f.status != http.StatusBadRequest && f.status != http.StatusUnprocessableEntity || f.isTooLong() || f.isFiltered() {
+func (r *refusals) learn(f content.Format, err error, sent field) bool {
+	var e *vendorError
+	if !errors.As(err, &e) {
 		return false
 	}
-	before := *r
-	r.add(f, sent)
+	before, text := *r, strings.ToLower(e.message)
+	switch {
+	case f == ResponsesFormat && isThinkingUnreadable(e, text):
+		r.dropThinking = true
+	case e.status != http.StatusBadRequest && e.status != http.StatusUnprocessableEntity, e.isTooLong(), e.isFiltered():
+	case f == ResponsesFormat:
+		if strings.Contains(text, "encrypted content is not supported") {
+			text += " include" // the message does not name the member
+		}
+		r.fields |= e.refusedField(text, responsesFieldNames, sent)
+	default:
+		r.learnChat(e, text, sent)
+	}
 	return *r != before
 }
 
-func (r *refusals) add(f *vendorError, sent field) {
-	text := strings.ToLower(f.message)
+// learnChat is learn for an error of Chat Completions.
+func (r *refusals) learnChat(f *vendorError, text string, sent field) {
 	switch {
 	case strings.Contains(text, "must be passed back") && strings.Contains(text, "reasoning"):
 		r.thinkingMember = "reasoning"
@@ -110,16 +125,16 @@ func (r *refusals) add(f *vendorError, sent field) {
 	case strings.Contains(text, "does not support thinking") && sent&fieldEffort != 0:
 		r.fields |= fieldEffort
 	default:
-		r.fields |= refusedField(f, text, sent)
+		r.fields |= f.refusedField(text, chatFieldNames, sent)
 	}
 }
 
-// refusedField returns the field that an error names, if the request has it.
-func refusedField(f *vendorError, text string, sent field) field {
+// refusedField returns the first field of names that an error names, if the request has it.
+func (f *vendorError) refusedField(text string, names []fieldName, sent field) field {
 	if !f.rejectsField(text) {
 		return 0
 	}
-	for _, x := range chatFieldNames {
+	for _, x := range names {
 		if sent&x.field != 0 && namesField(f, x.name, text) {
 			return x.field
 		}
@@ -171,21 +186,20 @@ func (m *refusalMemory) get(model string) refusals {
 	return m.models[model]
 }
 
-// add records refusals of a model. At the limit it forgets all models: only invented
-// names reach it.
+// add records the refusals of a model, except those that are about one conversation. At the
+// limit it forgets all models: only invented names reach it.
 func (m *refusalMemory) add(model string, r refusals) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.models == nil || len(m.models) >= maxModels {
+	old, known := m.models[model]
+	if m.models == nil || !known && len(m.models) >= maxModels {
 		m.models = make(map[string]refusals)
 	}
-	old := m.models[model]
 	r.fields |= old.fields
 	r.toolsWithNone = r.toolsWithNone || old.toolsWithNone
 	r.shortIDs = r.shortIDs || old.shortIDs
-	if r.thinkingMember == "" {
-		r.thinkingMember = old.thinkingMember
-	}
+	r.thinkingMember = cmp.Or(r.thinkingMember, old.thinkingMember)
+	r.dropThinking = false
 	m.models[strings.Clone(model)] = r
 }
 
@@ -205,32 +219,6 @@ var responsesFieldNames = []fieldName{
 	{"json_object", fieldJSONObject},
 	{"include_obfuscation", fieldObfuscation},
 	{"stream_options", fieldObfuscation},
-}
-
-// learnResponses implements learn for the Responses API.
-func (p *plan) learnResponses(err error) (retry, remember bool) {
-	var f *vendorError
-	if !errors.As(err, &f) {
-		return false, false
-	}
-	text := strings.ToLower(f.message)
-	if isThinkingUnreadable(f, text) {
-		retry, p.dropThinking = !p.dropThinking, true
-		return retry, false
-	}
-	if f.status != http.StatusBadRequest && f.status != http.StatusUnprocessableEntity || f.isTooLong() || f.isFiltered() || !f.rejectsField(text) {
-		return false, false
-	}
-	if strings.Contains(text, "encrypted content is not supported") {
-		text += " include" // the message does not name the member
-	}
-	for _, x := range responsesFieldNames {
-		if p.sent&x.field != 0 && !p.target.refusals.has(x.field) && namesField(f, x.name, text) {
-			p.target.refusals.fields |= x.field
-			return true, true
-		}
-	}
-	return false, false
 }
 
 // isThinkingUnreadable reports whether the server cannot use the returned thinking: it

@@ -1,6 +1,7 @@
 package openai_test
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -73,6 +74,30 @@ func TestRefusedFields(t *testing.T) {
 	const last = `{"model":"m","messages":[{"role":"user","content":"q"}],"max_completion_tokens":7}`
 	if got := (*seen)[4]; got != last {
 		t.Errorf("sent %s, want %s", got, last)
+	}
+}
+
+// A countingResolver counts how often it loads a file.
+type countingResolver struct{ loads int }
+
+func (r *countingResolver) Resolve(context.Context, content.Source) (content.Blob, error) {
+	r.loads++
+	return content.Blob{MediaType: "image/png", Data: []byte("\x89PNG\r\n\x1a\n")}, nil
+}
+
+// TestRefusedFieldWithFile checks that files are loaded once, even if the request is sent
+// again.
+func TestRefusedFieldWithFile(t *testing.T) {
+	half, files := 0.5, &countingResolver{}
+	c, seen := rejectingServer(t, openai.Options{}, [2]string{`"temperature"`, `{"detail":[{"loc":["body","temperature"],"msg":"Extra inputs are not permitted","type":"extra_forbidden"}]}`})
+	req := simpleRequest("m", "q")
+	req.Temperature, req.Resolver = &half, files
+	req.Turns[0].Parts = append(req.Turns[0].Parts, &content.Image{Source: &content.URL{URL: "https://files.example/a.png"}})
+	if _, err := upstream.Collect(t.Context(), c, req); err != nil {
+		t.Fatal(err)
+	}
+	if len(*seen) != 2 || !strings.Contains((*seen)[1], "data:image/png;base64,") || files.loads != 1 {
+		t.Errorf("loaded %d times for %d requests, the last %s", files.loads, len(*seen), (*seen)[len(*seen)-1])
 	}
 }
 

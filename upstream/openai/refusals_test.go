@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -93,7 +94,7 @@ func TestRefusedEach(t *testing.T) {
 				t.Fatal(err)
 			}
 			c.refusals.add(r.Model, known)
-			p := c.plan(r, false)
+			p := c.plan(r)
 			_, losses, err := send(t, p)
 			return p.sent, losses, err
 		}},
@@ -103,7 +104,7 @@ func TestRefusedEach(t *testing.T) {
 				t.Fatal(err)
 			}
 			c.refusals.add(r.Model, known)
-			p := c.plan(r, false)
+			p := c.plan(r)
 			_, losses, err := send(t, p)
 			return p.sent, losses, err
 		}},
@@ -169,10 +170,33 @@ func TestResponsesLearn(t *testing.T) {
 		{`{"error":{"message":"The model 'x' does not exist or you do not have access to it.","code":"model_not_found"}}`, 404, 0, false, false},
 		{`{"error":{"message":"temperature must be at most 0.1","param":"temperature","code":null}}`, 400, 0, false, false},
 	} {
-		p := &plan{client: &client{format: ResponsesFormat}, sent: all}
-		retry, remember := p.learn(decodeError(ResponsesFormat, tt.status, nil, []byte(tt.body)))
-		if p.target.refusals.fields != tt.want || retry != tt.again || remember != tt.keep {
-			t.Errorf("%s: %b, retry %v, remember %v", tt.body, p.target.refusals.fields, retry, remember)
+		c := &client{format: ResponsesFormat}
+		p := &plan{client: c, sent: all}
+		retry := p.learn(decodeError(ResponsesFormat, tt.status, nil, []byte(tt.body)))
+		remembered := c.refusals.get("") != refusals{}
+		if p.target.refusals.fields != tt.want || retry != tt.again || remembered != tt.keep {
+			t.Errorf("%s: %b, retry %v, remembered %v", tt.body, p.target.refusals.fields, retry, remembered)
 		}
+	}
+}
+
+// TestRefusalMemory checks that the memory is bounded, and that a model that it knows does
+// not displace others.
+func TestRefusalMemory(t *testing.T) {
+	var m refusalMemory
+	name := func(i int) string { return "m" + strconv.Itoa(i) }
+	for i := range maxModels {
+		m.add(name(i), refusals{fields: fieldStop})
+	}
+	m.add(name(0), refusals{fields: fieldSeed, dropThinking: true})
+	if got := m.get(name(0)); got != (refusals{fields: fieldStop | fieldSeed}) {
+		t.Errorf("got %+v", got)
+	}
+	if m.get(name(1)) == (refusals{}) {
+		t.Error("another model was forgotten")
+	}
+	m.add("new", refusals{fields: fieldSeed})
+	if len(m.models) > maxModels || m.get("new") == (refusals{}) {
+		t.Errorf("%d models, the newest %+v", len(m.models), m.get("new"))
 	}
 }

@@ -278,13 +278,13 @@ func TestFormats(t *testing.T) {
 				}
 				x := lossCase{compatible: tt.compatible, model: model, change: tt.change}
 				p := x.plan(t)
-				check(t, tt.chat, documentOf(t, p), p.losses)
+				check(t, tt.chat, documentOf(t, p), p.Losses)
 				kind := ServerOpenAI
 				if tt.compatible {
 					kind = ServerCompatible
 				}
 				r := newPlan(t, with(newRequest(model, textOf("q")), tt.change), kind, 0)
-				check(t, tt.responses, documentOf(t, r), r.losses)
+				check(t, tt.responses, documentOf(t, r), r.Losses)
 			})
 		}
 	}
@@ -308,14 +308,14 @@ func TestForeignState(t *testing.T) {
 		kept := func(r *upstream.Request) { r.Extra = &content.Extra{Format: x.format, JSON: "{" + x.member + "}"} }
 		chat := lossCase{change: kept}
 		for _, p := range []*plan{chat.plan(t), newPlan(t, with(newRequest("gpt-4.1", textOf("q")), kept), ServerOpenAI, 0)} {
-			list, _ := content.Violations(p.err)
+			list, _ := content.Violations(p.Err)
 			switch {
 			case x.format == p.client.format:
 				if len(list) > 0 {
-					t.Errorf("%s: own member %s: got %v", p.client.format, name, p.err)
+					t.Errorf("%s: own member %s: got %v", p.client.format, name, p.Err)
 				}
 			case len(list) != 1 || list[0].Path != "extra."+name || list[0].Code != content.CodeUnsupported:
-				t.Errorf("%s: got %v, want a violation at extra.%s", p.client.format, p.err, name)
+				t.Errorf("%s: got %v, want a violation at extra.%s", p.client.format, p.Err, name)
 			}
 		}
 	}
@@ -333,11 +333,11 @@ func TestZeroMaxTokens(t *testing.T) {
 		none := func(r *upstream.Request) { r.MaxTokens = &limit }
 		x := lossCase{change: none}
 		for _, p := range []*plan{x.plan(t), newPlan(t, with(newRequest("gpt-4.1", textOf("q")), none), ServerOpenAI, 0)} {
-			if list, _ := content.Violations(p.err); len(list) != 1 || list[0].Path != "max_tokens" || list[0].Code != content.CodeUnsupported {
-				t.Errorf("got %v", p.err)
+			if list, _ := content.Violations(p.Err); len(list) != 1 || list[0].Path != "max_tokens" || list[0].Code != content.CodeUnsupported {
+				t.Errorf("got %v", p.Err)
 			}
-			if len(p.losses) > 0 {
-				t.Errorf("got losses %v", p.losses)
+			if len(p.Losses) > 0 {
+				t.Errorf("got losses %v", p.Losses)
 			}
 		}
 	}
@@ -386,12 +386,12 @@ func TestLastMessage(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			x := lossCase{change: withTurns(tt.turns...)}
 			for _, p := range []*plan{x.plan(t), newPlan(t, requestWith(x.change), ServerOpenAI, 0)} {
-				if list, _ := content.Violations(p.err); tt.path != "" {
+				if list, _ := content.Violations(p.Err); tt.path != "" {
 					if len(list) != 1 || list[0].Path != tt.path || list[0].Code != content.CodeUnsupported {
-						t.Errorf("%s: got %v, want a violation at %s", p.client.format, p.err, tt.path)
+						t.Errorf("%s: got %v, want a violation at %s", p.client.format, p.Err, tt.path)
 					}
-				} else if doc := p.write().Text(); p.err != nil || !strings.Contains(doc, tt.has) {
-					t.Errorf("%s: got %v, %s; want %s", p.client.format, p.err, doc, tt.has)
+				} else if doc := p.write().Text(); p.Err != nil || !strings.Contains(doc, tt.has) {
+					t.Errorf("%s: got %v, %s; want %s", p.client.format, p.Err, doc, tt.has)
 				}
 				if doc := p.write().Text(); strings.Contains(doc, placeholderText) {
 					t.Errorf("%s: the last message was replaced: %s", p.client.format, doc)
@@ -426,7 +426,7 @@ func chatBody(t *testing.T, n *upstream.Request) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return documentOf(t, c.plan(n, false))
+	return documentOf(t, c.plan(n))
 }
 
 // TestToStandardBase64 checks data in the URL-safe alphabet with its characters at any

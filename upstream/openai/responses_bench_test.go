@@ -106,10 +106,11 @@ func BenchmarkResponsesRequest(b *testing.B) {
 }
 
 func drainBody(b *testing.B, c *Responses, n *upstream.Request) {
-	doc, err := c.plan(n, false).body(b.Context(), nil)
-	if err != nil {
+	p := c.plan(n)
+	if _, err := p.Load(b.Context()); err != nil {
 		b.Fatal(err)
 	}
+	doc := encodedBody{p.write()}
 	if _, err := io.Copy(io.Discard, doc.Reader()); err != nil {
 		b.Fatal(err)
 	}

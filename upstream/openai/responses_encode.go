@@ -21,7 +21,7 @@ type responsesWriter struct {
 func (c *responsesWriter) write() {
 	w, n := c.w, c.req
 	w.BeginObject()
-	c.member("model", c.target.model)
+	c.member("model", c.req.Model)
 	marked := slices.ContainsFunc(n.System, func(p content.Part) bool { return p.(*content.Text).Cache != nil })
 	if len(n.System) > 0 && !marked {
 		w.Name("instructions")

@@ -18,7 +18,6 @@ import (
 
 // A target is the model and server for which a request is encoded.
 type target struct {
-	model     string
 	isOpenAI  bool
 	family    family
 	dialect   Dialect
@@ -59,17 +58,17 @@ func (t *target) thinkingMember() string {
 // neverThinks reports whether the model is known not to think.
 func (t *target) neverThinks() bool { return t.family.known && t.family.defaultEffort == "" }
 
-// target returns the target for a model that has refused r before.
-func (c *client) target(model string, r refusals) target {
-	t := target{model: model, isOpenAI: c.isOpenAI, family: familyOf(model), dialect: c.dialect, known: c.known, refusals: r, maxTokens: c.maxTokens(model)}
+// target returns the target for a model.
+func (c *client) target(model string) target {
+	t := target{isOpenAI: c.isOpenAI, family: familyOf(model), dialect: c.dialect, known: c.known, refusals: c.refusals.get(model), maxTokens: c.maxTokens(model)}
 	if c.format == ResponsesFormat {
 		t.family = responsesFamilyOf(model)
 	}
 	return t
 }
 
-// lowered returns what the target accepts, as data. dropThinking omits earlier thinking.
-func (t *target) lowered(f content.Format, dropThinking bool) *lower.Target {
+// lowerTarget returns what the target accepts, as data. The result does not change with t.
+func (t target) lowerTarget(f content.Format) *lower.Target {
 	x := &lower.Target{
 		Format:   f,
 		Names:    t.nameRules(f),
@@ -87,7 +86,7 @@ func (t *target) lowered(f content.Format, dropThinking bool) *lower.Target {
 	}
 	if f == ResponsesFormat {
 		t.setResponses(x)
-		t.responsesConversation(x, dropThinking)
+		t.responsesConversation(x)
 	} else {
 		t.setChat(x)
 		t.chatConversation(x)
@@ -419,7 +418,7 @@ func (t *target) detailOf(f content.Format) func(*content.Extra) (string, bool) 
 }
 
 // responsesConversation sets what Responses accepts in conversations.
-func (t *target) responsesConversation(to *lower.Target, dropThinking bool) {
+func (t *target) responsesConversation(to *lower.Target) {
 	marks := t.isOpenAI && t.family.cacheMarks
 	to.Conversation = lower.Conversation{SystemTurns: t.systemTurns(), MoveFiles: true, SentenceTurn: t.isOpenAI}
 	to.Files = lower.Files{
@@ -450,7 +449,7 @@ func (t *target) responsesConversation(to *lower.Target, dropThinking bool) {
 		NotLast: func(t *content.Thinking, _ bool) bool { return gjson.Get(itemOf(t), "type").Str == "reasoning" },
 		ItemID:  func(t *content.Thinking) string { return gjson.Get(itemOf(t), "id").Str },
 		Recall: func(n *upstream.Request) func(content.Part) *loss.Rule {
-			r := itemRecall{tools: n.Tools, refused: dropThinking || t.refusals.has(fieldReasoning)}
+			r := itemRecall{tools: n.Tools, refused: t.refusals.dropThinking || t.refusals.has(fieldReasoning)}
 			return r.rule
 		},
 	}

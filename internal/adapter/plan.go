@@ -1,0 +1,60 @@
+package adapter
+
+import (
+	"context"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/document"
+	"github.com/polywire/polywire/internal/lower"
+	"github.com/polywire/polywire/upstream"
+)
+
+// A Plan is a request on its way to a server: its original document, or the request as the
+// target accepts it, with the losses. Only [Plan.Load] fetches anything.
+type Plan struct {
+	Source *upstream.Request // with its files once [Plan.Load] has loaded them
+	Model  string            // the server's name of it
+	Target *lower.Target     // what the model accepts
+
+	Document *document.Document // sent as it is; nil if Request is sent
+	Request  *lower.Request
+
+	Losses []content.Loss // that were reported so far
+	Err    error          // what cannot be represented; the losses are complete even so
+
+	loaded bool
+	losses []lower.Loss // those of Losses
+}
+
+// Lower makes the request representable in the target. It may be called again with another
+// target. It adds the losses that are new to those of the plan, and returns them.
+func (p *Plan) Lower() []content.Loss {
+	var losses []lower.Loss
+	p.Request, losses, p.Err = lower.Lower(p.Source, p.Target, p.loaded)
+	p.Request.Model, p.Document = p.Model, nil
+	losses = lower.News(losses, p.losses)
+	news := lower.Reports(losses)
+	p.losses, p.Losses = append(p.losses, losses...), append(p.Losses, news...)
+	return news
+}
+
+// Load fetches the files that the server cannot fetch, and those that may be stored
+// elsewhere under an id of its vendor. If there are any, it lowers the request with them. It
+// returns the losses that only their bytes show, and Err.
+func (p *Plan) Load(ctx context.Context) (news []content.Loss, err error) {
+	if p.Document == nil && !p.Request.Load && !p.Request.Stored {
+		return nil, nil
+	}
+	n, err := p.Source.Inline(ctx, p.Target.KeepsLink)
+	if err != nil || p.Document != nil && n == p.Source {
+		return nil, err
+	}
+	p.Source, p.loaded = n, true
+	news = p.Lower()
+	return news, p.Err
+}
+
+// Restore restores the names of tools in a response. It reports whether it has changed any.
+func (p *Plan) Restore(events []upstream.Event) bool {
+	return p.Request != nil && p.Request.Names.Restore(events)
+}
