@@ -21,58 +21,26 @@ func (c *chatWriter) write() {
 	c.member("model", c.req.Model)
 	w.Name("messages")
 	w.BeginArray()
-	c.message(c.systemRole(), n.System)
-	for i := range n.Turns {
-		t := &n.Turns[i]
-		switch t.Role {
-		case content.RoleAssistant:
-			c.assistant(t.Parts, c.target.known.prefix && i == len(n.Turns)-1)
-		case content.RoleSystem:
-			c.message(c.systemRole(), t.Parts)
-		default:
-			c.message("user", c.toolMessages(t.Parts))
-		}
-	}
+	c.message(c, c.systemRole(), n.System)
+	c.turns(c)
 	w.EndArray()
 	c.settings()
 	w.EndObject()
 }
 
-// toolMessages writes the tool results at the beginning of a turn, and returns the other
-// parts.
-func (c *chatWriter) toolMessages(parts []content.Part) []content.Part {
-	for i, p := range parts {
-		r, ok := p.(*content.ToolResult)
-		if !ok {
-			return parts[i:]
-		}
-		c.w.BeginObject()
-		c.member("role", "tool")
-		c.member("tool_call_id", r.ID)
-		text := ""
-		if len(r.Parts) > 0 {
-			text = r.Parts[0].(*content.Text).Text
-		}
-		c.member("content", text)
-		c.w.EndObject()
-	}
-	return nil
-}
-
-// message writes a message, unless it is empty.
-func (c *chatWriter) message(role string, parts []content.Part) {
-	if len(parts) == 0 {
-		return
-	}
+// result writes a tool result, which is a text.
+func (c *chatWriter) result(r *content.ToolResult) {
 	c.w.BeginObject()
-	c.member("role", role)
-	c.w.Name("content")
-	c.content(parts)
+	c.member("role", "tool")
+	c.member("tool_call_id", r.ID)
+	text := ""
+	if len(r.Parts) > 0 {
+		text = r.Parts[0].(*content.Text).Text
+	}
+	c.member("content", text)
 	c.w.EndObject()
 }
 
-// content writes the content of a message, as a string if possible: all servers accept
-// strings.
 func (c *chatWriter) content(parts []content.Part) {
 	plain := true
 	for _, p := range parts {
@@ -93,9 +61,9 @@ func (c *chatWriter) content(parts []content.Part) {
 	}
 }
 
-// assistant writes a turn of the assistant as one message. prefix marks the beginning of
+// assistant writes a turn of the assistant as one message. The last one is the beginning of
 // a response.
-func (c *chatWriter) assistant(parts []content.Part, prefix bool) {
+func (c *chatWriter) assistant(parts []content.Part, last bool) {
 	w := c.w
 	calls := len(parts)
 	for calls > 0 {
@@ -119,7 +87,7 @@ func (c *chatWriter) assistant(parts []content.Part, prefix bool) {
 		}
 		w.EndArray()
 	}
-	if prefix {
+	if last && c.target.known.prefix {
 		w.Name("prefix")
 		w.Bool(true)
 	}

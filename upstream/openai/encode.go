@@ -31,6 +31,55 @@ func (c *writer) members(x *content.Extra) {
 	}
 }
 
+// A form is what the formats write differently in a conversation.
+type form interface {
+	// assistant writes a turn of the assistant. last reports whether it is the last turn.
+	assistant(parts []content.Part, last bool)
+
+	// result writes the result of a tool call.
+	result(r *content.ToolResult)
+
+	// content writes the content of a message, as a string if possible: all servers accept
+	// strings.
+	content(parts []content.Part)
+}
+
+// turns writes the turns. A user turn begins with the results of tool calls.
+func (c *writer) turns(f form) {
+	turns := c.req.Turns
+	for i := range turns {
+		parts := turns[i].Parts
+		switch turns[i].Role {
+		case content.RoleAssistant:
+			f.assistant(parts, i == len(turns)-1)
+		case content.RoleSystem:
+			c.message(f, c.systemRole(), parts)
+		default:
+			for len(parts) > 0 {
+				r, ok := parts[0].(*content.ToolResult)
+				if !ok {
+					break
+				}
+				f.result(r)
+				parts = parts[1:]
+			}
+			c.message(f, "user", parts)
+		}
+	}
+}
+
+// message writes a message, unless it is empty.
+func (c *writer) message(f form, role string, parts []content.Part) {
+	if len(parts) == 0 {
+		return
+	}
+	c.w.BeginObject()
+	c.member("role", role)
+	c.w.Name("content")
+	f.content(parts)
+	c.w.EndObject()
+}
+
 // systemRole returns the role of system text.
 func (c *writer) systemRole() string {
 	if c.target.isOpenAI && c.target.family.developer && !c.target.refusals.has(fieldDeveloper) {

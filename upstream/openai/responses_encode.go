@@ -30,59 +30,28 @@ func (c *responsesWriter) write() {
 	w.Name("input")
 	w.BeginArray()
 	if marked {
-		c.message(c.systemRole(), n.System)
+		c.message(c, c.systemRole(), n.System)
 	}
-	for i := range n.Turns {
-		t := &n.Turns[i]
-		switch t.Role {
-		case content.RoleAssistant:
-			c.assistant(t.Parts)
-		case content.RoleSystem:
-			c.message(c.systemRole(), t.Parts)
-		default:
-			c.message("user", c.callOutputs(t.Parts))
-		}
-	}
+	c.turns(c)
 	w.EndArray()
 	c.settings()
 	w.EndObject()
 }
 
-// callOutputs writes the tool results at the beginning of a turn, and returns the other
-// parts.
-func (c *responsesWriter) callOutputs(parts []content.Part) []content.Part {
-	for i, p := range parts {
-		r, ok := p.(*content.ToolResult)
-		if !ok {
-			return parts[i:]
-		}
-		c.w.BeginObject()
-		c.member("type", "function_call_output")
-		c.member("call_id", r.ID)
-		c.w.Name("output")
-		if len(r.Parts) == 0 {
-			c.w.String("")
-		} else {
-			c.content(r.Parts)
-		}
-		c.w.EndObject()
-	}
-	return nil
-}
-
-// message writes a message, unless it is empty.
-func (c *responsesWriter) message(role string, parts []content.Part) {
-	if len(parts) == 0 {
-		return
-	}
+// result writes a tool result as the output of its call.
+func (c *responsesWriter) result(r *content.ToolResult) {
 	c.w.BeginObject()
-	c.member("role", role)
-	c.w.Name("content")
-	c.content(parts)
+	c.member("type", "function_call_output")
+	c.member("call_id", r.ID)
+	c.w.Name("output")
+	if len(r.Parts) == 0 {
+		c.w.String("")
+	} else {
+		c.content(r.Parts)
+	}
 	c.w.EndObject()
 }
 
-// content writes parts, as a string if possible: all servers accept strings.
 func (c *responsesWriter) content(parts []content.Part) {
 	if t, ok := parts[0].(*content.Text); ok && len(parts) == 1 && t.Cache == nil {
 		c.w.String(t.Text)
@@ -137,7 +106,7 @@ func (c *responsesWriter) part(p content.Part) {
 // assistant writes a turn of the assistant as items. Consecutive texts are one message,
 // since clients may store the chunks of a stream as they are. The signature with the phase
 // may be at each text of a message, or at an empty text after it.
-func (c *responsesWriter) assistant(parts []content.Part) {
+func (c *responsesWriter) assistant(parts []content.Part, _ bool) {
 	for _, p := range parts {
 		if t, ok := p.(*content.Text); ok {
 			c.text(t)
