@@ -193,15 +193,18 @@ func (s *Client) Send(ctx context.Context, x *Request, decode func(text string) 
 	return a.id, a.complete(decode(text))
 }
 
-// SendCount sends a request for a token count and calls decode with the response.
-// The errors are those of Send.
-func (s *Client) SendCount(ctx context.Context, x *Request, decode func(text string) (upstream.TokenCount, error)) (upstream.TokenCount, error) {
+// Count sends a request for the tokens of p and decodes the response with decode. It returns
+// an estimate if the server has no such endpoint. Other errors are those of Send.
+func (s *Client) Count(ctx context.Context, p *Plan, x *Request, decode func(body []byte) (upstream.TokenCount, error)) (upstream.TokenCount, error) {
 	var n upstream.TokenCount
 	id, err := s.Send(ctx, x, func(text string) (err error) {
-		n, err = decode(text)
+		n, err = decode([]byte(text))
 		return err
 	})
-	n.Upstream, n.UpstreamID = s.config.Name, id
+	if isNotServed(err) {
+		return p.Estimate(), nil
+	}
+	n.Upstream, n.UpstreamID, n.Losses = s.config.Name, id, p.Losses
 	return n, err
 }
 
@@ -211,13 +214,29 @@ const (
 	maxModels = 100_000 // plus the rest of a page
 )
 
-// ListModels reads a list of models page by page. It calls page with an empty cursor
-// for the first page, and then with the returned cursor until that is empty.
-func ListModels(ctx context.Context, page func(ctx context.Context, after string) (list []upstream.Model, next string, err error)) ([]upstream.Model, error) {
+// ListModels reads a list of models page by page. x is the request for the first page, whose
+// path has a query. cursor is the parameter of the others that decode returns as next.
+func (s *Client) ListModels(ctx context.Context, x Request, cursor string, decode func(body []byte) (list []upstream.Model, next string, err error)) ([]upstream.Model, error) {
+	return listPages(func(after string) (list []upstream.Model, next string, err error) {
+		page := x
+		if after != "" {
+			page.Path += "&" + cursor + "=" + url.QueryEscape(after)
+		}
+		_, err = s.Send(ctx, &page, func(text string) (err error) {
+			list, next, err = decode([]byte(text))
+			return err
+		})
+		return list, next, err
+	})
+}
+
+// listPages calls page with an empty cursor for the first page, and then with the returned
+// cursor until that is empty.
+func listPages(page func(after string) (list []upstream.Model, next string, err error)) ([]upstream.Model, error) {
 	var all []upstream.Model
 	after := ""
 	for range maxPages {
-		list, next, err := page(ctx, after)
+		list, next, err := page(after)
 		if err != nil {
 			return nil, err
 		}
@@ -230,14 +249,9 @@ func ListModels(ctx context.Context, page func(ctx context.Context, after string
 	return all, nil
 }
 
-// EstimatedCount returns an estimate for a server that cannot count.
-func EstimatedCount(req *upstream.Request) upstream.TokenCount {
-	return upstream.TokenCount{Tokens: upstream.EstimateTokens(req), Estimated: true}
-}
-
-// IsNotServed reports whether an error of Do or Send means that the server has no
+// isNotServed reports whether an error of Do or Send means that the server has no
 // such endpoint. An error with a text in the vendor's format is about the model.
-func IsNotServed(err error) bool {
+func isNotServed(err error) bool {
 	var e *upstream.Error
 	if !errors.As(err, &e) || e.Text != "" {
 		return false

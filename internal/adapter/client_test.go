@@ -238,7 +238,7 @@ func TestNotServed(t *testing.T) {
 		{&upstream.Error{Code: upstream.CodeInternal}, false},
 		{io.EOF, false},
 	} {
-		if got := IsNotServed(test.err); got != test.want {
+		if got := isNotServed(test.err); got != test.want {
 			t.Errorf("%v: %v", test.err, got)
 		}
 	}
@@ -247,7 +247,7 @@ func TestNotServed(t *testing.T) {
 // TestManyModels checks that an endless list of models takes bounded memory.
 func TestManyModels(t *testing.T) {
 	pages := 0
-	list, err := ListModels(t.Context(), func(context.Context, string) ([]upstream.Model, string, error) {
+	list, err := listPages(func(string) ([]upstream.Model, string, error) {
 		pages++
 		return make([]upstream.Model, maxModels/2), strings.Repeat("x", pages), nil
 	})
@@ -273,7 +273,7 @@ func TestModels(t *testing.T) {
 		{"failing page", func(int) string { return "b" }, 1, 1},
 	} {
 		asked := []string{}
-		list, err := ListModels(t.Context(), func(_ context.Context, after string) ([]upstream.Model, string, error) {
+		list, err := listPages(func(after string) ([]upstream.Model, string, error) {
 			at := len(asked)
 			if test.fails > 0 && at == test.fails {
 				return nil, "", broken

@@ -54,6 +54,11 @@ func (p *Plan) Load(ctx context.Context) (news []content.Loss, err error) {
 	return news, p.Err
 }
 
+// Estimate returns an estimate of the tokens, for a server that cannot count them.
+func (p *Plan) Estimate() upstream.TokenCount {
+	return upstream.TokenCount{Tokens: upstream.EstimateTokens(p.Source), Estimated: true, Losses: p.Losses}
+}
+
 // Restore restores the names of tools in a response. It reports whether it has changed any.
 func (p *Plan) Restore(events []upstream.Event) bool {
 	return p.Request != nil && p.Request.Names.Restore(events)

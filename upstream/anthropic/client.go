@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"net/http"
-	"net/url"
 	"slices"
 
 	"github.com/polywire/polywire/content"
@@ -61,50 +60,34 @@ func (c *Client) Generate(ctx context.Context, req *upstream.Request, w *upstrea
 // request of another format references files by link or id: files are not fetched to
 // count their tokens.
 func (c *Client) CountTokens(ctx context.Context, req *upstream.Request) (upstream.TokenCount, error) {
-	body, p, err := c.countBody(req)
+	p := c.plan(req)
+	if p.Err != nil {
+		return upstream.TokenCount{}, p.Err
+	}
+	native := isNative(req.Header)
+	if p.Document == nil && !native && hasExternalFiles(req) {
+		return p.Estimate(), nil
+	}
+	body, err := p.countBody(native)
 	if err != nil {
 		return upstream.TokenCount{}, err
 	}
-	n, err := c.count(ctx, req, body, p)
-	if err == nil {
-		n.Losses = p.Losses
-	}
-	return n, err
+	return c.client.Count(ctx, &p.Plan, &adapter.Request{
+		Path: "/messages/count_tokens" + p.query(), Header: p.header, ClientHeader: p.clientHeader, Body: body,
+	}, messages.DecodeCount)
 }
 
-func (c *Client) count(ctx context.Context, req *upstream.Request, body adapter.Body, p *plan) (upstream.TokenCount, error) {
-	if body == nil {
-		return adapter.EstimatedCount(req), nil
-	}
-	n, err := c.client.SendCount(ctx, &adapter.Request{Path: "/messages/count_tokens" + p.query(), Header: p.header, ClientHeader: p.clientHeader, Body: body},
-		func(text string) (upstream.TokenCount, error) { return messages.DecodeCount([]byte(text)) })
-	if adapter.IsNotServed(err) {
-		return adapter.EstimatedCount(req), nil
-	}
-	return n, err
-}
-
-// countBody returns the document of a count request, or nil if the vendor cannot
-// count the request.
-func (c *Client) countBody(req *upstream.Request) (adapter.Body, *plan, error) {
-	p := c.plan(req)
-	if p.Err != nil {
-		return nil, nil, p.Err
-	}
+// countBody returns the document of a count request.
+func (p *plan) countBody(native bool) (adapter.Body, error) {
 	if p.Document != nil {
-		body, err := p.body()
-		return body, p, err
+		return p.body()
 	}
 	r := messages.LoweredRequest(p.Request)
 	dropOutputMembers(r)
-	if !isNative(req.Header) {
-		if hasExternalFiles(req) {
-			return nil, p, nil
-		}
+	if !native {
 		dropUncounted(r)
 	}
-	body, err := r.Body()
-	return body, p, err
+	return r.Body()
 }
 
 // dropOutputMembers removes members that a count request does not have. They may
@@ -153,21 +136,8 @@ func hasExternalFiles(n *upstream.Request) bool {
 
 // Models returns all models that the server lists.
 func (c *Client) Models(ctx context.Context) ([]upstream.Model, error) {
-	return adapter.ListModels(ctx, c.page)
-}
-
-func (c *Client) page(ctx context.Context, after string) (list []upstream.Model, next string, err error) {
-	path := "/models?limit=1000"
-	if after != "" {
-		path += "&after_id=" + url.QueryEscape(after)
-	}
-	h := make(http.Header)
-	h.Set(versionHeader, defaultVersion)
-	_, err = c.client.Send(ctx, &adapter.Request{Path: path, Header: h}, func(text string) (err error) {
-		list, next, err = messages.DecodeModels([]byte(text))
-		return err
-	})
-	return list, next, err
+	x := adapter.Request{Path: "/models?limit=1000", Header: http.Header{versionHeader: {defaultVersion}}}
+	return c.client.ListModels(ctx, x, "after_id", messages.DecodeModels)
 }
 
 // FormatOf implements [upstream.FormatReporter]. It returns [messages.Format].

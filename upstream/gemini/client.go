@@ -84,47 +84,23 @@ func (c *Client) CountTokens(ctx context.Context, req *upstream.Request) (upstre
 	if p.Err != nil {
 		return upstream.TokenCount{}, p.Err
 	}
-	n, err := c.count(ctx, req, p)
-	if err == nil {
-		n.Losses = p.Losses
-	}
-	return n, err
-}
-
-func (c *Client) count(ctx context.Context, req *upstream.Request, p *plan) (n upstream.TokenCount, err error) {
 	if p.Document == nil && p.Request.Load {
-		return adapter.EstimatedCount(req), nil
+		return p.Estimate(), nil
 	}
 	if _, err := p.load(ctx); err != nil {
-		return n, err
+		return upstream.TokenCount{}, err
 	}
 	body, err := p.countBody()
 	if err != nil {
-		return n, err
+		return upstream.TokenCount{}, err
 	}
-	n, err = c.client.SendCount(ctx, &adapter.Request{Path: pathOf(p.Model) + ":countTokens", ClientHeader: p.clientHeader, Body: body},
-		func(text string) (upstream.TokenCount, error) { return generatecontent.DecodeCount([]byte(text)) })
-	if adapter.IsNotServed(err) {
-		return adapter.EstimatedCount(req), nil
-	}
-	return n, err
+	x := &adapter.Request{Path: pathOf(p.Model) + ":countTokens", ClientHeader: p.clientHeader, Body: body}
+	return c.client.Count(ctx, &p.Plan, x, generatecontent.DecodeCount)
 }
 
 // Models returns all models that the server lists.
 func (c *Client) Models(ctx context.Context) ([]upstream.Model, error) {
-	return adapter.ListModels(ctx, c.page)
-}
-
-func (c *Client) page(ctx context.Context, after string) (list []upstream.Model, next string, err error) {
-	path := "/models?pageSize=1000"
-	if after != "" {
-		path += "&pageToken=" + url.QueryEscape(after)
-	}
-	_, err = c.client.Send(ctx, &adapter.Request{Path: path}, func(text string) (err error) {
-		list, next, err = generatecontent.DecodeModels([]byte(text))
-		return err
-	})
-	return list, next, err
+	return c.client.ListModels(ctx, adapter.Request{Path: "/models?pageSize=1000"}, "pageToken", generatecontent.DecodeModels)
 }
 
 // FormatOf implements [upstream.FormatReporter]. It returns

@@ -67,7 +67,7 @@ func (c *Client) CountTokens(_ context.Context, req *upstream.Request) (upstream
 	if err := adapter.CheckForeignState(req, ChatFormat); err != nil {
 		return upstream.TokenCount{}, err
 	}
-	return adapter.EstimatedCount(req), nil
+	return upstream.TokenCount{Tokens: upstream.EstimateTokens(req), Estimated: true}, nil
 }
 
 // Responses is an [upstream.Upstream] that sends requests to a Responses API server. It
@@ -144,37 +144,29 @@ func (c *Responses) CountTokens(ctx context.Context, req *upstream.Request) (ups
 	if p.Err != nil {
 		return upstream.TokenCount{}, p.Err
 	}
-	p.counting = true
-	n, err := c.countTokens(ctx, req, p)
-	if err == nil {
-		n.Losses = p.Losses
-	}
-	return n, err
-}
-
-func (c *Responses) countTokens(ctx context.Context, req *upstream.Request, p *plan) (n upstream.TokenCount, err error) {
 	if p.Request.Load {
-		return adapter.EstimatedCount(req), nil
+		return p.Estimate(), nil
 	}
+	p.counting = true
 	for attempt := 1; ; attempt++ {
-		n, err = c.server.SendCount(ctx, &adapter.Request{Path: "/responses/input_tokens", Body: encodedBody{p.write()}}, decodeCount)
-		if err == nil || attempt == maxAttempts || !p.learn(err) {
-			break
+		x := &adapter.Request{Path: "/responses/input_tokens", Body: encodedBody{p.write()}}
+		n, err := c.server.Count(ctx, &p.Plan, x, decodeCount)
+		switch {
+		case err == nil:
+			return n, nil
+		case attempt < maxAttempts && p.learn(err):
+			p.lower()
+		case invalidPath(err):
+			return p.Estimate(), nil
+		default:
+			return upstream.TokenCount{}, err
 		}
-		p.lower()
 	}
-	switch {
-	case adapter.IsNotServed(err), invalidPath(err):
-		return adapter.EstimatedCount(req), nil
-	case err != nil:
-		return upstream.TokenCount{}, err
-	}
-	return n, nil
 }
 
 // decodeCount decodes a token count.
-func decodeCount(text string) (upstream.TokenCount, error) {
-	doc, err := jsonwire.Parse(text, jsonwire.Limits{AllowInvalidUTF8: true})
+func decodeCount(body []byte) (upstream.TokenCount, error) {
+	doc, err := jsonwire.Parse(string(body), jsonwire.Limits{AllowInvalidUTF8: true})
 	if err != nil {
 		return upstream.TokenCount{}, codec.BadGateway(err)
 	}
