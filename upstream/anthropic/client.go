@@ -57,15 +57,15 @@ func (c *Client) Generate(ctx context.Context, req *upstream.Request, w *upstrea
 
 // CountTokens asks the server for the number of input tokens. It returns an
 // estimate, as [upstream.EstimateTokens] does, if the server cannot count, or if a
-// request of another format references files by link or id: files are not fetched to
-// count their tokens.
+// request of another format references files that cannot be sent as they are: files are
+// not fetched to count their tokens.
 func (c *Client) CountTokens(ctx context.Context, req *upstream.Request) (upstream.TokenCount, error) {
 	p := c.plan(req)
 	if p.Err != nil {
 		return upstream.TokenCount{}, p.Err
 	}
 	native := isNative(req.Header)
-	if p.Document == nil && !native && hasExternalFiles(req) {
+	if p.Document == nil && !native && p.Request.Load {
 		return p.Estimate(), nil
 	}
 	body, err := p.countBody(native)
@@ -103,35 +103,9 @@ func dropUncounted(r *messages.Request) {
 	if slices.ContainsFunc(r.Tools, func(t content.Tool) bool { return t.Kind != "" }) {
 		r.Tools = slices.DeleteFunc(slices.Clone(r.Tools), func(t content.Tool) bool { return t.Kind != "" })
 		if len(r.Tools) == 0 {
-			r.Tools, r.ToolChoice = calledTools(r.Messages), nil
+			r.Tools, r.ToolChoice = lower.CalledTools(r.Messages), nil
 		}
 	}
-}
-
-// calledTools returns the tools of earlier tool calls, without schemas: the vendor
-// requires a declaration.
-func calledTools(turns []content.Turn) (tools []content.Tool) {
-	known := make(map[string]bool)
-	for i := range turns {
-		for _, p := range turns[i].Parts {
-			if u, ok := p.(*content.ToolUse); ok && u != nil && !known[u.Name] {
-				known[u.Name] = true
-				tools = append(tools, content.Tool{Name: u.Name})
-			}
-		}
-	}
-	return tools
-}
-
-// hasExternalFiles reports whether a request references files by link or id.
-func hasExternalFiles(n *upstream.Request) bool {
-	for f := range adapter.Files(n) {
-		switch f.Source.(type) {
-		case *content.URL, *content.File:
-			return true
-		}
-	}
-	return false
 }
 
 // Models returns all models that the server lists.

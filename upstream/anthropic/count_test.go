@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 	"github.com/polywire/polywire/upstream/anthropic"
@@ -30,5 +31,23 @@ func TestCountOfEditedRequest(t *testing.T) {
 	}
 	if want := `{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"hi"}]}]}`; got.Body != want {
 		t.Errorf("sent %s\nwant %s", got.Body, want)
+	}
+}
+
+// TestCountOfLinks checks that the vendor counts a request whose links it fetches, and that
+// files are not fetched for a count.
+func TestCountOfLinks(t *testing.T) {
+	c, got := vendor(t, "application/json", `{"input_tokens":3}`, anthropic.Options{Key: "k"})
+	r := &upstream.Request{Model: "claude-sonnet-4-5", Turns: []content.Turn{{Role: content.RoleUser, Parts: []content.Part{
+		&content.Image{Source: &content.URL{URL: "https://files.example/a.png"}}, &content.Text{Text: "?"},
+	}}}}
+	n, err := c.CountTokens(t.Context(), r)
+	if err != nil || !n.Estimated || got.Path != "" {
+		t.Errorf("got %+v, %v, sent to %q", n, err, got.Path)
+	}
+	r.ForwardLinks = true
+	n, err = c.CountTokens(t.Context(), r)
+	if err != nil || n.Estimated || n.Tokens != 3 || !strings.Contains(got.Body, `"url":"https://files.example/a.png"`) {
+		t.Errorf("got %+v, %v for %s", n, err, got.Body)
 	}
 }

@@ -62,12 +62,14 @@ func (c *Client) decode(ctx context.Context, resp *adapter.Response, p *plan, w 
 	return adapter.WriteResponse(w, f, resp.StartInfo(true), p.Restore)
 }
 
-// CountTokens returns an estimate: Chat Completions has no endpoint that counts tokens.
+// CountTokens returns an estimate: Chat Completions has no endpoint that counts tokens. It
+// returns an error if the request cannot be represented.
 func (c *Client) CountTokens(_ context.Context, req *upstream.Request) (upstream.TokenCount, error) {
-	if err := adapter.CheckForeignState(req, ChatFormat); err != nil {
-		return upstream.TokenCount{}, err
+	p := c.plan(req)
+	if p.Err != nil {
+		return upstream.TokenCount{}, p.Err
 	}
-	return upstream.TokenCount{Tokens: upstream.EstimateTokens(req), Estimated: true}, nil
+	return p.Estimate(), nil
 }
 
 // Responses is an [upstream.Upstream] that sends requests to a Responses API server. It

@@ -319,9 +319,23 @@ func TestForeignState(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestChatCount checks that an estimate has the losses of the request, and that there is
+// none of a request that cannot be sent.
+func TestChatCount(t *testing.T) {
+	c, err := New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	r := newRequest("m", textOf("q"))
+	r.TopK = number[int64](7)
+	n, err := c.CountTokens(t.Context(), r)
+	if err != nil || !n.Estimated || n.Tokens != upstream.EstimateTokens(r) || len(n.Losses) != 1 || n.Losses[0].Path != "top_k" {
+		t.Errorf("got %+v, %v", n, err)
+	}
 	r.Extra = &content.Extra{Format: "generatecontent", JSON: `{"cachedContent":"cachedContents/a"}`}
-	if _, err := new(Client).CountTokens(t.Context(), r); err == nil {
+	if _, err := c.CountTokens(t.Context(), r); err == nil {
 		t.Error("the tokens were counted without the cached prompt")
 	}
 }
