@@ -5,7 +5,6 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
-	"github.com/polywire/polywire/internal/partfield"
 )
 
 // Extras allocates the [content.Extra] values of one document in few allocations.
@@ -83,16 +82,6 @@ func (a *appender) WriteString(s string) (int, error) {
 	return len(s), nil
 }
 
-// DisplayName returns the display name of the file in a part, to which the object of a
-// tool result can refer, or "". alone reports whether the file has no other members.
-func DisplayName(p content.Part) (name string, alone bool) {
-	x := partfield.SourceExtra(partfield.SourceOf(p))
-	if x == nil {
-		return "", false
-	}
-	return gjson.Get(x.JSON, "displayName").Str, MemberCount(x.JSON) == 1
-}
-
 // MemberCount returns the number of members of a JSON object.
 func MemberCount(object string) (n int) {
 	gjson.Parse(object).ForEach(func(_, _ gjson.Result) bool {
@@ -100,4 +89,26 @@ func MemberCount(object string) (n int) {
 		return true
 	})
 	return n
+}
+
+// Own returns x if its members are of the format f or of no particular format,
+// otherwise nil.
+func Own(x *content.Extra, f content.Format) *content.Extra {
+	if x != nil && (x.Format == f || x.Format == "") {
+		return x
+	}
+	return nil
+}
+
+// Open parses the members of x. The caller must close the document. Open returns nil
+// if they are of another format than f or not valid JSON.
+func Open(x *content.Extra, f content.Format) *jsonwire.Doc {
+	if x = Own(x, f); x == nil {
+		return nil
+	}
+	doc, err := jsonwire.Parse(x.JSON, UnlimitedJSON)
+	if err != nil {
+		return nil
+	}
+	return doc
 }

@@ -94,20 +94,25 @@ func UnsupportedOfPart(x *content.Extra, lost func(*loss.Rule)) {
 	}
 }
 
-// unsupportedMembers yields the names of members that are not empty, as
-// [ReportedMembers] does, and the rules by which they are lost.
+// unsupportedMembers yields the names of the members of x that are not empty, and the
+// rules by which they are lost. It yields "" for all that are not reported by name: their
+// names are not plain, there are too many, or x is not valid JSON.
 func unsupportedMembers(x *content.Extra) iter.Seq2[string, *loss.Rule] {
 	return func(yield func(string, *loss.Rule) bool) {
 		doc := Open(x, x.Format)
-		if doc != nil {
-			defer doc.Close()
+		if doc == nil {
+			yield("", UnsupportedMembers)
+			return
 		}
-		for name := range ReportedMembers(x) {
-			if name != "" && doc != nil {
-				v := doc.Root().Get(name)
-				if v.Kind() == jsonwire.Null || foreign.IsIdle(v) || name == grounding && onlySources(v) {
-					continue
-				}
+		defer doc.Close()
+		n, unnamed := 0, false
+		for name, v := range doc.Root().Members() {
+			if n++; n > loss.MaxNames || !loss.IsPlainName(name) {
+				unnamed = true
+				continue
+			}
+			if v.Kind() == jsonwire.Null || foreign.IsIdle(v) || name == grounding && onlySources(v) {
+				continue
 			}
 			rule := unsupported[x.Format][name]
 			if rule == nil {
@@ -116,6 +121,9 @@ func unsupportedMembers(x *content.Extra) iter.Seq2[string, *loss.Rule] {
 			if !yield(name, rule) {
 				return
 			}
+		}
+		if unnamed {
+			yield("", UnsupportedMembers)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package e2e
 
-import "github.com/polywire/polywire/internal/codec"
+// emptyMessageText is sent for an empty message by formats that do not accept one.
+const emptyMessageText = "(The user's message is empty.)"
 
 const askedG1 = `"contents":[{"role":"user","parts":[{"text":"T1"}]}]`
 
@@ -34,9 +35,9 @@ var generateTexts = []feature{
 		body:  `"systemInstruction":{"parts":[{"text":"S1"}]},"contents":[{"role":"user","parts":[{"text":""}]}]`,
 		marks: []string{"S1 @ system.0"},
 		sent: map[string][]string{
-			toClaude: {"messages.0.content.0.text = " + codec.EmptyMessageText},
-			toChat:   {"messages.1.content = " + codec.EmptyMessageText},
-			toResp:   {"input.0.content = " + codec.EmptyMessageText},
+			toClaude: {"messages.0.content.0.text = " + emptyMessageText},
+			toChat:   {"messages.1.content = " + emptyMessageText},
+			toResp:   {"input.0.content = " + emptyMessageText},
 		},
 		loss: map[string][]string{toClaude: {"degraded turns.0", "* turns.0.parts.0"}, toChat: {"degraded turns.0", "* turns.0.parts.0"}, toResp: {"degraded turns.0", "* turns.0.parts.0"}},
 	},
@@ -99,7 +100,7 @@ var generateFiles = []feature{
 		name: "user turn of white space",
 		body: `"contents":[{"role":"user","parts":[{"text":"T1"}]},{"role":"model","parts":[{"text":"A1"}]},{"role":"user","parts":[{"text":" "}]}]`,
 		loss: map[string][]string{toClaude: {"degraded turns.2", "* turns.2.parts.0"}},
-		sent: map[string][]string{toClaude: {"messages.2.content.0.text = " + codec.EmptyMessageText}, toChat: {"messages.2.content =  "}, toResp: {"input.2.content =  "}},
+		sent: map[string][]string{toClaude: {"messages.2.content.0.text = " + emptyMessageText}, toChat: {"messages.2.content =  "}, toResp: {"input.2.content =  "}},
 	},
 	{
 		name:  "files by link",

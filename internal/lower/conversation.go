@@ -110,7 +110,7 @@ const (
 	placeholderText = "[Here was something that you cannot be shown.]"
 
 	// emptyMessageText replaces an empty last message.
-	emptyMessageText = codec.EmptyMessageText
+	emptyMessageText = "(The user's message is empty.)"
 )
 
 // lowerConversation lowers the system text and the turns.

@@ -100,7 +100,7 @@ func (l *lowering) label(p content.Part, at Path) {
 	}
 	name, alone := "", false
 	if l.names {
-		name, alone = codec.DisplayName(p)
+		name, alone = gjson.Get(x.JSON, "displayName").Str, codec.MemberCount(x.JSON) == 1
 	}
 	if name == "" || !alone {
 		l.extra(x, at.Member("source"), l.t.Own.Members, foreign.Part)
@@ -458,7 +458,7 @@ func (l *lowering) base64Document(p *content.Document, s *content.Base64, at Pat
 		kind = media.File{Data: s.Data}.Detect()
 	}
 	switch {
-	case codec.IsText(kind):
+	case isTextType(kind):
 		text, ok := l.base64Text(s, at)
 		if !ok {
 			return nil
@@ -493,7 +493,7 @@ func (l *lowering) documentFile(p, q *content.Document, at Path, in site) {
 	b, ok := s.(*content.Base64)
 	if !ok {
 		if !l.isKept(s, f.DocumentLinks) { // it must be loaded first
-			if !codec.IsText(partfield.MediaTypeOf(s)) {
+			if !isTextType(partfield.MediaTypeOf(s)) {
 				l.resultFile(in, at, ResultFile)
 			}
 			q.Source, q.Title = s, p.Title
@@ -509,7 +509,7 @@ func (l *lowering) documentFile(p, q *content.Document, at Path, in site) {
 	}
 	kind := media.Canonical(b.MediaType)
 	switch {
-	case codec.IsText(kind):
+	case isTextType(kind):
 		if text, ok := l.base64Text(b, at); ok {
 			l.textDocument(p, text, at)
 		}
@@ -593,7 +593,7 @@ func (l *lowering) unreadableRemote(p *content.Document, at Path) bool {
 		return false
 	}
 	kind := partfield.MediaTypeOf(p.Source)
-	if codec.IsText(kind) {
+	if isTextType(kind) {
 		return false
 	}
 	if kind == "" {

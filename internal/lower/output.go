@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/schema"
@@ -102,7 +101,7 @@ func (l *lowering) schemaOutput() {
 	switch o.MediaType {
 	case "", plainType, jsonType:
 	default:
-		if text := codec.EnumPrompt(o.MediaType, o.Schema.JSON); text != "" {
+		if text := enumPrompt(o.MediaType, o.Schema.JSON); text != "" {
 			l.lose(OutputEnum, At("output.media_type"))
 			l.suffix = &content.Text{Text: text}
 		} else {

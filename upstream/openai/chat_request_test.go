@@ -13,7 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/upstream"
 )
@@ -110,7 +109,7 @@ var messageCases = []struct {
 		messages: `{"role":"user","content":"q"},{"role":"assistant","content":null,"reasoning_content":"hm","encrypted_content":"s","tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":""}`},
 	{name: "rejected thinking", local: true, known: refusals{fields: fieldReasoning}, change: withTurns(q, turnOf(content.RoleAssistant, thinkingPart("hm", "reasoning"), useOf("c1", "f", "")), turnOf(content.RoleUser, resultOf("c1"))),
 		messages: `{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":""}`},
-	{name: "only an empty text", change: withTurns(turnOf(content.RoleUser, textOf(""))), messages: `{"role":"user","content":"` + codec.EmptyMessageText + `"}`},
+	{name: "only an empty text", change: withTurns(turnOf(content.RoleUser, textOf(""))), messages: `{"role":"user","content":"` + emptyMessageText + `"}`},
 	{name: "a PDF", change: withUserParts(&content.Document{Source: pdf, Title: "T"}),
 		messages: `{"role":"user","content":[{"type":"text","text":"q"},{"type":"file","file":{"filename":"T","file_data":"data:application/pdf;base64,JVBERi0="}}]}`},
 	{name: "text document", local: true, change: withUserParts(&content.Document{Source: &content.Base64{MediaType: "text/markdown", Data: "IyBI"}, Title: "T", Context: "C"}),

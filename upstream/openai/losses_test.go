@@ -372,6 +372,9 @@ func newPlanWith(t testing.TB, n *upstream.Request, dialect Dialect, refused fie
 	return c.plan(n)
 }
 
+// emptyMessageText is sent for an empty message.
+const emptyMessageText = "(The user's message is empty.)"
+
 const jsonType = "application/json"
 
 func number[T any](n T) *T { return &n }

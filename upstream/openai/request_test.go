@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/upstream"
@@ -376,7 +375,7 @@ func TestLastMessage(t *testing.T) {
 	user := func(p ...content.Part) content.Turn { return turnOf(content.RoleUser, p...) }
 	hi, yes := user(textOf("hi")), turnOf(content.RoleAssistant, textOf("yes?"))
 	system := turnOf(content.RoleSystem, textOf("S"))
-	const last = `{"role":"user","content":"` + codec.EmptyMessageText + `"}]`
+	const last = `{"role":"user","content":"` + emptyMessageText + `"}]`
 	for _, tt := range []struct {
 		name  string
 		turns []content.Turn

@@ -1,10 +1,10 @@
-package codec
+package lower
 
 import "strings"
 
-// IsText reports whether files of a media type are sent as text in formats that do not
+// isTextType reports whether files of a media type are sent as text in formats that do not
 // accept such files. The media type is in lower case and has no parameters.
-func IsText(mediaType string) bool {
+func isTextType(mediaType string) bool {
 	switch mediaType {
 	case "application/json", "application/x-ndjson", "application/xml", "application/yaml", "application/x-yaml", "application/toml",
 		"application/javascript", "application/x-javascript", "application/typescript", "application/x-typescript",

@@ -1,4 +1,4 @@
-package codec
+package lower
 
 import (
 	"strings"
@@ -6,11 +6,11 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// EnumPrompt returns an instruction to respond with one of the values of an enum
+// enumPrompt returns an instruction to respond with one of the values of an enum
 // schema. It is for formats without the media type text/x.enum. It returns "" for
 // other media types, and if the schema has no values or a value is not one line of
 // text.
-func EnumPrompt(mediaType, schema string) string {
+func enumPrompt(mediaType, schema string) string {
 	if mediaType != "text/x.enum" {
 		return ""
 	}
