@@ -31,7 +31,11 @@ func (r *Request) AppendJSON(dst []byte) ([]byte, error) {
 // write writes the request as a document.
 func (r *Request) write(w *jsonwire.Writer) error {
 	e := newEncoder(w)
-	w.Grow(r.size())
+	var system []content.Part
+	if s := r.SystemInstruction; s != nil {
+		system = s.Parts
+	}
+	w.Grow(codec.DocumentSize(system, r.Contents, r.Tools))
 	w.BeginObject()
 	e.members(requestType, r)
 	w.EndObject()
@@ -455,51 +459,6 @@ func (e *encoder) object(name string, t *object.Type, from any, rest string) {
 		e.Rest(t, &content.Extra{Format: Format, JSON: rest})
 	}
 	e.End()
-}
-
-const (
-	maxRoom  = 512 << 10 // the largest initial buffer of a document
-	partRoom = 80        // the JSON around a part
-	toolRoom = 120
-)
-
-// size estimates the length of the encoded request without files.
-func (r *Request) size() int {
-	n := 256
-	if s := r.SystemInstruction; s != nil {
-		n += sizeOf(s.Parts)
-	}
-	for i := range r.Contents {
-		if n > maxRoom {
-			return maxRoom
-		}
-		n += partRoom + sizeOf(r.Contents[i].Parts)
-	}
-	for i := range r.Tools {
-		t := &r.Tools[i]
-		n += toolRoom + len(t.Description) + len(t.Input.JSON) + len(t.Output.JSON) + len(t.Raw)
-	}
-	return min(n+n/16, maxRoom)
-}
-
-func sizeOf(parts []content.Part) (n int) {
-	for _, p := range parts {
-		n += partRoom
-		if content.IsNil(p) {
-			continue
-		}
-		switch p := p.(type) {
-		case *content.Text:
-			n += len(p.Text) + len(p.Signature.Data)
-		case *content.Thinking:
-			n += len(p.Text) + len(p.Signature.Data)
-		case *content.ToolUse:
-			n += len(p.Input) + len(p.Signature.Data)
-		case *content.ToolResult:
-			n += len(p.Object) + sizeOf(p.Parts)
-		}
-	}
-	return n
 }
 
 // A Body is an encoded request. It references large files instead of copying them. It does

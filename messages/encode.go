@@ -30,7 +30,7 @@ func (r *Request) AppendJSON(dst []byte) ([]byte, error) {
 
 // write writes the request as a document.
 func (r *Request) write(w *jsonwire.Writer) error {
-	w.Grow(r.size())
+	w.Grow(codec.DocumentSize(r.System, r.Messages, r.Tools))
 	e := newEncoder(w)
 	w.BeginObject()
 	e.members(requestType, r)
@@ -331,70 +331,6 @@ func (e *encoder) tool(t *content.Tool) {
 	e.members(customToolType, t)
 	e.W.EndObject()
 	e.Path.Pop()
-}
-
-const (
-	textOverhead   = 48        // estimated bytes around a text
-	maxInitialSize = 512 << 10 // limit for the initial buffer of a document
-)
-
-// size estimates the length of the document without long texts, which are not
-// copied.
-func (r *Request) size() int {
-	n := 512 + partsSize(r.System)
-	if c := r.OutputConfig.format(); c != nil {
-		n += copiedSize(c.Schema)
-	}
-	for i := range r.Tools {
-		t := &r.Tools[i]
-		n += 2*textOverhead + len(t.Name) + copiedSize(t.Description) + copiedSize(t.Input.JSON) + copiedSize(t.Raw)
-	}
-	for i := range r.Messages {
-		n += textOverhead + partsSize(r.Messages[i].Parts)
-	}
-	return min(n, maxInitialSize)
-}
-
-// copiedSize estimates the bytes that the writer copies for s.
-func copiedSize(s string) int {
-	if len(s) >= longText {
-		return textOverhead
-	}
-	return len(s) + len(s)/8 // some of it is escaped
-}
-
-// longText is the length from which the writer does not copy a text.
-const longText = 4 << 10
-
-// partsSize estimates the length of parts without long texts.
-func partsSize(parts []content.Part) int {
-	n := 0
-	for _, p := range parts {
-		n += textOverhead
-		if content.IsNil(p) {
-			continue
-		}
-		switch p := p.(type) {
-		case *content.Text:
-			n += copiedSize(p.Text)
-		case *content.Thinking:
-			n += copiedSize(p.Text) + copiedSize(p.Signature.Data) + copiedSize(p.Redacted.Data)
-		case *content.ToolUse:
-			n += textOverhead + len(p.ID) + len(p.Name) + copiedSize(p.Input)
-		case *content.ToolResult:
-			n += textOverhead + len(p.ID) + partsSize(p.Parts)
-		case *content.SearchResult:
-			n += textOverhead + copiedSize(p.Source) + copiedSize(p.Title) + partsSize(p.Parts)
-		case *content.Document:
-			n += textOverhead + copiedSize(p.Title) + copiedSize(p.Context)
-			if s, ok := p.Source.(*content.Parts); ok && s != nil {
-				n += partsSize(s.Parts)
-			}
-		case *content.Image:
-			n += 2 * textOverhead
-		}
-	}
-	return n
 }
 
 // A Body is an encoded request. It refers to large files instead of copying them.

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/internal/workload"
 )
@@ -320,7 +321,7 @@ func TestInitialSize(t *testing.T) {
 		if _, err := b.w.WriteTo(&c); err != nil {
 			t.Fatal(err)
 		}
-		if size := r.size(); size < c.copied || size > 2*c.copied+1024 {
+		if size := codec.DocumentSize(r.System, r.Messages, r.Tools); size < c.copied || size > 2*c.copied+1024 {
 			t.Errorf("%s: estimate is %d bytes, want at least %d", name, size, c.copied)
 		}
 	}

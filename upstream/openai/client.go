@@ -346,7 +346,7 @@ func (p *plan) isThinkingOff() bool {
 // write writes the document.
 func (p *plan) write() *jsonwire.Writer {
 	w := new(jsonwire.Writer)
-	w.Grow(estimateSize(&p.Request.Request))
+	w.Grow(codec.DocumentSize(p.Request.System, p.Request.Turns, p.Request.Tools))
 	base := writer{w: w, req: p.Request, target: &p.target, format: p.client.format}
 	if p.client.format == ResponsesFormat {
 		c := responsesWriter{writer: base, counting: p.counting}
@@ -361,46 +361,6 @@ func (p *plan) write() *jsonwire.Writer {
 	}
 	p.sent = c.sent
 	return w
-}
-
-// estimateSize returns the approximate size of the document in bytes, up to a limit.
-// Long texts do not count because they are not copied.
-func estimateSize(req *upstream.Request) int {
-	size := 1 << 10
-	for i := range req.Turns {
-		for _, p := range req.Turns[i].Parts {
-			switch p := p.(type) {
-			case *content.Text:
-				if p != nil && len(p.Text) < 4<<10 {
-					size += len(p.Text)
-				}
-			case *content.ToolUse:
-				if p != nil && len(p.Input) < 4<<10 {
-					size += len(p.Input)
-				}
-			case *content.ToolResult:
-				size += estimateResultSize(p)
-			}
-			size += 64
-		}
-	}
-	for i := range req.Tools {
-		size += 128 + len(req.Tools[i].Description) + len(req.Tools[i].Input.JSON)
-	}
-	return min(size+size/8, 1<<20)
-}
-
-func estimateResultSize(p *content.ToolResult) int {
-	size := 128
-	if p == nil {
-		return size
-	}
-	for _, q := range p.Parts {
-		if t, ok := q.(*content.Text); ok && t != nil && len(t.Text) < 4<<10 {
-			size += len(t.Text)
-		}
-	}
-	return size
 }
 
 // An encodedBody is an [adapter.Body] that a Writer holds.
