@@ -2,6 +2,8 @@ package e2e
 
 import (
 	"context"
+	"encoding/json"
+	"io"
 	"log/slog"
 	"math"
 	"math/rand/v2"
@@ -111,14 +113,36 @@ func (r randomFiller) fillUnion(v reflect.Value, depth int) {
 	}
 }
 
-// drain is a transport that reads requests and never responds.
-type drain struct{}
+// refusal is a transport that rejects requests because of one member after another, so that
+// adapters send them again in other forms.
+type refusal struct {
+	requests int
+	invalid  string // a document that is not valid JSON
+}
 
-func (drain) RoundTrip(r *http.Request) (*http.Response, error) {
+func (f *refusal) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Body != nil {
+		if doc, err := io.ReadAll(r.Body); err != nil || !json.Valid(doc) {
+			f.invalid = string(doc)
+		}
 		_ = r.Body.Close()
 	}
-	return nil, http.ErrServerClosed
+	members := strings.Fields("temperature tool_choice reasoning_effort stop thinking include max_tokens developer stream_options response_format")
+	f.requests++
+	return &http.Response{
+		StatusCode: http.StatusBadRequest, Header: http.Header{"Content-Type": {"application/json"}}, Request: r,
+		Body: io.NopCloser(strings.NewReader(`{"error":{"message":"json_schema: unsupported parameter","param":"` + members[f.requests%len(members)] + `"}}`)),
+	}, nil
+}
+
+// randomFiles is a resolver with files of any kind.
+type randomFiles struct{ randomFiller }
+
+func (r randomFiles) Resolve(context.Context, content.Source) (content.Blob, error) {
+	if r.IntN(3) == 0 {
+		return content.Blob{}, content.ErrUnresolved
+	}
+	return content.Blob{MediaType: r.randomWord(), Data: []byte(r.randomWord())}, nil
 }
 
 // TestGarbage passes random values to everything that encodes a request or a
@@ -128,7 +152,8 @@ func TestGarbage(t *testing.T) {
 	if testing.Short() {
 		seeds = 400
 	}
-	c := &http.Client{Transport: drain{}}
+	server := new(refusal)
+	c := &http.Client{Transport: server}
 	ups := []upstream.Upstream{anthropicAt(t, "http://localhost", c), geminiAt(t, "http://localhost", c),
 		chatAt(t, "http://localhost", c), responsesAt(t, "http://localhost", c)}
 	models := []string{"", "m", "../x", "claude-opus-4-5", "gemini-3-pro", "gemini-2.5-flash", "gpt-5", "o3"}
@@ -137,11 +162,19 @@ func TestGarbage(t *testing.T) {
 		n := new(upstream.Request)
 		r.fill(reflect.ValueOf(n).Elem(), 0)
 		n.Model, n.RejectLoss = models[r.IntN(len(models))], 0
+		if r.IntN(2) == 0 {
+			n.Resolver = randomFiles{r}
+		}
 		catchPanic(t, seed, func() {
 			for _, up := range ups {
 				_, _ = upstream.Preflight(t.Context(), up, n)
+				_, _ = upstream.CountTokens(t.Context(), up, n)
 				if _, err := upstream.Collect(t.Context(), up, n); err == nil {
 					t.Errorf("seed %d: got a response", seed)
+				}
+				if server.invalid != "" {
+					t.Errorf("seed %d: sent a document that is not valid JSON: %s", seed, server.invalid)
+					server.invalid = ""
 				}
 			}
 			m, _, _ := messages.RequestFromUpstream(n)
