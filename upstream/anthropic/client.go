@@ -105,6 +105,9 @@ func dropUncounted(r *messages.Request) {
 		if len(r.Tools) == 0 {
 			r.Tools, r.ToolChoice = lower.CalledTools(r.Messages), nil
 		}
+		if c := r.ToolChoice; c != nil && c.Name != "" && !slices.ContainsFunc(r.Tools, func(t content.Tool) bool { return t.Name == c.Name }) {
+			r.ToolChoice = nil
+		}
 	}
 }
 

@@ -51,3 +51,23 @@ func TestCountOfLinks(t *testing.T) {
 		t.Errorf("got %+v, %v for %s", n, err, got.Body)
 	}
 }
+
+// TestCountOfChosenTool checks that a count does not choose a built-in tool, which it omits:
+// the vendor rejects the name of a tool that is not declared.
+func TestCountOfChosenTool(t *testing.T) {
+	c, got := vendor(t, "application/json", `{"input_tokens":3}`, anthropic.Options{Key: "k"})
+	r := &upstream.Request{
+		Model: "claude-sonnet-4-5",
+		Turns: []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "?"}}}},
+		Tools: []content.Tool{{Name: "f"}, {Kind: "web_search_20250305", Format: messages.Format, Name: "web_search",
+			Raw: `{"type":"web_search_20250305","name":"web_search"}`}},
+		Choice: content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"web_search"}},
+	}
+	if _, err := c.CountTokens(t.Context(), r); err != nil || strings.Contains(got.Body, "web_search") || !strings.Contains(got.Body, `"name":"f"`) {
+		t.Errorf("sent %s, %v", got.Body, err)
+	}
+	r.Choice.Names = []string{"f"}
+	if _, err := c.CountTokens(t.Context(), r); err != nil || !strings.Contains(got.Body, `"tool_choice":{"type":"tool","name":"f"}`) {
+		t.Errorf("sent %s, %v", got.Body, err)
+	}
+}
