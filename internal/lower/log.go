@@ -3,6 +3,7 @@ package lower
 import (
 	"hash/maphash"
 	"slices"
+	"strings"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/loss"
@@ -15,17 +16,27 @@ type Loss struct {
 	More int // further losses of the rule: see [loss.MaxPaths]
 }
 
-// Reports returns losses as hosts get them.
+// Reports returns losses as hosts get them. Their paths share one string, because an agent's
+// request can have hundreds.
 func Reports(list []Loss) []content.Loss {
 	if len(list) == 0 {
 		return nil
 	}
-	texts := make([]content.Loss, len(list))
+	var paths strings.Builder
+	size := 0
 	for i := range list {
-		texts[i] = list[i].Rule.At(list[i].Path.String())
-		texts[i].More = list[i].More
+		size += len(list[i].Path.tail) + 12*int(list[i].Path.n) // "turns.12345."
 	}
-	return texts
+	paths.Grow(size)
+	var path [256]byte
+	reports := make([]content.Loss, len(list))
+	for i := range list {
+		start := paths.Len()
+		paths.Write(list[i].Path.append(path[:0]))
+		reports[i] = list[i].Rule.At(paths.String()[start:])
+		reports[i].More = list[i].More
+	}
+	return reports
 }
 
 // News returns the losses of list that are not in reported. It may reuse the memory of

@@ -86,7 +86,11 @@ func (p Path) String() string {
 		return p.tail
 	}
 	var b [64]byte // limits most paths to one allocation
-	s := b[:0]
+	return string(p.append(b[:0]))
+}
+
+// append appends the path as text.
+func (p *Path) append(s []byte) []byte {
 	for i := range p.n {
 		if i > 0 {
 			s = append(s, '.')
@@ -94,10 +98,10 @@ func (p Path) String() string {
 		s = append(append(s, listNames[p.steps[i].list]...), '.')
 		s = strconv.AppendInt(s, int64(p.steps[i].index), 10)
 	}
-	if p.tail != "" {
-		s = append(append(s, '.'), p.tail...)
+	if p.n > 0 && p.tail != "" {
+		s = append(s, '.')
 	}
-	return string(s)
+	return append(s, p.tail...)
 }
 
 // hash returns a hash of p.
