@@ -46,7 +46,7 @@ type chatCandidate struct {
 	hasDeltas   bool
 	tags        tagParser
 	thinkingState
-	calls        []chatCall
+	calls        []*chatCall
 	images       []string
 	finishReason string
 	isFinished   bool // there was a finish_reason

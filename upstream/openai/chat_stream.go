@@ -310,7 +310,7 @@ func (d *chatDecoder) readTemplate(data string) bool {
 	}
 	switch m.kind {
 	case templateInput:
-		d.addInput(cand, &cand.calls[m.call], s)
+		d.addInput(cand, cand.calls[m.call], s)
 	case templateThinking:
 		d.addDelta(cand, blockThinking, s)
 	default:
@@ -331,7 +331,7 @@ func (cand *chatCandidate) continues(m *chunkTemplate) bool {
 	switch m.kind {
 	case templateInput:
 		// Only the last call with an index accepts arguments.
-		c := &cand.calls[m.call]
+		c := cand.calls[m.call]
 		return !c.closed && !c.namedLate && c.block >= 0 && cand.callAt(c.index) == c
 	case templateThinking:
 		return cand.openKind == blockThinking && cand.member == m.member

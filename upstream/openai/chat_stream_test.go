@@ -393,7 +393,7 @@ var fuzzSeeds = []string{
 	events(chunkOf(`{"content":"a"}`), chunkOf(`{"content":"b"}`), chunkOf(`{"content":"\n"}`), stopped, done),
 	events(chunkOf(`{"reasoning_content":"a"}`), chunkOf(`{"reasoning_content":"b"}`), chunkOf(`{"content":"c"}`), chunkOf(`{"content":"d"}`), stopped),
 	events(fragmentOf(`"index":0,"id":"a","function":{"name":"f","arguments":""}`), fragmentOf(`"index":0,"function":{"arguments":"{\"x\":"}`), fragmentOf(`"index":0,"function":{"arguments":"1"}`), fragmentOf(`"index":0,"function":{"arguments":"}"}`), toolStop, done),
-	events(callQuirks[1].chunks...), events(callQuirks[2].chunks...),
+	events(callQuirks[1].chunks...), events(callQuirks[2].chunks...), events(callQuirks[6].chunks...),
 	events(fragmentOf(`"index":0,"function":{"name":"f","arguments":"{}"}`), fragmentOf(`"index":0,"function":{"name":"f","arguments":"{}"}`), toolStop),
 	events(chunkOf(`{"reasoning":"a","reasoning_details":[{"type":"reasoning.text","text":"a","index":0}]}`), chunkOf(`{"reasoning":"b","reasoning_details":[{"type":"reasoning.text","text":"b","index":0}]}`), stopped),
 	events(`{"choices":[{"index":1,"delta":{"content":"x"}},{"index":0,"delta":{"content":"y"}}]}`, stopped, `{"choices":[{"index":1,"delta":{},"finish_reason":"stop"}]}`),

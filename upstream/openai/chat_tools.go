@@ -67,8 +67,8 @@ func (d *chatDecoder) addFragment(cand *chatCandidate, v, f jsonwire.Value, comp
 		}
 		d.closeCalls(cand, false)
 		d.flushThinking(cand)
-		cand.calls = append(cand.calls, chatCall{index: index, block: -1})
-		c = &cand.calls[len(cand.calls)-1]
+		c = &chatCall{index: index, block: -1}
+		cand.calls = append(cand.calls, c)
 	}
 	c.setName(id, name)
 	d.addInput(cand, c, args)
@@ -82,7 +82,7 @@ func (d *chatDecoder) addFragment(cand *chatCandidate, v, f jsonwire.Value, comp
 func (cand *chatCandidate) callAt(index int) *chatCall {
 	for i := len(cand.calls) - 1; i >= 0; i-- {
 		if cand.calls[i].index == index {
-			return &cand.calls[i]
+			return cand.calls[i]
 		}
 	}
 	return nil
@@ -180,8 +180,8 @@ func (d *chatDecoder) uniqueID(cand *chatCandidate, id string) string {
 // countCalls returns the number of open and closed blocks of tool calls, and whether
 // one has an id.
 func (cand *chatCandidate) countCalls(id string) (n int, taken bool) {
-	for i := range cand.calls {
-		if c := &cand.calls[i]; c.block >= 0 {
+	for _, c := range cand.calls {
+		if c.block >= 0 {
 			n++
 			taken = taken || c.sentID == id
 		}
@@ -191,8 +191,8 @@ func (cand *chatCandidate) countCalls(id string) (n int, taken bool) {
 
 // closeCalls closes the tool calls whose arguments are complete, or all.
 func (d *chatDecoder) closeCalls(cand *chatCandidate, all bool) {
-	for i := range cand.calls {
-		if c := &cand.calls[i]; !c.closed && (all || c.input.isComplete()) {
+	for _, c := range cand.calls {
+		if !c.closed && (all || c.input.isComplete()) {
 			d.closeCall(cand, c)
 		}
 	}

@@ -33,6 +33,10 @@ var callQuirks = []struct {
 		fragmentOf(`"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\":"}`), fragmentOf(`"index":1,"id":"a","function":{"name":"f","arguments":"{\"x\":"}`),
 		fragmentOf(`"index":1,"function":{"arguments":"2}"}`), fragmentOf(`"index":0,"function":{"arguments":"1}"}`), toolStop},
 		partsOf(useOf("a", "f", `{"x":1}`), useOf("a_2", "f", `{"x":2}`))},
+	{"interleaved before the id is known", []string{
+		fragmentOf(`"index":0,"function":{"name":"f","arguments":"{\"x\":"}`), fragmentOf(`"index":1,"id":"b","function":{"name":"g","arguments":"{\"x\":"}`),
+		fragmentOf(`"index":0,"function":{"arguments":"1}"}`), fragmentOf(`"index":1,"function":{"arguments":"2}"}`), fragmentOf(`"index":0,"id":"a","function":{}`), toolStop},
+		partsOf(useOf("b", "g", `{"x":2}`), useOf("a", "f", `{"x":1}`))},
 	{"repeated name", []string{fragmentOf(`"index":0,"id":"a","function":{"name":"f","arguments":"{}"}`), fragmentOf(`"index":0,"id":"a","function":{"name":"f","arguments":""}`), fragmentOf(`"index":0,"id":"a","function":{"name":"f","arguments":" "}`), toolStop},
 		partsOf(useOf("a", "f", "{} "))},
 	{"repeated name before another call", []string{fragmentOf(`"index":0,"id":"a","function":{"name":"f","arguments":"{}"}`), fragmentOf(`"index":0,"id":"a","function":{"name":"f","arguments":""}`), fragmentOf(`"index":0,"id":"b","function":{"arguments":"{\"x\":2}"}`), fragmentOf(`"index":0,"function":{"name":"g"}`), toolStop},
