@@ -386,7 +386,7 @@ func (l *lowering) assistantFile(p content.Part, at Path) {
 	switch c := &l.t.Conversation; {
 	case c.AssistantFiles:
 		l.part(p, at, inAssistant)
-	case s.Format == l.t.Format && s.Data != "" && l.t.Own.Vendor && l.mayReturn(p) == nil:
+	case l.t.Thoughts.Recall != nil && s.Format == l.t.Format && s.Data != "" && l.t.Own.Vendor && l.mayReturn(p) == nil:
 		l.push(p)
 	case c.AssistantDocuments && isDocument(p):
 		l.part(p, at, inAssistant)

@@ -33,6 +33,7 @@ var fuzzDocuments = []string{
 
 // fuzzSeeds adds the seeds of a fuzz target: the number of a document, and changes.
 func fuzzSeeds(f *testing.F) {
+	f.Add(uint(3), "000A$0020000080000000000000000000070000070000070000000000000") // sound with a signature in an assistant turn
 	for i := range fuzzDocuments {
 		f.Add(uint(i), "")
 		for seed := range uint64(40) {
