@@ -58,9 +58,10 @@ func (c *Client) plan(n *upstream.Request) *plan {
 }
 
 // renamed reports whether the sent model differs from the one in the document. It returns
-// true without a document, or if that has no model.
+// true without a document, or if that has no model. On platforms with the model in the path
+// it returns true, because responses have the vendor's name of the model there.
 func (p *plan) renamed() bool {
-	if p.Document == nil {
+	if p.Document == nil || p.client.rules.inPath {
 		return true
 	}
 	for _, s := range p.Document.Spans {
