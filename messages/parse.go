@@ -32,11 +32,13 @@ import (
 func ParseRequest(body []byte) (*Request, error) { return ParseRequestString(string(body)) }
 
 // ParseRequestString is [ParseRequest] without the copy.
-func ParseRequestString(body string) (*Request, error) { return parseRequest(body, content.Limits{}) }
+func ParseRequestString(body string) (*Request, error) {
+	return parseRequest(body, content.Limits{}, nil)
+}
 
 // parseRequest is ParseRequestString with limits: the depth, values, parts, tools
-// and schemas of lim.
-func parseRequest(body string, lim content.Limits) (*Request, error) {
+// and schemas of lim. at is the path of the request if it may have the model, or nil.
+func parseRequest(body string, lim content.Limits, at *vertexPath) (*Request, error) {
 	w := &parsedRequest{}
 	doc := &w.doc
 	if err := doc.ParseSingle(body, jsonwire.Limits{Depth: lim.Depth, Values: lim.Values}); err != nil {
@@ -54,9 +56,11 @@ func parseRequest(body string, lim content.Limits) (*Request, error) {
 	r.origin, o.body = o, body
 	if root := doc.Root(); root.Kind() != jsonwire.Object {
 		p.violation(content.CodeType, "", "The request body must be a JSON object")
-	} else {
-		p.request = r
+	} else if p.request = r; at == nil {
 		p.members(root, requestType, r)
+	} else {
+		p.members(root, vertexType, r)
+		at.complete(&p)
 	}
 	if err := p.quota.Err(); err != nil {
 		return nil, err
@@ -142,8 +146,12 @@ func (p *parser) value(f *object.Field, name string, x jsonwire.Value, to any) {
 	switch to := to.(type) {
 	case *string:
 		*to = p.string(f, name, x)
-		if p.request != nil && to == &p.request.Model {
+		switch {
+		case p.request == nil:
+		case to == &p.request.Model:
 			p.origin.model = codec.ExtentOf(x)
+		case to == &p.origin.version:
+			p.origin.versionAt = codec.ExtentOf(x)
 		}
 	case *content.Role:
 		*to = content.Role(p.text(x, name))

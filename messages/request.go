@@ -97,6 +97,10 @@ type origin struct {
 	model, stream codec.Extent
 	cost          int64 // see [codec.Quota.Cost]
 
+	// The member anthropic_version, which only some paths have: see [vertexPath].
+	version   string // of the API
+	versionAt codec.Extent
+
 	violations *codec.ParseViolations // nil if the document has none
 	unknown    violation.List         // unknown names and values; violations under Strict
 
@@ -117,6 +121,9 @@ func (o *origin) document() *document.Document {
 	}
 	if o.stream.To > 0 {
 		w.Spans = append(w.Spans, o.stream.Span("stream"))
+	}
+	if o.versionAt.To > 0 {
+		w.Spans = append(w.Spans, o.versionAt.Span(versionMember))
 	}
 	return w
 }
