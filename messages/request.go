@@ -1,6 +1,8 @@
 package messages
 
 import (
+	"slices"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/document"
@@ -17,7 +19,7 @@ const Format content.Format = "messages"
 //
 // The Extra of a struct holds the members that have no field.
 type Request struct {
-	Model     string
+	Model     string // empty: omitted when it is encoded
 	MaxTokens *int64 // nil: missing, which Validate reports
 
 	// Messages are the turns; their Role may be System. The members that only
@@ -93,13 +95,12 @@ func (r *Request) has(name string) bool {
 // An origin holds what parsing learned about a document beyond the fields of the
 // [Request]. It is not changed after parsing and is safe for concurrent use.
 type origin struct {
-	body          string
-	model, stream codec.Extent
-	cost          int64 // see [codec.Quota.Cost]
+	body string
+	cost int64 // see [codec.Quota.Cost]
 
-	// The member anthropic_version, which only some paths have: see [vertexPath].
-	version   string // of the API
-	versionAt codec.Extent
+	moved [len(movedMembers)]codec.Extent // of the members that adapters replace
+
+	version string // of the API, if the document has it instead of a header: see [vertexPath]
 
 	violations *codec.ParseViolations // nil if the document has none
 	unknown    violation.List         // unknown names and values; violations under Strict
@@ -113,17 +114,22 @@ type origin struct {
 	base64 []string
 }
 
+// movedMembers are the members that adapters replace, or move into the URL or a header. Only
+// clouds have the last two in the body.
+var movedMembers = [...]string{"model", "stream", versionMember, "anthropic_beta"}
+
+// hasMember reports whether the document has one of the movedMembers.
+func (o *origin) hasMember(name string) bool {
+	return o.moved[slices.Index(movedMembers[:], name)].To > 0
+}
+
 // document returns the document for adapters of this format.
 func (o *origin) document() *document.Document {
 	w := &document.Document{Format: Format, Body: o.body}
-	if o.model.To > 0 {
-		w.Spans = append(make([]document.Span, 0, 2), o.model.Span("model"))
-	}
-	if o.stream.To > 0 {
-		w.Spans = append(w.Spans, o.stream.Span("stream"))
-	}
-	if o.versionAt.To > 0 {
-		w.Spans = append(w.Spans, o.versionAt.Span(versionMember))
+	for i, x := range o.moved {
+		if x.To > 0 {
+			w.Spans = append(w.Spans, x.Span(movedMembers[i]))
+		}
 	}
 	return w
 }
