@@ -5,6 +5,7 @@ import (
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/document"
 	"github.com/polywire/polywire/internal/violation"
+	"slices"
 )
 
 // Format names the Messages wire format in [content.Extra], signatures and
@@ -98,6 +99,11 @@ type origin struct {
 
 	moved [len(movedMembers)]codec.Extent // of the members that adapters replace
 
+	// The members anthropic_version and anthropic_beta, which only some paths have: see
+	// [vertexPath].
+	version string // of the API
+	betas   []string
+
 	violations *codec.ParseViolations // nil if the document has none
 	unknown    violation.List         // unknown names and values; violations under Strict
 
@@ -113,6 +119,11 @@ type origin struct {
 // movedMembers are the members that adapters replace, or move into the URL or a header. Only
 // clouds have the last two in the body.
 var movedMembers = [...]string{"model", "stream", "anthropic_version", "anthropic_beta"}
+
+// hasMoved reports whether the document has one of movedMembers.
+func (o *origin) hasMoved(name string) bool {
+	return o.moved[slices.Index(movedMembers[:], name)].To > 0
+}
 
 // document returns the document for adapters of this format.
 func (o *origin) document() *document.Document {
