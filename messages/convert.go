@@ -81,8 +81,8 @@ func (r *Request) Upstream() *upstream.Request {
 // which the document does not contain or the adapter replaces. It also ignores the
 // replacement of a part by an equal one, and of a nil list by an empty one.
 //
-// It also returns false for a document from a path of Vertex AI, which differs from those
-// of the vendor: see [Handler].
+// It also returns false for a document that has the member anthropic_version, as those on
+// the paths of Vertex AI do: see [Handler].
 //
 // WireOf does not allocate.
 func WireOf(r *upstream.Request) (text string, ok bool) {

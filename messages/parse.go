@@ -120,8 +120,9 @@ func (p *parser) members(v jsonwire.Value, t *object.Type, to any) {
 	p.citations = jsonwire.Value{}
 	var seen object.Members
 	more := false
+	isRequest := to == any(p.request)
 	for name, x := range v.Members() {
-		if p.request != nil && (t == requestType || t == vertexType) {
+		if isRequest {
 			if i := slices.Index(movedMembers[:], name); i >= 0 {
 				p.origin.moved[i] = codec.ExtentOf(x)
 			}

@@ -1,11 +1,12 @@
 package messages
 
 import (
+	"slices"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/document"
 	"github.com/polywire/polywire/internal/violation"
-	"slices"
 )
 
 // Format names the Messages wire format in [content.Extra], signatures and
@@ -99,9 +100,9 @@ type origin struct {
 
 	moved [len(movedMembers)]codec.Extent // of the members that adapters replace
 
-	// The members anthropic_version and anthropic_beta, which only some paths have: see
-	// [vertexPath].
-	version string // of the API
+	// The version of the API and the betas, if the document has them instead of headers:
+	// see [vertexPath].
+	version string
 	betas   []string
 
 	violations *codec.ParseViolations // nil if the document has none
@@ -118,10 +119,10 @@ type origin struct {
 
 // movedMembers are the members that adapters replace, or move into the URL or a header. Only
 // clouds have the last two in the body.
-var movedMembers = [...]string{"model", "stream", "anthropic_version", "anthropic_beta"}
+var movedMembers = [...]string{"model", "stream", versionMember, betaMember}
 
-// hasMoved reports whether the document has one of movedMembers.
-func (o *origin) hasMoved(name string) bool {
+// hasMember reports whether the document has one of the movedMembers.
+func (o *origin) hasMember(name string) bool {
 	return o.moved[slices.Index(movedMembers[:], name)].To > 0
 }
 

@@ -68,18 +68,18 @@ const (
 func (at *vertexPath) complete(p *parser) {
 	r, o := p.request, p.origin
 	switch {
-	case at.count && !o.hasMoved("model"):
+	case at.count && !o.hasMember("model"):
 		p.violation(content.CodeMissing, "model", textRequired)
 	case at.count:
-	case o.hasMoved("model") && r.Model != at.model:
+	case o.hasMember("model") && r.Model != at.model:
 		p.violation(content.CodeConflict, "model", "must be the model in the path, '"+codec.Clip(at.model)+"', if the body has it")
-	case o.hasMoved("model") && p.countsUnknown(content.CodeUnknown):
+	case o.hasMember("model") && p.countsUnknown(content.CodeUnknown):
 		o.unknown.Add(content.CodeUnknown, "model", textExtra)
 	}
 	if !at.count {
 		r.Model = at.model
 	}
-	if !o.hasMoved("stream") {
+	if !o.hasMember("stream") {
 		r.Stream = at.stream
 	}
 	switch {
@@ -87,7 +87,7 @@ func (at *vertexPath) complete(p *parser) {
 		o.version = version2023
 	case o.version != "" && !isVersion(o.version):
 		p.violation(content.CodeValue, versionMember, textOneOf(append([]string{vertexVersion, bedrockVersion}, versions...)))
-	case !o.hasMoved(versionMember) && !at.count: // Google documents counting without it
+	case !o.hasMember(versionMember) && !at.count: // Google documents counting without it
 		p.violation(content.CodeMissing, versionMember, textRequired)
 	}
 	o.betas = codec.HeaderList(o.betas...)

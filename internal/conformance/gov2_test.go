@@ -9,6 +9,9 @@ import (
 
 	"github.com/anthropics/anthropic-sdk-go/v2"
 	"github.com/anthropics/anthropic-sdk-go/v2/option"
+	"github.com/anthropics/anthropic-sdk-go/v2/vertex"
+	"golang.org/x/oauth2"
+	"golang.org/x/oauth2/google"
 )
 
 //go:generate go run ./gen
@@ -25,9 +28,14 @@ func (goV2) open(c call, more ...option.RequestOption) (client anthropic.Client,
 		option.WithBaseURL(c.BaseURL),
 		option.WithMaxRetries(0),
 	}
-	if c.Key != "" {
+	switch {
+	case c.Cloud == vertexCloud:
+		// The option for the base URL must follow the one that sets Google's.
+		credentials := &google.Credentials{TokenSource: oauth2.StaticTokenSource(&oauth2.Token{AccessToken: c.Key})}
+		opts = append(opts, vertex.WithCredentials(context.Background(), "global", "project", credentials), option.WithBaseURL(c.BaseURL))
+	case c.Key != "":
 		opts = append(opts, option.WithAPIKey(c.Key))
-	} else if c.Token != "" {
+	case c.Token != "":
 		opts = append(opts, option.WithAuthToken(c.Token))
 	}
 	for k, v := range c.Header {
