@@ -50,7 +50,7 @@ func decodeRequest(body string, opts *ValidateOptions, at *vertexPath) (*Request
 		return nil, err
 	}
 	if at != nil {
-		opts.Version = r.origin.version
+		opts.Version, opts.Betas = r.origin.version, codec.HeaderList(append(opts.Betas, r.origin.betas...)...)
 	}
 	return r, r.Validate(opts) // includes the violations of parsing
 }

@@ -100,7 +100,10 @@ type origin struct {
 
 	moved [len(movedMembers)]codec.Extent // of the members that adapters replace
 
-	version string // of the API, if the document has it instead of a header: see [vertexPath]
+	// The version of the API and the betas, if the document has them instead of headers:
+	// see [vertexPath].
+	version string
+	betas   []string
 
 	violations *codec.ParseViolations // nil if the document has none
 	unknown    violation.List         // unknown names and values; violations under Strict
@@ -116,7 +119,7 @@ type origin struct {
 
 // movedMembers are the members that adapters replace, or move into the URL or a header. Only
 // clouds have the last two in the body.
-var movedMembers = [...]string{"model", "stream", versionMember, "anthropic_beta"}
+var movedMembers = [...]string{"model", "stream", versionMember, betaMember}
 
 // hasMember reports whether the document has one of the movedMembers.
 func (o *origin) hasMember(name string) bool {

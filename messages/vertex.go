@@ -1,6 +1,7 @@
 package messages
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/polywire/polywire/content"
@@ -42,17 +43,25 @@ func parseVertexPath(path string) *vertexPath {
 }
 
 // vertexType is requestType for bodies on the paths of Vertex AI. They name the version of
-// the API in place of the header.
+// the API, and may list betas, in place of the headers.
 var vertexType = object.New("", func(r *Request) **content.Extra { return &r.Extra }, append([]object.Field{
 	opt("model", anyText, func(r *Request) *string { return &r.Model }),
 	opt(versionMember, nonEmptyText, func(r *Request) *string { return &r.origin.version }),
+	opt(betaMember, nullableTexts, func(r *Request) *[]string { return &r.origin.betas }),
 }, requestType.Fields[1:]...)...) // the first is the model
 
-const versionMember = "anthropic_version"
+const (
+	versionMember = "anthropic_version"
+	betaMember    = "anthropic_beta"
+)
 
-// vertexVersion is the value of the member anthropic_version for API version 2023-06-01.
-// The vendor's SDKs of 2026-10-21 send that version itself.
-const vertexVersion = "vertex-2023-10-16"
+// Values of the member anthropic_version for API version 2023-06-01. The vendor's SDKs of
+// 2026-10-21 send that version itself. Bodies of Bedrock differ in the same members, so
+// the nested module upstream/bedrock passes them to these paths.
+const (
+	vertexVersion  = "vertex-2023-10-16"
+	bedrockVersion = "bedrock-2023-05-31"
+)
 
 // complete completes a request with the model and the mode of its path. It replaces the
 // version in the body by that of the API.
@@ -74,11 +83,21 @@ func (at *vertexPath) complete(p *parser) {
 		r.Stream = at.stream
 	}
 	switch {
-	case o.version == vertexVersion:
+	case o.version == vertexVersion, o.version == bedrockVersion:
 		o.version = version2023
 	case o.version != "" && !isVersion(o.version):
-		p.violation(content.CodeValue, versionMember, textOneOf(append([]string{vertexVersion}, versions...)))
+		p.violation(content.CodeValue, versionMember, textOneOf(append([]string{vertexVersion, bedrockVersion}, versions...)))
 	case !o.hasMember(versionMember) && !at.count: // Google documents counting without it
 		p.violation(content.CodeMissing, versionMember, textRequired)
+	}
+	o.betas = codec.HeaderList(o.betas...)
+	if len(o.betas) > maxHeaderValues {
+		p.violation(content.CodeLimit, betaMember, fmt.Sprintf("has %d values; the maximum is %d", len(o.betas), maxHeaderValues))
+	}
+	for _, b := range o.betas {
+		if len(b) > maxHeaderValue || strings.ContainsFunc(b, func(c rune) bool { return c <= ' ' || c > '~' }) {
+			p.violation(content.CodeValue, betaMember, fmt.Sprintf("a value is not the name of a beta, which has at most %d visible ASCII characters", maxHeaderValue))
+			break
+		}
 	}
 }

@@ -2,6 +2,7 @@ package messages
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -137,8 +138,8 @@ func TestVertexRefused(t *testing.T) {
 		{name: "strict model", path: "m:rawPredict", body: vertexBodyWith(`"model":"m"`), strict: true, status: 400, text: "model: Extra inputs are not permitted"},
 		{name: "no version", path: "m:rawPredict", body: `{"max_tokens":1,"messages":[{"role":"user","content":"Hi"}]}`,
 			edit: header("anthropic-version", "2023-06-01"), status: 400, text: "anthropic_version: Field required"},
-		{name: "version of Bedrock", path: "m:rawPredict", body: strings.Replace(vertexBody, "vertex-2023-10-16", "bedrock-2023-05-31", 1),
-			status: 400, text: "anthropic_version: Input should be 'vertex-2023-10-16', '2023-01-01', '2023-06-01' or '2026-10-21'"},
+		{name: "other version", path: "m:rawPredict", body: strings.Replace(vertexBody, "vertex-2023-10-16", "vertex-2023-10-17", 1),
+			status: 400, text: "anthropic_version: Input should be 'vertex-2023-10-16', 'bedrock-2023-05-31', '2023-01-01', '2023-06-01' or '2026-10-21'"},
 		{name: "empty version", path: "m:rawPredict", body: strings.Replace(vertexBody, "vertex-2023-10-16", "", 1),
 			status: 400, text: "anthropic_version: String should have at least 1 character"},
 		{name: "number as version", path: "m:rawPredict", body: strings.Replace(vertexBody, `"vertex-2023-10-16"`, "1", 1),
@@ -149,7 +150,12 @@ func TestVertexRefused(t *testing.T) {
 		{name: "no model to count for", path: "count-tokens:rawPredict", body: `{"messages":[{"role":"user","content":"Hi"}]}`, status: 400, text: "model: Field required"},
 		{name: "no JSON", path: "m:rawPredict", body: `{"anthropic_version":`, status: 400, text: "The request body is not valid JSON: "},
 		{name: "list", path: "m:rawPredict", body: `[]`, status: 400, text: "The request body must be a JSON object"},
-		{name: "strict", path: "m:rawPredict", body: vertexBodyWith(`"anthropic_beta":["a"]`), strict: true, status: 400, text: "anthropic_beta: Extra inputs are not permitted"},
+		{name: "strict", path: "m:rawPredict", body: vertexBodyWith(`"anthropic_other":["a"]`), strict: true, status: 400, text: "anthropic_other: Extra inputs are not permitted"},
+		{name: "betas of another type", path: "m:rawPredict", body: vertexBodyWith(`"anthropic_beta":"a"`), status: 400, text: "anthropic_beta: Input should be a valid list"},
+		{name: "beta of another type", path: "m:rawPredict", body: vertexBodyWith(`"anthropic_beta":["a",1]`), status: 400, text: "anthropic_beta.1: Input should be a valid string"},
+		{name: "many betas in the body", path: "m:rawPredict", body: vertexBodyWith(`"anthropic_beta":[` + manyBetas() + `]`), status: 400, text: "anthropic_beta: has 65 values; the maximum is 64"},
+		{name: "long beta", path: "m:rawPredict", body: vertexBodyWith(`"anthropic_beta":["` + strings.Repeat("a", 129) + `"]`), status: 400, text: "anthropic_beta: a value is not the name of a beta"},
+		{name: "beta with a line break", path: "m:rawPredict", body: vertexBodyWith(`"anthropic_beta":["a\nb"]`), status: 400, text: "anthropic_beta: a value is not the name of a beta"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := vertexPost(tt.path, tt.body)
@@ -166,6 +172,31 @@ func TestVertexRefused(t *testing.T) {
 				t.Error("the upstream was called")
 			}
 		})
+	}
+}
+
+// manyBetas returns one beta more than are accepted.
+func manyBetas() string {
+	var list []string
+	for i := range 65 {
+		list = append(list, fmt.Sprintf(`"b%d"`, i))
+	}
+	return strings.Join(list, ",")
+}
+
+// TestVertexBetas checks that betas in the body are added to those in the header, and that
+// the member is not sent on.
+func TestVertexBetas(t *testing.T) {
+	for list, want := range map[string]string{`["c","b","c,d"," "]`: "a,b,c,d", `[]`: "a,b", `null`: "a,b"} {
+		r := vertexPost("m:rawPredict", strings.Replace(vertexBodyWith(`"anthropic_beta":`+list), "vertex-2023-10-16", "bedrock-2023-05-31", 1))
+		r.Header.Set("anthropic-beta", "a,b")
+		w, got := serveVertex(r, &Options{HandlerOptions: upstream.HandlerOptions{Strict: true}})
+		if w.Code != 200 || got == nil {
+			t.Fatalf("%s: %d %s", list, w.Code, w.Body)
+		}
+		if diff := cmp.Diff([]upstream.HeaderField{{Name: "anthropic-version", Value: "2023-06-01"}, {Name: "anthropic-beta", Value: want}}, got.Header); diff != "" || got.Extra != nil {
+			t.Errorf("%s: extra %v, header (-want +got):\n%s", list, got.Extra, diff)
+		}
 	}
 }
 
