@@ -1,6 +1,7 @@
 package messages
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -116,6 +117,11 @@ func (p *parser) members(v jsonwire.Value, t *object.Type, to any) {
 	var seen object.Members
 	more := false
 	for name, x := range v.Members() {
+		if t == requestType && p.request != nil {
+			if i := slices.Index(movedMembers[:], name); i >= 0 {
+				p.origin.moved[i] = codec.ExtentOf(x)
+			}
+		}
 		switch f, _ := seen.Field(t, name); {
 		case f == nil:
 			p.Unknown(t, name)
@@ -142,9 +148,6 @@ func (p *parser) value(f *object.Field, name string, x jsonwire.Value, to any) {
 	switch to := to.(type) {
 	case *string:
 		*to = p.string(f, name, x)
-		if p.request != nil && to == &p.request.Model {
-			p.origin.model = codec.ExtentOf(x)
-		}
 	case *content.Role:
 		*to = content.Role(p.text(x, name))
 	case *content.Signature:
@@ -156,9 +159,6 @@ func (p *parser) value(f *object.Field, name string, x jsonwire.Value, to any) {
 			*to = p.citationsSwitch(x, name)
 		} else if p.accepts(f, name, x) {
 			*to, _ = x.Bool()
-		}
-		if p.request != nil && to == &p.request.Stream {
-			p.origin.stream = codec.ExtentOf(x)
 		}
 	case **bool:
 		if p.accepts(f, name, x) {

@@ -17,7 +17,7 @@ const Format content.Format = "messages"
 //
 // The Extra of a struct holds the members that have no field.
 type Request struct {
-	Model     string
+	Model     string // empty: omitted when it is encoded
 	MaxTokens *int64 // nil: missing, which Validate reports
 
 	// Messages are the turns; their Role may be System. The members that only
@@ -93,9 +93,10 @@ func (r *Request) has(name string) bool {
 // An origin holds what parsing learned about a document beyond the fields of the
 // [Request]. It is not changed after parsing and is safe for concurrent use.
 type origin struct {
-	body          string
-	model, stream codec.Extent
-	cost          int64 // see [codec.Quota.Cost]
+	body string
+	cost int64 // see [codec.Quota.Cost]
+
+	moved [len(movedMembers)]codec.Extent // of the members that adapters replace
 
 	violations *codec.ParseViolations // nil if the document has none
 	unknown    violation.List         // unknown names and values; violations under Strict
@@ -109,14 +110,17 @@ type origin struct {
 	base64 []string
 }
 
+// movedMembers are the members that adapters replace, or move into the URL or a header. Only
+// clouds have the last two in the body.
+var movedMembers = [...]string{"model", "stream", "anthropic_version", "anthropic_beta"}
+
 // document returns the document for adapters of this format.
 func (o *origin) document() *document.Document {
 	w := &document.Document{Format: Format, Body: o.body}
-	if o.model.To > 0 {
-		w.Spans = append(make([]document.Span, 0, 2), o.model.Span("model"))
-	}
-	if o.stream.To > 0 {
-		w.Spans = append(w.Spans, o.stream.Span("stream"))
+	for i, x := range o.moved {
+		if x.To > 0 {
+			w.Spans = append(w.Spans, x.Span(movedMembers[i]))
+		}
 	}
 	return w
 }

@@ -1,14 +1,17 @@
 package anthropic
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strings"
 
+	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/document"
-	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
@@ -26,6 +29,7 @@ type plan struct {
 	client       *Client
 	header       http.Header
 	clientHeader http.Header // forwarded from the client
+	betas        []string    // to send
 }
 
 // plan plans a request. A request that arrived in this format keeps its form, even if it
@@ -38,27 +42,33 @@ func (c *Client) plan(n *upstream.Request) *plan {
 	}}
 	if p.Document != nil || isNative(n.Header) {
 		p.setHeader(n.Header)
-	} else {
+	}
+	if p.Document != nil && !c.cloud.Accepts(n) {
+		p.Document = nil
+	}
+	if c.rules.version == "" && p.header.Get(versionHeader) == "" {
 		p.header.Set(versionHeader, defaultVersion)
 	}
 	if p.Document == nil {
 		p.Lower()
 	}
+	p.setBetas()
+	p.Err = cmp.Or(p.checkModel(), p.Err)
 	return p
 }
 
-// renamed reports whether the sent model differs from the one in the document.
-// Without a document it returns true.
+// renamed reports whether the sent model differs from the one in the document. It returns
+// true without a document, or if that has no model.
 func (p *plan) renamed() bool {
 	if p.Document == nil {
 		return true
 	}
 	for _, s := range p.Document.Spans {
 		if s.Name == "model" {
-			return p.Document.Body[s.From:s.To] != string(jsonwire.AppendString(nil, p.Model))
+			return p.Document.Body[s.From:s.To] != quote(p.Model)
 		}
 	}
-	return false
+	return true
 }
 
 // isNative reports whether the headers are those of a Messages client.
@@ -76,7 +86,12 @@ func (p *plan) setHeader(fields []upstream.HeaderField) {
 	for _, f := range fields {
 		switch http.CanonicalHeaderKey(f.Name) {
 		case versionHeader:
-			h.Set(versionHeader, f.Value)
+			switch {
+			case c.rules.version == "":
+				h.Set(versionHeader, f.Value)
+			case f.Value != defaultVersion:
+				p.Losses = append(p.Losses, lower.CloudVersion.At(lower.HeaderPath(versionHeader).String()))
+			}
 		case betaHeader:
 			lines = append(lines, f.Value)
 		default:
@@ -86,12 +101,53 @@ func (p *plan) setHeader(fields []upstream.HeaderField) {
 			p.clientHeader.Add(f.Name, f.Value)
 		}
 	}
-	betas := slices.DeleteFunc(codec.HeaderList(lines...), func(b string) bool { return !c.allowBeta(b) })
-	if len(betas) > 0 {
-		h.Set(betaHeader, strings.Join(betas, ","))
+	var renamed []string
+	for _, b := range codec.HeaderList(lines...) {
+		switch {
+		case !c.allowBeta(b):
+			if c.reportsBetas && len(p.Losses) < loss.MaxPaths {
+				p.Losses = append(p.Losses, betaLoss(b))
+			}
+		case c.rules.renamedBetas[b] != "":
+			renamed = append(renamed, c.rules.renamedBetas[b])
+		default:
+			p.betas = append(p.betas, b)
+		}
 	}
-	if h.Get(versionHeader) == "" {
-		h.Set(versionHeader, defaultVersion)
+	for _, b := range renamed {
+		p.addBeta(b)
+	}
+}
+
+// betaLoss returns the loss of a beta.
+func betaLoss(beta string) content.Loss {
+	at := lower.HeaderPath(betaHeader)
+	if loss.IsPlainName(beta) {
+		at = at.Member(beta)
+	}
+	return lower.CloudBeta.At(at.String())
+}
+
+func (p *plan) addBeta(beta string) {
+	if !slices.Contains(p.betas, beta) {
+		p.betas = append(p.betas, beta)
+	}
+}
+
+// setBetas sets the header for betas, with those that tools need on the platform.
+func (p *plan) setBetas() {
+	tools := p.Source.Tools
+	if p.Document == nil {
+		tools = p.Request.Tools
+	}
+	for _, b := range p.client.rules.toolBetas {
+		uses := func(t content.Tool) bool { return strings.HasPrefix(t.Kind, b.prefix) }
+		if slices.ContainsFunc(tools, uses) {
+			p.addBeta(b.beta)
+		}
+	}
+	if len(p.betas) > 0 && !p.client.rules.betaMember {
+		p.header.Set(betaHeader, strings.Join(p.betas, ","))
 	}
 }
 
@@ -106,13 +162,35 @@ func (p *plan) query() string {
 // body returns the document.
 func (p *plan) body() (adapter.Body, error) {
 	if p.Document == nil {
-		return messages.LoweredRequest(p.Request).Body()
+		return p.encode(messages.LoweredRequest(p.Request), !p.client.rules.inPath)
 	}
-	members := []adapter.Member{{Name: "model", Value: string(jsonwire.AppendString(nil, p.Model))}}
-	if p.Source.Stream {
-		members = append(members, adapter.Member{Name: "stream", Value: "true"})
-	} else if slices.ContainsFunc(p.Document.Spans, func(s document.Span) bool { return s.Name == "stream" }) {
-		members = append(members, adapter.Member{Name: "stream", Value: "false"})
+	return p.splice(!p.client.rules.inPath), nil
+}
+
+// encode encodes a request with the members that the platform needs: see members.
+func (p *plan) encode(r *messages.Request, hasModel bool) (adapter.Body, error) {
+	members := p.members(hasModel)
+	if !hasModel {
+		r.Model = ""
 	}
-	return adapter.Splice(p.Document, members...), nil
+	if p.client.rules.streamInPath {
+		r.Stream = false
+	}
+	if members = members[1:]; r.Extra != nil || members[0].Value != "" {
+		r.Extra = withMembers(r.Extra, members)
+	}
+	return r.Body()
+}
+
+// splice returns the original document with the members that the platform needs, and more.
+func (p *plan) splice(hasModel bool, more ...adapter.Member) adapter.Body {
+	stream := adapter.Member{Name: "stream"}
+	switch {
+	case p.client.rules.streamInPath:
+	case p.Source.Stream:
+		stream.Value = "true"
+	case slices.ContainsFunc(p.Document.Spans, func(s document.Span) bool { return s.Name == "stream" }):
+		stream.Value = "false"
+	}
+	return adapter.Splice(p.Document, append(append(p.members(hasModel), stream), more...)...)
 }
