@@ -33,7 +33,7 @@ var events = []string{
 	"event: content_block_delta\ndata: " + documents[2] + "\n\n",
 	"data: {\"index\":0,\ndata: \ndata: \"type\":\"content_block_stop\"}\n\n",
 	"event: message_delta\ndata: " + documents[4] + "\n\n",
-	"event: message_stop\ndata: " + documents[5] + "\n\n",
+	"event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n",
 }
 
 // stream returns the frames of documents, and the offsets at which they end.
@@ -192,6 +192,18 @@ func TestStreamErrors(t *testing.T) {
 	}
 }
 
+func TestMetrics(t *testing.T) {
+	for document, want := range map[string]string{
+		`{"type":"message_stop"}`: `{"type":"message_stop"}`,
+		`{"type":"message_stop","a":{"b": 1},"amazon-bedrock-invocationMetrics":{}}`: `{"a":{"b":1},"type":"message_stop"}`,
+		`{"type":"message_stop","amazon-bedrock-invocationMetrics":`:                 `{"type":"message_stop","amazon-bedrock-invocationMetrics":`,
+	} {
+		if got := string(withoutMetrics([]byte(document))); got != want {
+			t.Errorf("%s became %s, want %s", document, got, want)
+		}
+	}
+}
+
 // FuzzFrames compares the reader with package eventstream.
 func FuzzFrames(f *testing.F) {
 	text, ends := stream()
@@ -252,7 +264,11 @@ func decoded(text []byte) (sse string, complete bool) {
 		if err != nil {
 			return b.String(), false
 		}
-		if name := eventName(doc); name != "" {
+		name := eventName(doc)
+		if name == "message_stop" {
+			doc = withoutMetrics(doc)
+		}
+		if name != "" {
 			fmt.Fprintf(&b, "event: %s\n", name)
 		}
 		for line := range strings.SplitSeq(strings.ReplaceAll(string(doc), "\r", "\n"), "\n") {
