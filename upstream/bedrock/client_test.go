@@ -513,3 +513,13 @@ func TestCountTokens(t *testing.T) {
 		t.Errorf("got %+v, %v; the service refused %q", n, err, f.Refused())
 	}
 }
+
+// TestStreamLosses tests that a stream without content that is lost has no losses.
+func TestStreamLosses(t *testing.T) {
+	c, _ := strict(t, bedrock.Options{}, fakebedrock.Options{})
+	req := ask("Hi.")
+	req.Stream = true
+	if res, err := upstream.Collect(context.Background(), c, req); err != nil || len(res.Losses) > 0 {
+		t.Errorf("got %v, %v", res.Losses, err)
+	}
+}

@@ -141,7 +141,11 @@ func appendEvent(dst []byte, m *eventstream.Message) ([]byte, error) {
 		if err := json.Unmarshal(m.Payload, &chunk); err != nil {
 			return dst, fmt.Errorf("bedrock: a chunk of the stream is not a JSON object with bytes in base64: %w", err)
 		}
-		return appendSSE(dst, eventName(chunk.Bytes), chunk.Bytes), nil
+		name := eventName(chunk.Bytes)
+		if name == "message_stop" {
+			chunk.Bytes = withoutMetrics(chunk.Bytes)
+		}
+		return appendSSE(dst, name, chunk.Bytes), nil
 	case eventstreamapi.ExceptionMessageType:
 		e := parseError(header(m, eventstreamapi.ExceptionTypeHeader), m.Payload)
 		return appendSSE(dst, "error", e.document("")), io.EOF
@@ -151,6 +155,22 @@ func appendEvent(dst []byte, m *eventstream.Message) ([]byte, error) {
 	default:
 		return dst, fmt.Errorf("bedrock: a frame of the stream has the unknown type %q", kind)
 	}
+}
+
+// withoutMetrics returns the document of the last event without the metrics of the service,
+// which, like those in its headers, are not part of the response.
+func withoutMetrics(document []byte) []byte {
+	const name = "amazon-bedrock-invocationMetrics"
+	if !bytes.Contains(document, []byte(name)) {
+		return document
+	}
+	var members map[string]json.RawMessage
+	if json.Unmarshal(document, &members) != nil {
+		return document // the reader of Messages reports it
+	}
+	delete(members, name)
+	b, _ := json.Marshal(members) // values that were decoded can be encoded
+	return b
 }
 
 // header returns the value of a header of a frame, or "" unless it is a string.

@@ -2,11 +2,14 @@ package bedrock
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -33,7 +36,7 @@ var events = []string{
 	"event: content_block_delta\ndata: " + documents[2] + "\n\n",
 	"data: {\"index\":0,\ndata: \ndata: \"type\":\"content_block_stop\"}\n\n",
 	"event: message_delta\ndata: " + documents[4] + "\n\n",
-	"event: message_stop\ndata: " + documents[5] + "\n\n",
+	"event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n",
 }
 
 // stream returns the frames of documents, and the offsets at which they end.
@@ -192,6 +195,18 @@ func TestStreamErrors(t *testing.T) {
 	}
 }
 
+func TestMetrics(t *testing.T) {
+	for document, want := range map[string]string{
+		`{"type":"message_stop"}`: `{"type":"message_stop"}`,
+		`{"type":"message_stop","a":{"b": 1},"amazon-bedrock-invocationMetrics":{}}`: `{"a":{"b":1},"type":"message_stop"}`,
+		`{"type":"message_stop","amazon-bedrock-invocationMetrics":`:                 `{"type":"message_stop","amazon-bedrock-invocationMetrics":`,
+	} {
+		if got := string(withoutMetrics([]byte(document))); got != want {
+			t.Errorf("%s became %s, want %s", document, got, want)
+		}
+	}
+}
+
 // FuzzFrames compares the reader with package eventstream.
 func FuzzFrames(f *testing.F) {
 	text, ends := stream()
@@ -252,7 +267,11 @@ func decoded(text []byte) (sse string, complete bool) {
 		if err != nil {
 			return b.String(), false
 		}
-		if name := eventName(doc); name != "" {
+		name := eventName(doc)
+		if name == "message_stop" {
+			doc = withoutMetrics(doc)
+		}
+		if name != "" {
 			fmt.Fprintf(&b, "event: %s\n", name)
 		}
 		for line := range strings.SplitSeq(strings.ReplaceAll(string(doc), "\r", "\n"), "\n") {
@@ -278,3 +297,53 @@ func BenchmarkFrames(b *testing.B) {
 		}
 	}
 }
+
+// TestBodyHash tests that hashing a body does not copy it.
+func TestBodyHash(t *testing.T) {
+	text := strings.Repeat("x", 8<<20)
+	r, err := http.NewRequest(http.MethodPost, "http://127.0.0.1", strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	hash, err := bodyHash(r)
+	if sum := sha256.Sum256([]byte(text)); err != nil || hash != hex.EncodeToString(sum[:]) {
+		t.Errorf("got %s, %v", hash, err)
+	}
+	if n := testing.AllocsPerRun(5, func() { _, _ = bodyHash(r) }); n > 10 {
+		t.Errorf("hashing allocates %v times", n)
+	}
+	if sent, _ := io.ReadAll(r.Body); len(sent) != len(text) {
+		t.Errorf("the body has %d bytes after it was hashed", len(sent))
+	}
+	r.GetBody = nil
+	if _, err := bodyHash(r); err == nil {
+		t.Error("no error for a body that can be read only once")
+	}
+	r.Body = http.NoBody
+	if hash, err := bodyHash(r); err != nil || hash != "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" {
+		t.Errorf("no body: got %s, %v", hash, err)
+	}
+}
+
+// BenchmarkEvents measures the other direction.
+func BenchmarkEvents(b *testing.B) {
+	o := &responseWriter{w: discard{}}
+	o.Header().Set("Content-Type", "text/event-stream")
+	o.WriteHeader(http.StatusOK)
+	event := []byte(events[2])
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := o.Write(event); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// A discard is an [http.ResponseWriter] that keeps nothing.
+type discard struct{}
+
+var noHeader = make(http.Header)
+
+func (discard) Header() http.Header         { return noHeader }
+func (discard) WriteHeader(int)             {}
+func (discard) Write(p []byte) (int, error) { return len(p), nil }

@@ -345,6 +345,9 @@ func (o *response) event(text string) error {
 		x, message := exceptionOf([]byte(data))
 		return o.write(Exception(strings.ToLower(x.name[:1])+x.name[1:], message))
 	}
+	if name == "message_stop" {
+		data = strings.TrimSuffix(data, "}") + `,"amazon-bedrock-invocationMetrics":{"inputTokenCount":3,"outputTokenCount":5,"invocationLatency":1177,"firstByteLatency":442}}`
+	}
 	return o.write(Chunk(data))
 }
 
