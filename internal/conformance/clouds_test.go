@@ -1,19 +1,24 @@
 package conformance
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
 	"strings"
 	"testing"
 
+	gocmp "github.com/google/go-cmp/cmp"
 	"google.golang.org/genai"
 
 	"github.com/polywire/polywire/upstream"
 )
 
 // Values of call.Cloud.
-const vertexCloud = "vertex"
+const (
+	vertexCloud  = "vertex"
+	bedrockCloud = "bedrock"
+)
 
 // A cloudSDK is a client that is configured for a cloud.
 type cloudSDK struct {
@@ -34,17 +39,23 @@ func (s cloudSDK) count(ctx context.Context, c call) (int64, error) {
 // bothClouds runs a scenario plain and streamed, with each client for each cloud.
 func bothClouds(t *testing.T, f func(t *testing.T, c cloudSDK, stream bool)) {
 	t.Helper()
-	for _, cloud := range []string{vertexCloud} {
-		both(t, func(t *testing.T, c sdk, stream bool) { f(t, cloudSDK{c, cloud}, stream) })
+	for _, cloud := range []string{vertexCloud, bedrockCloud} {
+		t.Run(cloud, func(t *testing.T) {
+			both(t, func(t *testing.T, c sdk, stream bool) { f(t, cloudSDK{c, cloud}, stream) })
+		})
 	}
 }
 
-const cloudModel = "claude-sonnet-4-5@20250929"
+// cloudModels are names that the clouds give to a model.
+var cloudModels = map[string]string{
+	vertexCloud:  "claude-sonnet-4-5@20250929",
+	bedrockCloud: "arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+}
 
-// cloudRequest is request with a name that a cloud gives to a model.
-func cloudRequest(turns arr, more obj) obj {
+// request is request with a name that the cloud gives to a model.
+func (s cloudSDK) request(turns arr, more obj) obj {
 	r := request(turns, more)
-	r["model"] = cloudModel
+	r["model"] = cloudModels[s.cloud]
 	return r
 }
 
@@ -54,13 +65,13 @@ func TestCloudTools(t *testing.T) {
 		s := serve(t, nil)
 		more := obj{"tools": arr{weather, clock}, "thinking": obj{"type": "enabled", "budget_tokens": 1024}}
 		question := user("echo: think Two calls.\necho: say Let me look.\necho: call weather {\"city\":\"Oslo\"}, clock")
-		a := s.mustAsk(t, c, stream, cloudRequest(arr{question}, more))
+		a := s.mustAsk(t, c, stream, c.request(arr{question}, more))
 		wantKinds(t, a, "thinking", "text", "tool_use", "tool_use")
-		if a.StopReason != "tool_use" || a.Model != cloudModel {
+		if a.StopReason != "tool_use" || a.Model != cloudModels[c.cloud] {
 			t.Errorf("stop reason %q, model %q", a.StopReason, a.Model)
 		}
 		wantJSON(t, "input", obj{"city": "Oslo"}, a.Blocks[2].Input)
-		b := s.mustAsk(t, c, stream, cloudRequest(arr{question, a.Turn, results(t, a, "rain", "09:41")}, more))
+		b := s.mustAsk(t, c, stream, c.request(arr{question, a.Turn, results(t, a, "rain", "09:41")}, more))
 		wantLines(t, b, "weather answered: rain", "clock answered: 09:41")
 		if !strings.Contains(b.text(), "signed by echo") {
 			t.Errorf("the thinking was not returned unchanged:\n%s", b.text())
@@ -69,33 +80,50 @@ func TestCloudTools(t *testing.T) {
 }
 
 // TestCloudErrors checks that the clients read errors: of the request, of the key and of the
-// upstream, before and in a response.
+// upstream, before and in a response. Those of Bedrock have other forms.
 func TestCloudErrors(t *testing.T) {
+	type outcome struct {
+		status int
+		kind   string
+	}
+	outcomes := map[string][3]outcome{
+		vertexCloud:  {{400, "invalid_request_error"}, {401, "authentication_error"}, {529, "overloaded_error"}},
+		bedrockCloud: {{400, ""}, {403, ""}, {503, ""}},
+	}
 	bothClouds(t, func(t *testing.T, c cloudSDK, stream bool) {
+		check := func(s *server, err error, want outcome, text string) {
+			t.Helper()
+			var f *failure
+			if !errors.As(err, &f) {
+				t.Fatalf("got %v, want %v", err, want)
+			}
+			if f.Status != want.status || f.Type != want.kind || !strings.Contains(f.Cause, text) {
+				t.Errorf("got %v, want %v with %q", err, want, text)
+			}
+			if r := s.report(t); r.Err == nil || f.RequestID != r.ID {
+				t.Errorf("the client received request id %q, the host %q with error %v", f.RequestID, r.ID, r.Err)
+			}
+		}
+		want := outcomes[c.cloud]
 		s := serve(t, nil)
-		_, err := s.ask(t, c, stream, cloudRequest(arr{user(arr{text("")})}, nil))
-		wantFailure(t, s, err, http.StatusBadRequest, "invalid_request_error", "text content blocks must be non-empty")
+		_, err := s.ask(t, c, stream, c.request(arr{user(arr{text("")})}, nil))
+		check(s, err, want[0], "text content blocks must be non-empty")
 
-		_, err = c.ask(t.Context(), call{BaseURL: s.url, Key: "wrong", Stream: stream, Params: cloudRequest(arr{user("Hi.")}, nil)})
-		wantFailure(t, s, err, http.StatusUnauthorized, "authentication_error", "invalid x-api-key")
+		_, err = c.ask(t.Context(), call{BaseURL: s.url, Key: "wrong", Stream: stream, Params: c.request(arr{user("Hi.")}, nil)})
+		check(s, err, want[1], "invalid x-api-key")
 
-		up := upstream.Func(func(context.Context, *upstream.Request, *upstream.Writer) error {
-			return &upstream.Error{Code: upstream.CodeOverloaded, Text: "try later"}
-		})
-		s = serveModel(t, up, nil)
-		_, err = s.ask(t, c, stream, cloudRequest(arr{user("Hi.")}, nil))
-		wantFailure(t, s, err, 529, "overloaded_error", "try later")
+		overloaded := &upstream.Error{Code: upstream.CodeOverloaded, Text: "try later"}
+		s = serveModel(t, upstream.Func(func(context.Context, *upstream.Request, *upstream.Writer) error { return overloaded }), nil)
+		_, err = s.ask(t, c, stream, c.request(arr{user("Hi.")}, nil))
+		check(s, err, want[2], "try later")
 
 		if !stream {
 			return
 		}
 		s = serveModel(t, upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
-			if err := w.Text("Hello"); err != nil {
-				return err
-			}
-			return &upstream.Error{Code: upstream.CodeOverloaded, Text: "try later"}
+			return cmp.Or(w.Text("Hello"), error(overloaded))
 		}), nil)
-		if _, err := s.ask(t, c, stream, cloudRequest(arr{user("Hi.")}, nil)); err == nil || !strings.Contains(err.Error(), "try later") {
+		if _, err := s.ask(t, c, stream, c.request(arr{user("Hi.")}, nil)); err == nil || !strings.Contains(err.Error(), "try later") {
 			t.Errorf("error in the stream: %v", err)
 		}
 	})
@@ -103,16 +131,16 @@ func TestCloudErrors(t *testing.T) {
 
 // TestVertexCount counts tokens on the path of Vertex AI.
 func TestVertexCount(t *testing.T) {
-	each(t, func(t *testing.T, c sdk) {
-		s := serve(t, nil)
-		params := cloudRequest(arr{user("How many?")}, nil)
+	each(t, func(t *testing.T, client sdk) {
+		c, s := cloudSDK{client, vertexCloud}, serve(t, nil)
+		params := c.request(arr{user("How many?")}, nil)
 		delete(params, "max_tokens")
-		n, err := cloudSDK{c, vertexCloud}.count(t.Context(), call{BaseURL: s.url, Key: key, Params: params})
+		n, err := c.count(t.Context(), call{BaseURL: s.url, Key: key, Params: params})
 		if err != nil || n < 1 {
 			t.Fatalf("%d tokens, error %v", n, err)
 		}
 		r := s.report(t)
-		if r.Mode != "count" || r.Model != cloudModel || !strings.HasSuffix(r.Path, "/models/count-tokens:rawPredict") {
+		if r.Mode != "count" || r.Model != params["model"] || !strings.HasSuffix(r.Path, "/models/count-tokens:rawPredict") {
 			t.Errorf("report: %+v", r)
 		}
 	})
@@ -166,33 +194,27 @@ func TestGoogleVertex(t *testing.T) {
 	})
 }
 
-// TestVertexBetas checks that the betas of a client reach the upstream, and what its SDK
-// states about the version of the API.
-func TestVertexBetas(t *testing.T) {
-	each(t, func(t *testing.T, c sdk) {
+// TestCloudHeaders checks that the version of the API and the betas of a client reach the
+// upstream, wherever its SDK puts them.
+func TestCloudHeaders(t *testing.T) {
+	bothClouds(t, func(t *testing.T, c cloudSDK, stream bool) {
 		var header []upstream.HeaderField
 		s := serveModel(t, upstream.Func(func(_ context.Context, r *upstream.Request, w *upstream.Writer) error {
 			header = r.Header
 			return w.Text("Hello")
 		}), nil)
-		_, err := cloudSDK{c, vertexCloud}.ask(t.Context(), call{BaseURL: s.url, Key: key, Params: cloudRequest(arr{user("Hi.")}, nil),
+		_, err := c.ask(t.Context(), call{BaseURL: s.url, Key: key, Stream: stream, Params: c.request(arr{user("Hi.")}, nil),
 			Header: map[string]string{"anthropic-beta": "interleaved-thinking-2025-05-14"}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		version := "2026-10-21"
-		if older(c) {
+		if older(c.sdk) {
 			version = "2023-06-01"
 		}
-		want := map[string]string{"anthropic-version": version, "anthropic-beta": "interleaved-thinking-2025-05-14"}
-		for _, f := range header {
-			if f.Value != want[f.Name] {
-				t.Errorf("%s: %q, want %q", f.Name, f.Value, want[f.Name])
-			}
-			delete(want, f.Name)
-		}
-		if len(want) > 0 {
-			t.Errorf("missing headers: %v", want)
+		want := []upstream.HeaderField{{Name: "anthropic-version", Value: version}, {Name: "anthropic-beta", Value: "interleaved-thinking-2025-05-14"}}
+		if diff := gocmp.Diff(want, header); diff != "" {
+			t.Errorf("header (-want +got):\n%s", diff)
 		}
 	})
 }

@@ -11,6 +11,10 @@ type Document struct {
 	Body   string
 	Spans  []Span // members that adapters replace
 
+	// Lenient reports that the vendor's own server accepts the document, but a stricter one
+	// of the same format may not: encoded anew, the request has no loss and a stricter form.
+	Lenient bool
+
 	Request  any // the only request that the document represents, an *upstream.Request
 	Snapshot Snapshot
 }

@@ -3,6 +3,7 @@ package anthropic
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 
@@ -22,7 +23,9 @@ type Client struct {
 	rules        *platformRules
 	project      string
 	location     string
+	cloud        *lower.Cloud // what the platform does not accept; may be nil
 	allowBeta    func(string) bool
+	reportsBetas bool // betas that are not sent are losses
 	maxTokens    int64
 	outputLimits adapter.OutputLimits
 	targets      lower.Cache[targetKey]
@@ -69,7 +72,8 @@ func (c *Client) CountTokens(ctx context.Context, req *upstream.Request) (upstre
 		return upstream.TokenCount{}, p.Err
 	}
 	native := isNative(req.Header)
-	if p.Document == nil && !native && p.Request.Load {
+	loads := p.Document == nil && p.Request.Load && (!native || c.cloud != nil)
+	if loads || c.rules.wrapsCount && bedrockModel(p.Model) == "" {
 		return p.Estimate(), nil
 	}
 	body, err := p.countBody(native)
@@ -83,9 +87,14 @@ func (c *Client) CountTokens(ctx context.Context, req *upstream.Request) (upstre
 			return upstream.TokenCount{}, err
 		}
 	}
-	return c.client.Count(ctx, &p.Plan, &adapter.Request{
+	n, err := c.client.Count(ctx, &p.Plan, &adapter.Request{
 		Path: p.countPath(), Header: p.header, ClientHeader: p.clientHeader, Body: body,
 	}, decode)
+	var e *upstream.Error
+	if c.rules.wrapsCount && errors.As(err, &e) && (e.Code == upstream.CodeInvalid || e.Code == upstream.CodeNotFound) {
+		return p.Estimate(), nil // the model, or the region, does not count
+	}
+	return n, err
 }
 
 // Models returns all models that the server lists. For a platform without a list, which is

@@ -100,8 +100,11 @@ func (f family) hasSystemTurns() bool {
 
 // maxOutput returns the maximum output tokens of a model, or 0 if unknown.
 func (c *Client) maxOutput(model string) int64 {
-	if n, ok := c.outputLimits.Lookup(model); ok {
-		return n
+	name := bedrockModel(model)
+	for _, s := range [...]string{model, name, strings.TrimPrefix(name, "anthropic.")} {
+		if n, ok := c.outputLimits.Lookup(s); ok {
+			return n
+		}
 	}
 	return familyOf(model).maxOutput()
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/adapter"
-	"github.com/polywire/polywire/messages"
 )
 
 const defaultURL = "https://api.anthropic.com"
@@ -62,9 +61,12 @@ type Options struct {
 	// concurrent use. If it is nil, models are sent unchanged.
 	MapModel func(string) string
 
-	// AllowBeta reports whether a value of the client's anthropic-beta is sent. If it is
-	// nil, all values are sent. A request that uses a beta fails if the value is not
-	// sent.
+	// AllowBeta reports whether a value of the client's anthropic-beta is sent. A request
+	// that uses a beta fails if the value is not sent. If AllowBeta is nil, all values are
+	// sent to the vendor's API. Vertex and Bedrock reject values that they do not have, so
+	// only those that they are known to accept are sent, and others are reported as losses.
+	// AllowBeta replaces the list of these, so it can add new values. It gets them in the
+	// form of the client; a few have other names on a platform.
 	AllowBeta func(string) bool
 
 	// MaxTokens is the max_tokens of requests without one; the vendor requires it.
@@ -103,7 +105,7 @@ func New(opts *Options) (*Client, error) {
 		Model: o.MapModel, HTTPClient: o.HTTPClient, Header: o.Header,
 		// Rate limits. Headers about the host's account are not for clients.
 		ForwardedHeaders: []string{"Anthropic-Ratelimit-", "Anthropic-Priority-", "Anthropic-Fast-"},
-		Limits:           o.Limits, MaxResponse: o.MaxResponse, DecodeError: messages.DecodeError,
+		Limits:           o.Limits, MaxResponse: o.MaxResponse, DecodeError: rules.decodeError,
 	}
 	if o.Bearer || rules.bearer {
 		conf.KeyHeader = ""
@@ -114,7 +116,8 @@ func New(opts *Options) (*Client, error) {
 	}
 	c := &Client{client: server, platform: o.Platform, rules: rules, project: o.Project, location: o.Location, allowBeta: o.AllowBeta, maxTokens: o.MaxTokens, outputLimits: limits}
 	if c.allowBeta == nil {
-		c.allowBeta = func(string) bool { return true }
+		c.allowBeta, c.reportsBetas = rules.accepts, true
 	}
+	c.cloud = rules.cloud(c.allowBeta)
 	return c, nil
 }

@@ -6,9 +6,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/document"
+	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
@@ -40,12 +43,16 @@ func (c *Client) plan(n *upstream.Request) *plan {
 	if p.Document != nil || isNative(n.Header) {
 		p.setHeader(n.Header)
 	}
+	if p.Document != nil && !c.cloud.Accepts(n) {
+		p.Document = nil
+	}
 	if c.rules.version == "" && p.header.Get(versionHeader) == "" {
 		p.header.Set(versionHeader, defaultVersion)
 	}
 	if p.Document == nil {
 		p.Lower()
 	}
+	p.setBetas()
 	p.Err = cmp.Or(p.checkModel(), p.Err)
 	return p
 }
@@ -79,8 +86,11 @@ func (p *plan) setHeader(fields []upstream.HeaderField) {
 	for _, f := range fields {
 		switch http.CanonicalHeaderKey(f.Name) {
 		case versionHeader:
-			if c.rules.version == "" {
+			switch {
+			case c.rules.version == "":
 				h.Set(versionHeader, f.Value)
+			case f.Value != defaultVersion:
+				p.Losses = append(p.Losses, lower.CloudVersion.At(lower.HeaderPath(versionHeader).String()))
 			}
 		case betaHeader:
 			lines = append(lines, f.Value)
@@ -91,9 +101,53 @@ func (p *plan) setHeader(fields []upstream.HeaderField) {
 			p.clientHeader.Add(f.Name, f.Value)
 		}
 	}
-	p.betas = slices.DeleteFunc(codec.HeaderList(lines...), func(b string) bool { return !c.allowBeta(b) })
-	if len(p.betas) > 0 && !c.rules.betaMember {
-		h.Set(betaHeader, strings.Join(p.betas, ","))
+	var renamed []string
+	for _, b := range codec.HeaderList(lines...) {
+		switch {
+		case !c.allowBeta(b):
+			if c.reportsBetas && len(p.Losses) < loss.MaxPaths {
+				p.Losses = append(p.Losses, betaLoss(b))
+			}
+		case c.rules.renamedBetas[b] != "":
+			renamed = append(renamed, c.rules.renamedBetas[b])
+		default:
+			p.betas = append(p.betas, b)
+		}
+	}
+	for _, b := range renamed {
+		p.addBeta(b)
+	}
+}
+
+// betaLoss returns the loss of a beta.
+func betaLoss(beta string) content.Loss {
+	at := lower.HeaderPath(betaHeader)
+	if loss.IsPlainName(beta) {
+		at = at.Member(beta)
+	}
+	return lower.CloudBeta.At(at.String())
+}
+
+func (p *plan) addBeta(beta string) {
+	if !slices.Contains(p.betas, beta) {
+		p.betas = append(p.betas, beta)
+	}
+}
+
+// setBetas sets the header for betas, with those that tools need on the platform.
+func (p *plan) setBetas() {
+	tools := p.Source.Tools
+	if p.Document == nil {
+		tools = p.Request.Tools
+	}
+	for _, b := range p.client.rules.toolBetas {
+		uses := func(t content.Tool) bool { return strings.HasPrefix(t.Kind, b.prefix) }
+		if slices.ContainsFunc(tools, uses) {
+			p.addBeta(b.beta)
+		}
+	}
+	if len(p.betas) > 0 && !p.client.rules.betaMember {
+		p.header.Set(betaHeader, strings.Join(p.betas, ","))
 	}
 }
 

@@ -3,15 +3,22 @@ package anthropic
 import (
 	"cmp"
 	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/messages"
+	"github.com/polywire/polywire/upstream"
 )
 
 // A Platform is a service with Claude models. The zero Platform is the vendor's API, and
@@ -45,17 +52,150 @@ type platformRules struct {
 	// wrapsCount means that a count request contains a whole request for a response. Others
 	// have the model in the document, wherever other requests have it.
 	wrapsCount bool
+
+	decodeError func(status int, h http.Header, body []byte) *upstream.Error
+
+	// betas are the betas that the platform accepts. If there are none, it accepts all but
+	// noBetas.
+	betas, noBetas []string
+
+	// renamedBetas are betas that have another name here.
+	renamedBetas map[string]string
+
+	// toolBetas are the betas that built-in tools need here, by the beginnings of the tools'
+	// kinds. At the vendor's API these tools need none.
+	toolBetas []toolBeta
+
+	noTools, noCalls []string // see [lower.Cloud]
+
+	noLinks bool // links to files are not accepted
+	noTiers bool // service tiers are not accepted
+	noGeo   bool // inference_geo is not accepted: the place is that of the endpoint
 }
 
+type toolBeta struct{ prefix, beta string }
+
+// The tools that run on the vendor's servers, and the parts of their calls and results.
+var (
+	vendorTools = []string{"web_fetch_", "code_execution_", "advisor_", "mcp_toolset"}
+	vendorCalls = []string{"web_fetch", "code_execution", "bash_code_execution", "text_editor_code_execution", "advisor",
+		"mcp_tool_", "container_upload"}
+)
+
+// platforms are the rules of all platforms.
+//
+// Paths and members are those of the vendor's SDK for Go, version 1.84. Betas are those that
+// the table of BerriAI/litellm, anthropic_beta_headers_config.json, had in November 2026.
+// Tools and sources are those of the pages about features at platform.claude.com at that time,
+// which list the platforms that have them.
 var platforms = map[Platform]*platformRules{
-	"":              {versions: []string{"v1"}},
-	PlatformFoundry: {versions: []string{"v1"}, noModels: true},
+	"": {versions: []string{"v1"}, decodeError: messages.DecodeError},
+	PlatformFoundry: {
+		versions: []string{"v1"}, noModels: true, decodeError: messages.DecodeError,
+		noBetas: strings.Fields(`advisor-tool-2026-03-01 compact-2026-01-12 fast-mode-2026-02-01
+			fine-grained-tool-streaming-2025-05-14 output-128k-2025-02-19 thinking-binding-controls-2026-08-01
+			token-efficient-tools-2025-02-19`),
+		noTools: []string{"advisor_"}, noCalls: []string{"advisor"},
+	},
 	PlatformVertex: {
 		inPath: true, version: "vertex-2023-10-16", versions: []string{"v1", "v1beta1"}, bearer: true, noModels: true,
+		decodeError: decodeVertexError,
+		betas: strings.Fields(`compact-2026-01-12 compact-2026-09-04 computer-use-2025-01-24 computer-use-2025-11-24
+			context-1m-2025-08-07 context-management-2025-06-27 dangerous-tool-use-2026-09-03
+			interleaved-thinking-2025-05-14 per-turn-control-2026-07-01 thinking-binding-controls-2026-08-01
+			thinking-display-updates-2026-08-18 tool-search-tool-2025-10-19 web-search-2025-03-05`),
+		renamedBetas: map[string]string{"advanced-tool-use-2025-11-20": toolSearchBeta},
+		toolBetas:    []toolBeta{{"tool_search_tool_", toolSearchBeta}, {"web_search_", "web-search-2025-03-05"}},
+		noTools:      vendorTools, noCalls: vendorCalls, noLinks: true, noTiers: true, noGeo: true,
 	},
 	PlatformBedrock: {
-		inPath: true, version: "bedrock-2023-05-31", betaMember: true, streamInPath: true, bearer: true, noModels: true, wrapsCount: true,
+		inPath: true, version: "bedrock-2023-05-31", betaMember: true, streamInPath: true, bearer: true, noModels: true,
+		wrapsCount: true, decodeError: messages.DecodeError,
+		betas: strings.Fields(`compact-2026-01-12 computer-use-2025-01-24 computer-use-2025-11-24 context-1m-2025-08-07
+			context-management-2025-06-27 dangerous-tool-use-2026-09-03 effort-2025-11-24
+			fine-grained-tool-streaming-2025-05-14 mid-conversation-output-config-2026-07-01
+			mid-conversation-tool-changes-2026-07-01 thinking-binding-controls-2026-08-01
+			thinking-display-updates-2026-08-18 tool-search-tool-2025-10-19`),
+		renamedBetas: map[string]string{"advanced-tool-use-2025-11-20": toolSearchBeta},
+		toolBetas:    []toolBeta{{"tool_search_tool_", toolSearchBeta}},
+		noTools:      slices.Concat(vendorTools, []string{"web_search_"}), noCalls: slices.Concat(vendorCalls, []string{"web_search"}),
+		noLinks: true, noTiers: true, noGeo: true,
 	},
+}
+
+const toolSearchBeta = "tool-search-tool-2025-10-19"
+
+// betaMembers are the members that need one of several betas. A platform that accepts none of
+// these rejects the member.
+var betaMembers = []struct {
+	name  string
+	rule  *loss.Rule
+	betas []string
+}{
+	{"billing_policy", lower.CloudHint, []string{"user-profiles-billing-2026-10-01"}},
+	{"cache_control.scope", lower.CloudHint, []string{scopeBeta}},
+	{"compaction", lower.CloudSetting, []string{"compact-2026-09-04"}},
+	{"container", lower.CloudSetting, []string{"code-execution-2025-05-22", "code-execution-2025-08-25", "skills-2025-10-02"}},
+	{"context_management", lower.CloudSetting, []string{"context-management-2025-06-27", "compact-2026-01-12"}},
+	{"diagnostics", lower.CloudHint, []string{"cache-diagnosis-2026-04-07"}},
+	{"fallback_credit_token", lower.CloudHint, []string{"fallback-credit-2026-06-01", "fallback-credit-2026-07-01"}},
+	{"fallbacks", lower.CloudInfluence, []string{"server-side-fallback-2026-06-01", "server-side-fallback-2026-07-01"}},
+	{"mcp_servers", lower.CloudSetting, []string{"mcp-client-2025-04-04", "mcp-client-2025-11-20", "mcp-client-2026-09-15"}},
+	{"output_config.task_budget", lower.CloudSetting, []string{"task-budgets-2026-03-13"}},
+	{"speed", lower.CloudHint, []string{"fast-mode-2026-02-01"}},
+	{"thread", lower.CloudState, []string{"message-threads-2026-08-12"}},
+}
+
+const (
+	scopeBeta = "prompt-caching-scope-2026-01-05"
+	filesBeta = "files-api-2025-04-14"
+	codeBeta  = "code-execution-2025-08-25"
+)
+
+// accepts reports whether the platform is known to accept a beta.
+func (r *platformRules) accepts(beta string) bool {
+	if r.betas == nil {
+		return !slices.Contains(r.noBetas, beta)
+	}
+	return slices.Contains(r.betas, beta) || r.renamedBetas[beta] != ""
+}
+
+// cloud returns what the platform does not accept, given which betas are sent, or nil if it
+// accepts everything.
+func (r *platformRules) cloud(isSent func(beta string) bool) *lower.Cloud {
+	if r.betas == nil && r.noBetas == nil {
+		return nil
+	}
+	c := &lower.Cloud{Format: messages.Format, Members: make(map[string]*loss.Rule), Tools: r.noTools, Calls: r.noCalls,
+		NoTiers: r.noTiers, NoFiles: !isSent(filesBeta), NoLinks: r.noLinks}
+	for _, m := range betaMembers {
+		if !slices.ContainsFunc(m.betas, isSent) {
+			c.Members[m.name] = m.rule
+		}
+	}
+	if r.noGeo {
+		c.Members["inference_geo"] = lower.CloudLocation
+	}
+	if !isSent(scopeBeta) {
+		c.MarkMembers = []string{"scope"}
+	}
+	if !isSent(codeBeta) {
+		c.ToolMembers = map[string]*loss.Rule{"allowed_callers": lower.CloudInfluence}
+	}
+	return c
+}
+
+// decodeVertexError decodes an error of the vendor, or one of Google Cloud, which refuses
+// requests before they reach the vendor's part of the service.
+func decodeVertexError(status int, h http.Header, body []byte) *upstream.Error {
+	doc := gjson.ParseBytes(body)
+	if doc.IsArray() {
+		doc = doc.Get("0")
+	}
+	if e := doc.Get("error"); gjson.ValidBytes(body) && e.Get("code").Type == gjson.Number && !e.Get("type").Exists() {
+		return generatecontent.DecodeError(status, h, body)
+	}
+	return messages.DecodeError(status, h, body)
 }
 
 // setPlatform checks the options of a platform and sets their defaults. It returns the
@@ -128,7 +268,7 @@ func (p *plan) countPath() string {
 	case PlatformVertex:
 		return c.vertexPath("count-tokens") + ":rawPredict"
 	case PlatformBedrock:
-		return bedrockPath(p.Model) + "/count-tokens"
+		return bedrockPath(bedrockModel(p.Model)) + "/count-tokens" // profiles cannot count
 	}
 	return "/messages/count_tokens" + p.query()
 }
@@ -144,6 +284,16 @@ func (c *Client) vertexPath(model string) string {
 // signatures of requests escape: an ARN has colons and slashes.
 func bedrockPath(model string) string {
 	return "/model/" + strings.ReplaceAll(url.QueryEscape(model), "+", "%20")
+}
+
+// bedrockModel returns the name of a model of Bedrock, such as "anthropic.claude-opus-4-6-v1",
+// that is at the end of the name or ARN of an inference profile. Profiles that the host has made
+// have no such name; then it returns "".
+func bedrockModel(name string) string {
+	if i := strings.LastIndex(name, "anthropic."); i >= 0 {
+		return name[i:]
+	}
+	return ""
 }
 
 // checkModel returns a violation if the model cannot be in a path.

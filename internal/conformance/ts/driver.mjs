@@ -2,6 +2,7 @@
 // and writes one response or error as a line of JSON to standard output.
 import { createInterface } from 'node:readline';
 import Anthropic, { APIError } from '@anthropic-ai/sdk';
+import { AnthropicBedrock } from '@anthropic-ai/bedrock-sdk';
 import { AnthropicVertex } from '@anthropic-ai/vertex-sdk';
 
 console.warn = () => {}; // the SDK prints that some models are deprecated
@@ -35,6 +36,8 @@ function viewModel(m) {
 function open(call) {
   const options = { maxRetries: 0, defaultHeaders: call.header ?? {} };
   switch (call.cloud) {
+    case 'bedrock':
+      return new AnthropicBedrock({ ...options, baseURL: call.base_url, awsRegion: 'us-east-1', apiKey: call.key });
     case 'vertex': {
       // Its base URL includes the version of Google's API.
       const authClient = { getRequestHeaders: async () => new Headers({ authorization: `Bearer ${call.key}` }) };
