@@ -106,7 +106,9 @@ var platforms = map[Platform]*platformRules{
 			thinking-display-updates-2026-08-18 tool-search-tool-2025-10-19 web-search-2025-03-05`),
 		renamedBetas: map[string]string{"advanced-tool-use-2025-11-20": toolSearchBeta},
 		toolBetas:    []toolBeta{{"tool_search_tool_", toolSearchBeta}, {"web_search_", "web-search-2025-03-05"}},
-		noTools:      vendorTools, noCalls: vendorCalls, noLinks: true, noTiers: true, noGeo: true,
+		// Of web search it has the first version, which does not filter results by code.
+		noTools: slices.Concat(vendorTools, []string{"web_search_2026"}), noCalls: vendorCalls,
+		noLinks: true, noTiers: true, noGeo: true,
 	},
 	PlatformBedrock: {
 		inPath: true, version: "bedrock-2023-05-31", betaMember: true, streamInPath: true, bearer: true, noModels: true,
