@@ -2,6 +2,8 @@ package e2e
 
 import (
 	"context"
+	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/polywire/polywire/internal/fake"
@@ -17,69 +19,42 @@ import (
 // clouds are adapters of vendors' models at clouds. They differ from those of the vendors in
 // paths, keys, and what the cloud does not accept.
 var clouds = map[string]adapter{
-	"vertex claude":          {toClaude, "messages", "claude-sonnet-4-5@20250929", startClaude(vendoranthropic.Vertex), nil},
-	"bedrock claude":         {toClaude, "messages", "eu.anthropic.claude-sonnet-4-5-20250929-v1:0", startClaude(vendoranthropic.Bedrock), nil},
-	"foundry claude":         {toClaude, "messages", "claude-sonnet-4-5", startClaude(vendoranthropic.Foundry), nil},
-	"vertex gemini":          {toGemini, "generatecontent", "gemini-3.8-flash", startVertexGemini, nil},
-	"azure chat":             {toChat, "", "gpt-4.1", azureChat("v1"), nil},
-	"azure chat, dated":      {toChat, "", "gpt-4.1", azureChat("2024-10-21"), nil},
-	"azure responses":        {toResp, "", "gpt-5.6", azureResponses("v1"), nil},
-	"azure responses, dated": {toResp, "", "gpt-5.6", azureResponses("2025-04-01-preview"), nil},
+	"vertex claude":          {toClaude, "messages", "claude-sonnet-4-5@20250929", startClaude(vendoranthropic.Vertex), claudeAt(vendoranthropic.Vertex), 0},
+	"bedrock claude":         {toClaude, "messages", "eu.anthropic.claude-sonnet-4-5-20250929-v1:0", startClaude(vendoranthropic.Bedrock), claudeAt(vendoranthropic.Bedrock), 0},
+	"foundry claude":         {toClaude, "messages", "claude-sonnet-4-5", startClaude(vendoranthropic.Foundry), claudeAt(vendoranthropic.Foundry), 0},
+	"vertex gemini":          {toGemini, "generatecontent", "gemini-3.8-flash", startVertexGemini, vertexGeminiAt, 3},
+	"azure chat":             {toChat, "", "gpt-4.1", startAzure("v1"), azureChatAt("v1"), 3},
+	"azure chat, dated":      {toChat, "", "gpt-4.1", startAzure("2024-10-21"), azureChatAt("2024-10-21"), 3},
+	"azure responses":        {toResp, "", "gpt-5.6", startAzureResponses("v1"), azureResponsesAt("v1"), 3},
+	"azure responses, dated": {toResp, "", "gpt-5.6", startAzureResponses("2025-04-01-preview"), azureResponsesAt("2025-04-01-preview"), 3},
 }
 
-// deployments are the models of the deployments at Azure.
-var deployments = map[string]string{"prod-chat": "gpt-4.1", "prod": "gpt-5.6"}
+// hostToken returns hostKey as a token.
+func hostToken(context.Context) (string, error) { return hostKey, nil }
 
-// azure starts a fake of Azure and returns it with the options of its client.
-func azure(t testing.TB, v vendor, version string) (*vendoropenai.Server, *openai.Options) {
-	f := vendoropenai.New(t, vendoropenai.Options{
-		Key: hostKey, Forbid: v.forbid, TrustSignatures: v.trust, Azure: version, Deployments: deployments,
-	})
-	o := &openai.Options{BaseURL: f.Base(), Key: hostKey, HTTPClient: httpClient(t), Dialect: openai.Dialect{Kind: openai.ServerAzure},
-		Deployments: map[string]string{"gpt-4.1": "prod-chat", "gpt-5.6": "prod"}}
-	if version != "v1" {
-		o.APIVersion, o.Key, o.KeyFunc = version, "", hostToken
-	}
-	return f, o
-}
-
-func azureChat(version string) func(testing.TB, vendor) (upstream.Upstream, *fake.Server) {
+func startClaude(p vendoranthropic.Platform) func(testing.TB, vendor) (upstream.Upstream, *fake.Server) {
 	return func(t testing.TB, v vendor) (upstream.Upstream, *fake.Server) {
-		f, o := azure(t, v, version)
-		up, err := openai.New(o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return up, f.Server
+		f := vendoranthropic.New(t, vendoranthropic.Options{
+			Key: hostKey, Forbid: v.forbid, TrustSignatures: v.trust, KeepThinking: v.keep, Platform: p,
+		})
+		return claudeAt(p)(t, f.URL, httpClient(t)), f.Server
 	}
 }
 
-func azureResponses(version string) func(testing.TB, vendor) (upstream.Upstream, *fake.Server) {
-	return func(t testing.TB, v vendor) (upstream.Upstream, *fake.Server) {
-		f, o := azure(t, v, version)
-		up, err := openai.NewResponses(o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return up, f.Server
-	}
-}
-
-func startClaude(p vendoranthropic.Platform) func(t testing.TB, v vendor) (upstream.Upstream, *fake.Server) {
-	return func(t testing.TB, v vendor) (upstream.Upstream, *fake.Server) {
-		f := vendoranthropic.New(t, vendoranthropic.Options{Key: hostKey, Forbid: v.forbid, KeepThinking: v.keep, Platform: p})
-		o := anthropic.Options{BaseURL: f.URL, Key: hostKey, HTTPClient: httpClient(t), Platform: anthropic.Platform(p)}
+func claudeAt(p vendoranthropic.Platform) func(testing.TB, string, *http.Client) upstream.Upstream {
+	return func(t testing.TB, url string, c *http.Client) upstream.Upstream {
+		o := &anthropic.Options{BaseURL: url, Key: hostKey, HTTPClient: c, Platform: anthropic.Platform(p)}
 		switch p {
 		case vendoranthropic.Vertex:
 			o.Project, o.Location = "my-project", "europe-west1"
 		case vendoranthropic.Foundry:
 			o.BaseURL += "/anthropic"
 		}
-		up, err := anthropic.New(&o)
+		up, err := anthropic.New(o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return up, f.Server
+		return up
 	}
 }
 
@@ -88,12 +63,76 @@ func startVertexGemini(t testing.TB, v vendor) (upstream.Upstream, *fake.Server)
 		Key: hostKey, Forbid: v.forbid, TrustSignatures: v.trust, KeepSignatures: v.keep, NoDummies: v.keep && !v.mixed,
 		Vertex: "p/locations/global",
 	})
-	up, err := gemini.New(&gemini.Options{BaseURL: f.URL, Project: "p", Location: "global", KeyFunc: hostToken, HTTPClient: httpClient(t)})
+	return vertexGeminiAt(t, f.URL, httpClient(t)), f.Server
+}
+
+func vertexGeminiAt(t testing.TB, url string, c *http.Client) upstream.Upstream {
+	up, err := gemini.New(&gemini.Options{BaseURL: url, Project: "p", Location: "global", KeyFunc: hostToken, HTTPClient: c})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return up, f.Server
+	return up
 }
 
-// hostToken returns hostKey as a token.
-func hostToken(context.Context) (string, error) { return hostKey, nil }
+// azureFake starts a fake with two deployments that have names of their own, and others with
+// the names of their models.
+func azureFake(t testing.TB, v vendor, version string) *vendoropenai.Server {
+	models := map[string]string{"prod-chat": "gpt-4.1", "prod": "gpt-5.6"}
+	for _, list := range families {
+		for _, name := range list {
+			models[name] = name
+		}
+	}
+	return vendoropenai.New(t, vendoropenai.Options{
+		Key: hostKey, Forbid: v.forbid, TrustSignatures: v.trust, Azure: version, Deployments: models,
+	})
+}
+
+// azureOptions returns options for a version of the API at the vendor's URL, with a key for
+// v1 and a token for the others.
+func azureOptions(url, version string, c *http.Client) *openai.Options {
+	url = strings.TrimSuffix(url, "/v1")
+	if version == "v1" {
+		url += "/openai/v1"
+	}
+	o := &openai.Options{BaseURL: url, Key: hostKey, HTTPClient: c, Dialect: openai.Dialect{Kind: openai.ServerAzure},
+		Deployments: map[string]string{"gpt-4.1": "prod-chat", "gpt-5.6": "prod"}}
+	if version != "v1" {
+		o.APIVersion, o.Key, o.KeyFunc = version, "", hostToken
+	}
+	return o
+}
+
+func startAzure(version string) func(testing.TB, vendor) (upstream.Upstream, *fake.Server) {
+	return func(t testing.TB, v vendor) (upstream.Upstream, *fake.Server) {
+		f := azureFake(t, v, version)
+		return azureChatAt(version)(t, f.URL, httpClient(t)), f.Server
+	}
+}
+
+func startAzureResponses(version string) func(testing.TB, vendor) (upstream.Upstream, *fake.Server) {
+	return func(t testing.TB, v vendor) (upstream.Upstream, *fake.Server) {
+		f := azureFake(t, v, version)
+		return azureResponsesAt(version)(t, f.URL, httpClient(t)), f.Server
+	}
+}
+
+func azureChatAt(version string) func(testing.TB, string, *http.Client) upstream.Upstream {
+	return func(t testing.TB, url string, c *http.Client) upstream.Upstream {
+		up, err := openai.New(azureOptions(url, version, c))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return up
+	}
+}
+
+func azureResponsesAt(version string) func(testing.TB, string, *http.Client) upstream.Upstream {
+	return func(t testing.TB, url string, c *http.Client) upstream.Upstream {
+		up, err := openai.NewResponses(azureOptions(url, version, c))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return up
+	}
+}

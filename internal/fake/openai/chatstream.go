@@ -11,7 +11,7 @@ func (an *answer) chatStream() []fake.Step {
 	w := chatWriter{an: an, q: an.ask.server.opts.Quirks}
 	options := an.ask.doc.Get("stream_options")
 	w.asked = options.True("include_usage")
-	if w.q.FilterFirst {
+	if _, isReply := firstPiece(an.pieces).(fake.Reply); w.q.FilterFirst && !isReply {
 		w.raw(fake.Join("choices", "[]", "created", "0", "id", `""`, "model", `""`, "object", `""`,
 			"prompt_filter_results", `[{"prompt_index":0,"content_filter_results":{"hate":{"filtered":false,"severity":"safe"}}}]`))
 	}
@@ -33,6 +33,14 @@ func (s *Server) filtered() string {
 		return ""
 	}
 	return `{"hate":{"filtered":false,"severity":"safe"},"protected_material_text":{"detected":false,"filtered":false}}`
+}
+
+// firstPiece returns the first piece, or nil.
+func firstPiece(pieces []fake.Piece) fake.Piece {
+	if len(pieces) == 0 {
+		return nil
+	}
+	return pieces[0]
 }
 
 type chatWriter struct {
