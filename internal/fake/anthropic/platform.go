@@ -153,13 +153,12 @@ func cloudBody(body []byte, version string, noModel bool) (map[string]json.RawMe
 	if err := json.Unmarshal(body, &doc); err != nil {
 		return nil, &refusal{rule: "json", message: "The request body is not valid JSON: " + err.Error()}
 	}
-	if got := string(doc["anthropic_version"]); got != strconv.Quote(version) {
+	if got := string(doc["anthropic_version"]); got != strconv.Quote(version) && got != `"2026-10-21"` {
 		return nil, &refusal{rule: "version", message: "anthropic_version: Input should be '" + version + "', not " + got}
 	}
 	if noModel && doc["model"] != nil {
 		return nil, &refusal{rule: "shape", message: "model: Extra inputs are not permitted"}
 	}
-	delete(doc, "anthropic_version")
 	return doc, nil
 }
 
@@ -202,6 +201,10 @@ func finish(api *fake.Request, doc map[string]json.RawMessage, betas, known, too
 	model, _, _ = strings.Cut(strings.ReplaceAll(model, "@", "-"), "-v1")
 	doc["model"] = quote(model)
 	api.Header.Set("Anthropic-Version", "2023-06-01")
+	if string(doc["anthropic_version"]) == `"2026-10-21"` {
+		api.Header.Set("Anthropic-Version", "2026-10-21")
+	}
+	delete(doc, "anthropic_version")
 	api.Header.Set("X-Api-Key", strings.TrimPrefix(api.Header.Get("Authorization"), "Bearer "))
 	api.Header.Del("Authorization")
 	if slices.Contains(betas, "tool-search-tool-2025-10-19") { // the vendor's API has no such beta
@@ -252,7 +255,7 @@ var (
 		context-1m-2025-08-07 context-management-2025-06-27 interleaved-thinking-2025-05-14
 		thinking-binding-controls-2026-08-01 thinking-display-updates-2026-08-18 tool-search-tool-2025-10-19 web-search-2025-03-05`)
 	bedrockBetas = strings.Fields(`compact-2026-01-12 computer-use-2025-01-24 computer-use-2025-11-24 context-1m-2025-08-07
-		context-management-2025-06-27 effort-2025-11-24 fine-grained-tool-streaming-2025-05-14
+		context-management-2025-06-27 effort-2025-11-24 fine-grained-tool-streaming-2025-05-14 interleaved-thinking-2025-05-14
 		mid-conversation-output-config-2026-07-01 mid-conversation-tool-changes-2026-07-01
 		thinking-binding-controls-2026-08-01 thinking-display-updates-2026-08-18 tool-search-tool-2025-10-19`)
 	bedrockTools = []string{"bash_", "text_editor_", "memory_", "computer_", "tool_search_tool_"}

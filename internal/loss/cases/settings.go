@@ -139,8 +139,7 @@ var settings = []Feature{
 		{Set: func(r *upstream.Request) {
 			r.Header = []upstream.HeaderField{{Name: "anthropic-version", Value: "2023-06-01"}, {Name: "Anthropic-Workspace-Id", Value: "w"}}
 		}},
-		onBedrock(header("anthropic-beta", "new-2027-01-01")),
-		onBedrock(header("anthropic-version", "2026-10-21")),
+		onBedrock(beta("new-2027-01-01")),
 	}},
 	{Name: loss.ResponseUsage, Cases: []Case{
 		{Unlisted: true, To: []Server{OtherChat}, Rejects: []string{"stream_options"}, Set: func(r *upstream.Request) { r.Stream = true }},
@@ -157,15 +156,10 @@ func onBedrock(set change) Case {
 	return Case{Unlisted: true, To: []Server{Messages}, Platform: anthropic.PlatformBedrock, Set: set}
 }
 
-// header returns a change that sets headers of a client of Messages.
-func header(name, value string) change {
+// beta returns a change that sets a beta of a client of Messages.
+func beta(name string) change {
 	return func(r *upstream.Request) {
-		r.Header = []upstream.HeaderField{{Name: "anthropic-version", Value: "2023-06-01"}}
-		if name != "anthropic-version" {
-			r.Header = append(r.Header, upstream.HeaderField{Name: name, Value: value})
-			return
-		}
-		r.Header[0].Value = value
+		r.Header = []upstream.HeaderField{{Name: "anthropic-version", Value: "2023-06-01"}, {Name: "anthropic-beta", Value: name}}
 	}
 }
 
