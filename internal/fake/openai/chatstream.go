@@ -27,6 +27,14 @@ func (an *answer) chatStream() []fake.Step {
 	return w.steps
 }
 
+// filtered returns the results of Azure's filter for a response, or "".
+func (s *Server) filtered() string {
+	if s.opts.Azure == "" {
+		return ""
+	}
+	return `{"hate":{"filtered":false,"severity":"safe"},"protected_material_text":{"detected":false,"filtered":false}}`
+}
+
 type chatWriter struct {
 	an              *answer
 	q               Quirks
@@ -48,7 +56,7 @@ func (w *chatWriter) chunk(delta, finish, usage string) {
 	if w.q.FinishEmpty && finish == "null" {
 		finish = `""`
 	}
-	choice := fake.Join("index", "0", "delta", delta, "logprobs", "null", "finish_reason", finish)
+	choice := fake.Join("index", "0", "delta", delta, "logprobs", "null", "finish_reason", finish, "content_filter_results", w.an.ask.server.filtered())
 	failure := ""
 	if w.q.NullError {
 		failure = "null"
