@@ -26,6 +26,7 @@ import (
 	"github.com/polywire/polywire/upstream/anthropic"
 	"github.com/polywire/polywire/upstream/echo"
 	"github.com/polywire/polywire/upstream/gemini"
+	"github.com/polywire/polywire/upstream/openai"
 )
 
 // A service that serves the Messages format.
@@ -482,4 +483,34 @@ func Example_validate() {
 	// Output:
 	// max_tokens - Input should be a valid integer
 	// messages - text content blocks must be non-empty
+}
+
+// Gemini at Google Cloud. The token is that of a service account: see the TokenSource of
+// golang.org/x/oauth2/google, which caches and renews it.
+func Example_googleCloud() {
+	token := func(context.Context) (string, error) { return os.Getenv("GOOGLE_ACCESS_TOKEN"), nil }
+
+	up, err := gemini.New(&gemini.Options{
+		Project:  "my-project",
+		Location: "europe-west4", // or "global", "eu", "us"
+		KeyFunc:  token,
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	http.Handle("/v1/", messages.NewHandler(up, nil))
+}
+
+// OpenAI's models at Azure, with a key. A token of Microsoft Entra ID is returned by
+// KeyFunc.
+func Example_azure() {
+	up, err := openai.NewResponses(&openai.Options{
+		BaseURL:     "https://my-resource.openai.azure.com/openai/v1",
+		Key:         os.Getenv("AZURE_OPENAI_API_KEY"),
+		Deployments: map[string]string{"gpt-5.2": "prod-chat"},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	http.Handle("/v1/", messages.NewHandler(up, nil))
 }

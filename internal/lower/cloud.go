@@ -22,8 +22,8 @@ type Cloud struct {
 	// report them. A member of a member has both names, joined by a dot.
 	Members map[string]*loss.Rule
 
-	// ToolMembers are the same for functions.
-	ToolMembers map[string]*loss.Rule
+	// ToolMembers and PartMembers are the same for functions and for parts.
+	ToolMembers, PartMembers map[string]*loss.Rule
 
 	// Tools are the beginnings of the kinds of built-in tools that it does not accept, and
 	// Calls those of the names and kinds of their calls and results in the conversation.
@@ -33,8 +33,9 @@ type Cloud struct {
 	MarkMembers []string
 
 	NoTiers bool // no service tiers
-	NoFiles bool // no files that the vendor stores
+	NoFiles bool // no files that the vendor stores, but those for which Stores returns true
 	NoLinks bool // no links to files
+	Stores  func(id string) bool
 }
 
 // HasTool reports whether the service has a built-in tool.
@@ -165,6 +166,13 @@ func (r *restriction) part(p content.Part, at Path) content.Part {
 			*f.Cache = c
 		}
 	}
+	if f.Extra != nil {
+		if x := r.members(*f.Extra, r.cloud.PartMembers, at); x != *f.Extra {
+			p = partfield.Copy(p)
+			f = partfield.Of(p)
+			*f.Extra = x
+		}
+	}
 	if f.Parts != nil {
 		if list, changed := r.parts(*f.Parts, at, Parts); changed {
 			p = partfield.Copy(p)
@@ -176,7 +184,7 @@ func (r *restriction) part(p content.Part, at Path) content.Part {
 	}
 	switch s := (*f.Source).(type) {
 	case *content.File:
-		r.files = r.files || r.cloud.NoFiles
+		r.files = r.files || r.cloud.NoFiles && (r.cloud.Stores == nil || !r.cloud.Stores(s.ID))
 	case *content.URL:
 		r.files = r.files || r.cloud.NoLinks
 	case *content.Parts:
@@ -204,7 +212,8 @@ func (r *restriction) mark(c *content.Cache, at Path) *content.Cache {
 	return &content.Cache{TTL: c.TTL, Extra: &content.Extra{Format: c.Extra.Format, JSON: w.Text()}}
 }
 
-// members returns x, own members of the object at a path, without those of a table.
+// members returns x, own members of the object at a path, without those of a table. It
+// returns nil if none are left.
 func (r *restriction) members(x *content.Extra, table map[string]*loss.Rule, at Path) *content.Extra {
 	if len(table) == 0 || codec.Own(x, r.cloud.Format) == nil || !mentions(x.JSON, table) {
 		return x
@@ -219,6 +228,9 @@ func (r *restriction) members(x *content.Extra, table map[string]*loss.Rule, at 
 		return x
 	}
 	r.changed = true
+	if w.Text() == "{}" {
+		return nil
+	}
 	return &content.Extra{Format: x.Format, JSON: w.Text()}
 }
 
@@ -232,8 +244,8 @@ func mentions(json string, table map[string]*loss.Rule) bool {
 	return false
 }
 
-// object writes an object without the members of a table, which has them with a prefix. It
-// reports whether it has left out any.
+// object writes an object without the members of a table, which has them with a prefix, and
+// without objects that are empty then. It reports whether it has left out any.
 func (r *restriction) object(w *jsonwire.Writer, v jsonwire.Value, table map[string]*loss.Rule, prefix string, at Path) (changed bool) {
 	w.BeginObject()
 	for name, m := range v.Members() {
@@ -248,12 +260,18 @@ func (r *restriction) object(w *jsonwire.Writer, v jsonwire.Value, table map[str
 			}
 			continue
 		}
-		w.Name(name)
+		text := m.Raw()
 		if prefix == "" && m.Kind() == jsonwire.Object {
-			changed = r.object(w, m, table, name+".", at.Member(name)) || changed
-			continue
+			var inner jsonwire.Writer
+			if r.object(&inner, m, table, name+".", at.Member(name)) {
+				text, changed = inner.Text(), true
+			}
+			if text == "{}" && m.Len() > 0 {
+				continue
+			}
 		}
-		w.Raw(m.Raw())
+		w.Name(name)
+		w.Raw(text)
 	}
 	w.EndObject()
 	return changed
