@@ -45,6 +45,5 @@
 //
 // A request that arrived in this format is sent byte for byte there, too, unless it has
 // something that only the vendor's own API accepts: some members, tools and files,
-// which are losses, names in snake_case, or a turn without a role. The request is then
-// encoded anew.
+// which are losses, or a turn without a role. The request is then encoded anew.
 package gemini

@@ -116,7 +116,7 @@ func (p *plan) splice(model bool) adapter.Body {
 // accept that, but counts some members beside the contents.
 func (p *plan) countBody() (adapter.Body, error) {
 	if isVertex(p.resource) {
-		if p.Document != nil && hasOnly(p.Document.Body, "model", "contents", "systemInstruction", "tools", "generationConfig") {
+		if p.Document != nil && hasOnly(p.Document.Body, countMembers...) {
 			return p.splice(p.renamed()), nil
 		}
 		if p.Document != nil {
@@ -142,6 +142,9 @@ func (p *plan) countBody() (adapter.Body, error) {
 	}
 	return wrapped{b}, nil
 }
+
+// countMembers are the members of a request that Google Cloud counts.
+var countMembers = []string{"model", "contents", "systemInstruction", "system_instruction", "tools", "generationConfig", "generation_config"}
 
 // hasOnly reports whether a document has no other members than these, or is not valid.
 func hasOnly(body string, names ...string) bool {
