@@ -33,11 +33,13 @@ import (
 func ParseRequest(body []byte) (*Request, error) { return ParseRequestString(string(body)) }
 
 // ParseRequestString is [ParseRequest] without the copy.
-func ParseRequestString(body string) (*Request, error) { return parseRequest(body, content.Limits{}) }
+func ParseRequestString(body string) (*Request, error) {
+	return parseRequest(body, content.Limits{}, nil)
+}
 
 // parseRequest is ParseRequestString with limits: the depth, values, parts, tools
-// and schemas of lim.
-func parseRequest(body string, lim content.Limits) (*Request, error) {
+// and schemas of lim. at is the path of the request if it may have the model, or nil.
+func parseRequest(body string, lim content.Limits, at *vertexPath) (*Request, error) {
 	w := &parsedRequest{}
 	doc := &w.doc
 	if err := doc.ParseSingle(body, jsonwire.Limits{Depth: lim.Depth, Values: lim.Values}); err != nil {
@@ -55,9 +57,11 @@ func parseRequest(body string, lim content.Limits) (*Request, error) {
 	r.origin, o.body = o, body
 	if root := doc.Root(); root.Kind() != jsonwire.Object {
 		p.violation(content.CodeType, "", "The request body must be a JSON object")
-	} else {
-		p.request = r
+	} else if p.request = r; at == nil {
 		p.members(root, requestType, r)
+	} else {
+		p.members(root, vertexType, r)
+		at.complete(&p)
 	}
 	if err := p.quota.Err(); err != nil {
 		return nil, err
@@ -116,8 +120,9 @@ func (p *parser) members(v jsonwire.Value, t *object.Type, to any) {
 	p.citations = jsonwire.Value{}
 	var seen object.Members
 	more := false
+	isRequest := to == any(p.request)
 	for name, x := range v.Members() {
-		if t == requestType && p.request != nil {
+		if isRequest {
 			if i := slices.Index(movedMembers[:], name); i >= 0 {
 				p.origin.moved[i] = codec.ExtentOf(x)
 			}

@@ -1,6 +1,8 @@
 package messages
 
 import (
+	"slices"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/document"
@@ -98,6 +100,11 @@ type origin struct {
 
 	moved [len(movedMembers)]codec.Extent // of the members that adapters replace
 
+	// The version of the API and the betas, if the document has them instead of headers:
+	// see [vertexPath].
+	version string
+	betas   []string
+
 	violations *codec.ParseViolations // nil if the document has none
 	unknown    violation.List         // unknown names and values; violations under Strict
 
@@ -112,11 +119,16 @@ type origin struct {
 
 // movedMembers are the members that adapters replace, or move into the URL or a header. Only
 // clouds have the last two in the body.
-var movedMembers = [...]string{"model", "stream", "anthropic_version", "anthropic_beta"}
+var movedMembers = [...]string{"model", "stream", versionMember, betaMember}
+
+// hasMember reports whether the document has one of the movedMembers.
+func (o *origin) hasMember(name string) bool {
+	return o.moved[slices.Index(movedMembers[:], name)].To > 0
+}
 
 // document returns the document for adapters of this format.
 func (o *origin) document() *document.Document {
-	w := &document.Document{Format: Format, Body: o.body}
+	w := &document.Document{Format: Format, Body: o.body, Spans: make([]document.Span, 0, 2)}
 	for i, x := range o.moved {
 		if x.To > 0 {
 			w.Spans = append(w.Spans, x.Span(movedMembers[i]))

@@ -184,6 +184,25 @@ func closedPort(t *testing.T) string {
 	return "http://" + l.Addr().String()
 }
 
+// TestTransportError tests that an error of a host's transport is kept.
+func TestTransportError(t *testing.T) {
+	own := &upstream.Error{Code: upstream.CodeInternal, Err: errors.New("no credentials with host-key")}
+	fails := roundTripper(func(*http.Request) (*http.Response, error) { return nil, own })
+	s := serve(t, nil, func(c *Config) { c.Name, c.Key, c.HTTPClient = "name", "host-key", &http.Client{Transport: fails} })
+	_, err := s.Do(t.Context(), &Request{Path: "/x"})
+	e, ok := err.(*upstream.Error)
+	if !ok || e.Code != upstream.CodeInternal || e.Upstream != "name" || e.Err.Error() != "name: no credentials with [removed]" {
+		t.Errorf("got %v", err)
+	}
+	if own.Upstream != "" {
+		t.Error("the error of the transport was changed")
+	}
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
 func TestCanceled(t *testing.T) {
 	gone := errors.New("gone")
 	for _, stage := range []string{"waiting", "reading"} {

@@ -7,9 +7,11 @@ import (
 	"testing"
 
 	"github.com/polywire/polywire/internal/fake"
+	vendoranthropic "github.com/polywire/polywire/internal/fake/anthropic"
 	vendorgemini "github.com/polywire/polywire/internal/fake/gemini"
 	vendoropenai "github.com/polywire/polywire/internal/fake/openai"
 	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/upstream/anthropic"
 	"github.com/polywire/polywire/upstream/gemini"
 	"github.com/polywire/polywire/upstream/openai"
 )
@@ -17,6 +19,9 @@ import (
 // clouds are adapters of vendors' models at clouds. They differ from those of the vendors in
 // paths, keys, and what the cloud does not accept.
 var clouds = map[string]adapter{
+	"vertex claude":          {toClaude, "messages", "claude-sonnet-4-5@20250929", startClaude(vendoranthropic.Vertex), claudeAt(vendoranthropic.Vertex)},
+	"bedrock claude":         {toClaude, "messages", "eu.anthropic.claude-sonnet-4-5-20250929-v1:0", startClaude(vendoranthropic.Bedrock), claudeAt(vendoranthropic.Bedrock)},
+	"foundry claude":         {toClaude, "messages", "claude-sonnet-4-5", startClaude(vendoranthropic.Foundry), claudeAt(vendoranthropic.Foundry)},
 	"vertex gemini":          {toGemini, "generatecontent", "gemini-3.8-flash", startVertexGemini, vertexGeminiAt},
 	"azure chat":             {toChat, "", "gpt-4.1", startAzure("v1"), azureChatAt("v1")},
 	"azure chat, dated":      {toChat, "", "gpt-4.1", startAzure("2024-10-21"), azureChatAt("2024-10-21")},
@@ -26,6 +31,30 @@ var clouds = map[string]adapter{
 
 // hostToken returns hostKey as a token.
 func hostToken(context.Context) (string, error) { return hostKey, nil }
+
+func startClaude(p vendoranthropic.Platform) func(t testing.TB, v vendor) (upstream.Upstream, *fake.Server) {
+	return func(t testing.TB, v vendor) (upstream.Upstream, *fake.Server) {
+		f := vendoranthropic.New(t, vendoranthropic.Options{Key: hostKey, Forbid: v.forbid, TrustSignatures: v.trust, KeepThinking: v.keep, Platform: p})
+		return claudeAt(p)(t, f.URL, httpClient(t)), f.Server
+	}
+}
+
+func claudeAt(p vendoranthropic.Platform) func(testing.TB, string, *http.Client) upstream.Upstream {
+	return func(t testing.TB, url string, c *http.Client) upstream.Upstream {
+		o := anthropic.Options{BaseURL: url, Key: hostKey, HTTPClient: c, Platform: anthropic.Platform(p)}
+		switch p {
+		case vendoranthropic.Vertex:
+			o.Project, o.Location = "my-project", "europe-west1"
+		case vendoranthropic.Foundry:
+			o.BaseURL += "/anthropic"
+		}
+		up, err := anthropic.New(&o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return up
+	}
+}
 
 func startVertexGemini(t testing.TB, v vendor) (upstream.Upstream, *fake.Server) {
 	f := vendorgemini.New(t, vendorgemini.Options{

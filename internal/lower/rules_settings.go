@@ -10,9 +10,8 @@ var (
 	RequiredHeaderNotSent = dropped(loss.Headers, "the body depends on this client header, which is not sent; the server may reject or ignore the member")
 
 	// These report what a service with the models of a vendor does not have: see [Cloud].
-	// CloudBeta and CloudVersion are reported by adapters.
+	// CloudBeta is reported by adapters.
 	CloudBeta      = hint(loss.Headers, "the cloud service is not known to accept this beta; it is not sent")
-	CloudVersion   = degraded(loss.Headers, "the cloud service has one version of the API, which is not that of this header; defaults may differ")
 	CloudHint      = hint(loss.Members, "the cloud service does not have this member, which is not known to change the response; it was omitted")
 	CloudInfluence = degraded(loss.Members, "the cloud service does not have this member, which influences the response; it was omitted")
 	CloudSetting   = dropped(loss.Members, "the cloud service does not have this member, which changes the response; it was dropped")

@@ -71,6 +71,10 @@ func (f family) hasBetweenTools() bool { return !f.isKnown() || f.is("sonnet", 5
 // hasThinking reports whether the model can think.
 func (f family) hasThinking() bool { return !f.isKnown() || f.version >= 37 }
 
+// hasInterleavedBeta reports whether platforms accept the beta for thinking between tool calls.
+// Later models always think there, and platforms reject the beta for them.
+func (f family) hasInterleavedBeta() bool { return !f.isKnown() || f.version >= 40 && f.version <= 46 }
+
 // hasEffort reports whether the model accepts an effort.
 func (f family) hasEffort() bool { return !f.isKnown() || f.version >= 46 || f.is("opus", 45) }
 

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/internal/codec"
@@ -29,7 +31,8 @@ type plan struct {
 	client       *Client
 	header       http.Header
 	clientHeader http.Header // forwarded from the client
-	betas        []string    // to send
+	version      string      // to send
+	betas        []string    // the same
 }
 
 // plan plans a request. A request that arrived in this format keeps its form, even if it
@@ -37,7 +40,7 @@ type plan struct {
 // accepts them. They use only members of version 2023-06-01, so they need no betas.
 func (c *Client) plan(n *upstream.Request) *plan {
 	model := c.client.Model(n.Model)
-	p := &plan{client: c, header: make(http.Header), Plan: adapter.Plan{
+	p := &plan{client: c, header: make(http.Header), version: defaultVersion, Plan: adapter.Plan{
 		Source: n, Model: model, Target: c.target(model, n), Document: snapshot.DocumentOf(n, messages.Format),
 	}}
 	if p.Document != nil || isNative(n.Header) {
@@ -46,8 +49,8 @@ func (c *Client) plan(n *upstream.Request) *plan {
 	if p.Document != nil && !c.cloud.Accepts(n) {
 		p.Document = nil
 	}
-	if c.rules.version == "" && p.header.Get(versionHeader) == "" {
-		p.header.Set(versionHeader, defaultVersion)
+	if c.rules.version == "" {
+		p.header.Set(versionHeader, p.version)
 	}
 	if p.Document == nil {
 		p.Lower()
@@ -58,9 +61,10 @@ func (c *Client) plan(n *upstream.Request) *plan {
 }
 
 // renamed reports whether the sent model differs from the one in the document. It returns
-// true without a document, or if that has no model.
+// true without a document, or if that has no model. On platforms with the model in the path
+// it returns true, because responses have the vendor's name of the model there.
 func (p *plan) renamed() bool {
-	if p.Document == nil {
+	if p.Document == nil || p.client.rules.inPath {
 		return true
 	}
 	for _, s := range p.Document.Spans {
@@ -81,17 +85,12 @@ func isNative(fields []upstream.HeaderField) bool {
 // setHeader sets the version and the betas of a document, and its client's forwarded
 // headers.
 func (p *plan) setHeader(fields []upstream.HeaderField) {
-	c, h := p.client, p.header
+	c := p.client
 	var lines []string
 	for _, f := range fields {
 		switch http.CanonicalHeaderKey(f.Name) {
 		case versionHeader:
-			switch {
-			case c.rules.version == "":
-				h.Set(versionHeader, f.Value)
-			case f.Value != defaultVersion:
-				p.Losses = append(p.Losses, lower.CloudVersion.At(lower.HeaderPath(versionHeader).String()))
-			}
+			p.version = f.Value
 		case betaHeader:
 			lines = append(lines, f.Value)
 		default:
@@ -101,10 +100,13 @@ func (p *plan) setHeader(fields []upstream.HeaderField) {
 			p.clientHeader.Add(f.Name, f.Value)
 		}
 	}
+	if c.rules.inPath {
+		lines = append(lines, p.betasInBody()...)
+	}
 	var renamed []string
 	for _, b := range codec.HeaderList(lines...) {
 		switch {
-		case !c.allowBeta(b):
+		case !c.allowBeta(b), c.reportsBetas && b == interleavedBeta && c.rules.inPath && !familyOf(p.Model).hasInterleavedBeta():
 			if c.reportsBetas && len(p.Losses) < loss.MaxPaths {
 				p.Losses = append(p.Losses, betaLoss(b))
 			}
@@ -117,6 +119,16 @@ func (p *plan) setHeader(fields []upstream.HeaderField) {
 	for _, b := range renamed {
 		p.addBeta(b)
 	}
+}
+
+// betasInBody returns the betas of the member anthropic_beta. Clients should send a header.
+func (p *plan) betasInBody() []string {
+	json, _ := codec.Own(p.Source.Extra, messages.Format).Get("anthropic_beta")
+	var betas []string
+	for _, v := range gjson.Parse(json).Array() {
+		betas = append(betas, v.Str)
+	}
+	return betas
 }
 
 // betaLoss returns the loss of a beta.

@@ -38,8 +38,8 @@ type platformRules struct {
 	// inPath means that the model is in the path and not in the document.
 	inPath bool
 
-	// version is the member anthropic_version of documents; "" means that the version is a
-	// header.
+	// version is the member anthropic_version of documents, in place of version 2023-06-01; ""
+	// means that the version is a header. The vendor's SDKs send later versions as they are.
 	version string
 
 	betaMember   bool // the betas are the member anthropic_beta and not a header
@@ -85,7 +85,8 @@ var (
 // platforms are the rules of all platforms.
 //
 // Paths and members are those of the vendor's SDK for Go, version 1.84. Betas are those that
-// the table of BerriAI/litellm, anthropic_beta_headers_config.json, had in November 2026.
+// the table of BerriAI/litellm, anthropic_beta_headers_config.json, had in November 2026, and
+// the one for thinking between tool calls, which Claude Code sends to Bedrock for some models.
 // Tools and sources are those of the pages about features at platform.claude.com at that time,
 // which list the platforms that have them.
 var platforms = map[Platform]*platformRules{
@@ -106,14 +107,16 @@ var platforms = map[Platform]*platformRules{
 			thinking-display-updates-2026-08-18 tool-search-tool-2025-10-19 web-search-2025-03-05`),
 		renamedBetas: map[string]string{"advanced-tool-use-2025-11-20": toolSearchBeta},
 		toolBetas:    []toolBeta{{"tool_search_tool_", toolSearchBeta}, {"web_search_", "web-search-2025-03-05"}},
-		noTools:      vendorTools, noCalls: vendorCalls, noLinks: true, noTiers: true, noGeo: true,
+		// Of web search it has the first version, which does not filter results by code.
+		noTools: slices.Concat(vendorTools, []string{"web_search_2026"}), noCalls: vendorCalls,
+		noLinks: true, noTiers: true, noGeo: true,
 	},
 	PlatformBedrock: {
 		inPath: true, version: "bedrock-2023-05-31", betaMember: true, streamInPath: true, bearer: true, noModels: true,
 		wrapsCount: true, decodeError: messages.DecodeError,
 		betas: strings.Fields(`compact-2026-01-12 computer-use-2025-01-24 computer-use-2025-11-24 context-1m-2025-08-07
 			context-management-2025-06-27 dangerous-tool-use-2026-09-03 effort-2025-11-24
-			fine-grained-tool-streaming-2025-05-14 mid-conversation-output-config-2026-07-01
+			fine-grained-tool-streaming-2025-05-14 interleaved-thinking-2025-05-14 mid-conversation-output-config-2026-07-01
 			mid-conversation-tool-changes-2026-07-01 thinking-binding-controls-2026-08-01
 			thinking-display-updates-2026-08-18 tool-search-tool-2025-10-19`),
 		renamedBetas: map[string]string{"advanced-tool-use-2025-11-20": toolSearchBeta},
@@ -123,7 +126,10 @@ var platforms = map[Platform]*platformRules{
 	},
 }
 
-const toolSearchBeta = "tool-search-tool-2025-10-19"
+const (
+	toolSearchBeta  = "tool-search-tool-2025-10-19"
+	interleavedBeta = "interleaved-thinking-2025-05-14"
+)
 
 // betaMembers are the members that need one of several betas. A platform that accepts none of
 // these rejects the member.
@@ -308,23 +314,35 @@ func (p *plan) checkModel() error {
 // hasModel says that the model is in the document.
 func (p *plan) members(hasModel bool) []adapter.Member {
 	rules := p.client.rules
-	list := []adapter.Member{{Name: "model"}, {Name: "anthropic_version"}, {Name: "anthropic_beta"}}
+	model := adapter.Member{Name: "model"}
 	if hasModel {
-		list[0].Value = quote(p.Model)
+		model.Value = quote(p.Model)
 	}
-	if rules.version != "" {
-		list[1].Value = quote(rules.version)
+	list := []adapter.Member{model}
+	if rules.version == "" {
+		// The members of clouds are moved to headers only from the paths of clouds.
+		x := codec.Own(p.Source.Extra, messages.Format)
+		for _, name := range [...]string{"anthropic_version", "anthropic_beta"} {
+			if v, _ := x.Get(name); v == "" {
+				list = append(list, adapter.Member{Name: name})
+			}
+		}
+		return list
 	}
+	version := p.version
+	if version == defaultVersion {
+		version = rules.version
+	}
+	list = append(list, adapter.Member{Name: "anthropic_version", Value: quote(version)})
+	var w jsonwire.Writer
 	if rules.betaMember && len(p.betas) > 0 {
-		var w jsonwire.Writer
 		w.BeginArray()
 		for _, b := range p.betas {
 			w.String(b)
 		}
 		w.EndArray()
-		list[2].Value = w.Text()
 	}
-	return list
+	return append(list, adapter.Member{Name: "anthropic_beta", Value: w.Text()})
 }
 
 func quote(s string) string { return string(jsonwire.AppendString(nil, s)) }

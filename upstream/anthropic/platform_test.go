@@ -88,9 +88,14 @@ func TestPlatformDocument(t *testing.T) {
 			URI: "/anthropic/v1/messages?beta=true", Authorization: "Bearer token", Version: "2023-06-01", Beta: "context-1m-2025-08-07",
 			Body: `{ "model":"claude-haiku-4-5@20251001", ` + rest + `,"stream":false}`,
 		}},
-		{"members of clouds", anthropic.Options{}, `{"model":"m",` + rest + `,"anthropic_beta":["x"], "anthropic_version":"vertex-2023-10-16" }`, cloudRequest{
+		{"members of clouds at a path of the API", anthropic.Options{}, `{"model":"m",` + rest + `,"anthropic_beta":["x"], "anthropic_version":"vertex-2023-10-16" }`, cloudRequest{
 			URI: "/v1/messages?beta=true", Version: "2023-06-01", Beta: "context-1m-2025-08-07",
-			Body: `{"model":"claude-haiku-4-5@20251001",` + rest + ` }`,
+			Body: `{"model":"claude-haiku-4-5@20251001",` + rest + `,"anthropic_beta":["x"], "anthropic_version":"vertex-2023-10-16" }`,
+		}},
+		{"betas in the body", anthropic.Options{Platform: anthropic.PlatformVertex}, `{"model":"m",` + rest + `,"anthropic_beta":["computer-use-2025-11-24","x"]}`, cloudRequest{
+			URI:  "/v1/projects/my-project/locations/europe-west1/publishers/anthropic/models/claude-haiku-4-5@20251001:rawPredict",
+			Beta: "context-1m-2025-08-07,computer-use-2025-11-24",
+			Body: `{"anthropic_version":"vertex-2023-10-16",` + rest + `}`,
 		}},
 		{"version of another cloud", anthropic.Options{Platform: anthropic.PlatformBedrock}, `{"anthropic_version":"vertex-2023-10-16","model":"m",` + rest + `}`, cloudRequest{
 			URI:  "/model/claude-haiku-4-5%4020251001/invoke",
@@ -444,23 +449,32 @@ func TestPlatformState(t *testing.T) {
 	}
 }
 
-// TestPlatformVersion checks that another version than the platform's is a loss.
+// TestPlatformVersion checks that a later version of the client is sent.
 func TestPlatformVersion(t *testing.T) {
-	for platform, want := range map[anthropic.Platform][]string{
-		anthropic.PlatformVertex: {"degraded headers.anthropic-version"}, anthropic.PlatformBedrock: {"degraded headers.anthropic-version"}, anthropic.PlatformFoundry: nil,
-	} {
+	for _, platform := range []anthropic.Platform{anthropic.PlatformVertex, anthropic.PlatformBedrock, anthropic.PlatformFoundry} {
 		c, got := cloud(t, reply, anthropic.Options{Platform: platform})
 		n := parsed(t, `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"hi"}]}`, "")
 		n.Header = []upstream.HeaderField{{Name: "anthropic-version", Value: "2026-10-21"}}
 		r, err := upstream.Collect(t.Context(), c, n)
-		if err != nil {
-			t.Fatal(err)
+		if err != nil || r.Losses != nil {
+			t.Error(err, r.Losses)
 		}
-		if diff := cmp.Diff(want, lossList(r.Losses)); diff != "" {
-			t.Errorf("%s: losses (-want +got):\n%s", platform, diff)
+		if version := got.Version + strings.Trim(fields(t, got.Body)["anthropic_version"], `"`); version != "2026-10-21" {
+			t.Errorf("%s: sent the version %q", platform, version)
 		}
-		if (got.Version == "2026-10-21") != (platform == anthropic.PlatformFoundry) {
-			t.Errorf("%s: sent the version %q", platform, got.Version)
+	}
+}
+
+// TestInterleavedBeta checks that the beta for thinking between tool calls is sent for the
+// models for which platforms accept it.
+func TestInterleavedBeta(t *testing.T) {
+	const beta = "interleaved-thinking-2025-05-14"
+	for model, want := range map[string]string{"claude-sonnet-4-5@20250929": beta, "claude-opus-4-6": beta, "claude-opus-4-8": "", "my-profile": beta} {
+		c, got := cloud(t, reply, anthropic.Options{Platform: anthropic.PlatformVertex})
+		n := parsed(t, `{"model":"`+model+`","max_tokens":9,"messages":[{"role":"user","content":"hi"}]}`, beta)
+		r, err := upstream.Collect(t.Context(), c, n)
+		if err != nil || got.Beta != want || (want == "") != (len(r.Losses) == 1) {
+			t.Errorf("%s: %v, sent the betas %q, losses %v", model, err, got.Beta, r.Losses)
 		}
 	}
 }
