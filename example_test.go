@@ -380,6 +380,45 @@ func Example_bothFormats() {
 	// 200 true
 }
 
+// Claude on Google Cloud, in Microsoft Foundry, and at an address with the vendor's paths.
+func Example_claude() {
+	token := func(context.Context) (string, error) { return os.Getenv("GOOGLE_ACCESS_TOKEN"), nil }
+	google, err := anthropic.New(&anthropic.Options{
+		Platform: anthropic.PlatformVertex,
+		Project:  "my-project",
+		Location: "global",
+		KeyFunc:  token,
+		MapModel: func(model string) string {
+			if model == "claude-sonnet-4-5" {
+				return "claude-sonnet-4-5@20250929"
+			}
+			return model
+		},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	foundry, err := anthropic.New(&anthropic.Options{
+		Platform: anthropic.PlatformFoundry,
+		BaseURL:  "https://my-resource.services.ai.azure.com/anthropic",
+		Key:      os.Getenv("ANTHROPIC_FOUNDRY_API_KEY"),
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	mantle, err := anthropic.New(&anthropic.Options{
+		BaseURL: "https://bedrock-mantle.us-east-1.api.aws/anthropic",
+		Key:     os.Getenv("AWS_BEARER_TOKEN_BEDROCK"),
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	_ = []upstream.Upstream{google, foundry, mantle} // see messages.NewHandler
+}
+
 // Links may refer to public hosts and to a file store of the service. File ids refer to
 // files in a directory.
 func Example_files() {

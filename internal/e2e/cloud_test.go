@@ -19,9 +19,9 @@ import (
 // clouds are adapters of vendors' models at clouds. They differ from those of the vendors in
 // paths, keys, and what the cloud does not accept.
 var clouds = map[string]adapter{
-	"vertex claude":          {toClaude, "messages", "claude-sonnet-4-5@20250929", startClaude(vendoranthropic.Vertex), claudeAt(vendoranthropic.Vertex)},
-	"bedrock claude":         {toClaude, "messages", "eu.anthropic.claude-sonnet-4-5-20250929-v1:0", startClaude(vendoranthropic.Bedrock), claudeAt(vendoranthropic.Bedrock)},
-	"foundry claude":         {toClaude, "messages", "claude-sonnet-4-5", startClaude(vendoranthropic.Foundry), claudeAt(vendoranthropic.Foundry)},
+	"vertex claude":          {"anthropic", "messages", "claude-sonnet-4-5@20250929", startClaude(vendoranthropic.Vertex), claudeAt(anthropic.PlatformVertex)},
+	"bedrock claude":         {"anthropic", "messages", "eu.anthropic.claude-sonnet-4-5-20250929-v1:0", startClaude(vendoranthropic.Bedrock), claudeAt(anthropic.PlatformBedrock)},
+	"foundry claude":         {"anthropic", "messages", "claude-sonnet-4-5", startClaude(vendoranthropic.Foundry), claudeAt(anthropic.PlatformFoundry)},
 	"vertex gemini":          {toGemini, "generatecontent", "gemini-3.8-flash", startVertexGemini, vertexGeminiAt},
 	"azure chat":             {toChat, "", "gpt-4.1", startAzure("v1"), azureChatAt("v1")},
 	"azure chat, dated":      {toChat, "", "gpt-4.1", startAzure("2024-10-21"), azureChatAt("2024-10-21")},
@@ -32,20 +32,22 @@ var clouds = map[string]adapter{
 // hostToken returns hostKey as a token.
 func hostToken(context.Context) (string, error) { return hostKey, nil }
 
-func startClaude(p vendoranthropic.Platform) func(t testing.TB, v vendor) (upstream.Upstream, *fake.Server) {
+func startClaude(p vendoranthropic.Platform) func(testing.TB, vendor) (upstream.Upstream, *fake.Server) {
 	return func(t testing.TB, v vendor) (upstream.Upstream, *fake.Server) {
-		f := vendoranthropic.New(t, vendoranthropic.Options{Key: hostKey, Forbid: v.forbid, TrustSignatures: v.trust, KeepThinking: v.keep, Platform: p})
-		return claudeAt(p)(t, f.URL, httpClient(t)), f.Server
+		f := vendoranthropic.New(t, vendoranthropic.Options{
+			Key: hostKey, Forbid: v.forbid, TrustSignatures: v.trust, KeepThinking: v.keep, Platform: p,
+		})
+		return claudeAt(anthropic.Platform(p))(t, f.URL, httpClient(t)), f.Server
 	}
 }
 
-func claudeAt(p vendoranthropic.Platform) func(testing.TB, string, *http.Client) upstream.Upstream {
+func claudeAt(p anthropic.Platform) func(testing.TB, string, *http.Client) upstream.Upstream {
 	return func(t testing.TB, url string, c *http.Client) upstream.Upstream {
-		o := anthropic.Options{BaseURL: url, Key: hostKey, HTTPClient: c, Platform: anthropic.Platform(p)}
+		o := anthropic.Options{BaseURL: url, Key: hostKey, HTTPClient: c, Platform: p}
 		switch p {
-		case vendoranthropic.Vertex:
-			o.Project, o.Location = "my-project", "europe-west1"
-		case vendoranthropic.Foundry:
+		case anthropic.PlatformVertex:
+			o.Project, o.Location, o.Key, o.KeyFunc = "my-project", "europe-west1", "", hostToken
+		case anthropic.PlatformFoundry:
 			o.BaseURL += "/anthropic"
 		}
 		up, err := anthropic.New(&o)
