@@ -19,7 +19,7 @@ var target = lower.Target{
 	Conversation: lower.Conversation{
 		SystemTurns: lower.SystemBehind, LeadingSystem: true, SystemFiles: true,
 		JoinUser: lower.JoinSection, AssistantDocuments: true, MoveFiles: true,
-		NoBlanks: true, Prefill: true,
+		NoBlanks: true, Prefill: true, Attribution: true,
 	},
 	Files: lower.Files{
 		Images: imageTypes, ImageLinks: true, Documents: []string{pdfType}, DocumentLinks: true, Keep: true,

@@ -217,6 +217,20 @@ func (l *lowering) text(p *content.Text, at Path, in site) {
 		return
 	}
 	q.Cache = l.mark(p.Cache, at, in)
+	if in == inSystem && !l.t.Conversation.Attribution {
+		if rest, found := CutAttribution(p.Text); found {
+			l.lose(Attribution, at)
+			if rest == "" {
+				if p.Cache != nil {
+					l.lose(EmptyMark, at.Member("cache"))
+				}
+				return
+			}
+			cut := *p
+			cut.Text, q.Text = rest, rest
+			p = &cut
+		}
+	}
 	l.last = p
 	if q.Extra != p.Extra || q.Signature != p.Signature || q.Cache != p.Cache ||
 		len(q.Citations) != len(p.Citations) || len(q.Citations) > 0 && &q.Citations[0] != &p.Citations[0] {

@@ -21,6 +21,7 @@ func dropped(feature, reason string) *loss.Rule {
 var (
 	SystemFile      = dropped(loss.SystemFiles, "system text can contain text only; the part was dropped")
 	SystemFileMoved = degraded(loss.SystemFiles, "system text can contain text only; the file was sent in the first user turn")
+	Attribution     = hint(loss.Attribution, "the line that identifies a coding agent's request to its own vendor was omitted; it differs between sessions and requests, and the server could not cache what follows")
 	SystemTurn      = degraded(loss.SystemTurn, "the server does not accept system text at this place; it was sent as the user's, and the model may give it less weight")
 	LeadingTurn     = hint(loss.SystemTurn, "the system turn before the conversation was sent as system text")
 	TurnsJoined     = hint(loss.TurnOrder, "consecutive turns of one role were joined, because they have tool calls, results or thinking")

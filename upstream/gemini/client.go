@@ -19,6 +19,7 @@ import (
 type Client struct {
 	client        *adapter.Client
 	closedSchemas bool
+	attribution   bool // of a coding agent is sent
 	outputLimits  adapter.OutputLimits
 	targets       lower.Cache[targetKey]
 }

@@ -13,6 +13,11 @@ var conversation = []Feature{
 			r.System = []content.Part{hello, audio(base64("audio/wav", wavData))}
 		}},
 	}},
+	{Name: loss.Attribution, From: m, Cases: []Case{
+		{Set: func(r *upstream.Request) {
+			r.System = []content.Part{text("x-anthropic-billing-header: cc_version=2.1.197.90a; cc_entrypoint=cli; cch=71fea;"), hello}
+		}},
+	}},
 	{Name: loss.SystemTurn, From: m, Cases: []Case{
 		{Set: turns(user(hello), system(hello), assistant(hello), user(hello))},
 		{Unlisted: true, Set: turns(system(hello), user(hello))},
