@@ -27,7 +27,7 @@ var target = lower.Target{
 	},
 	Results:  lower.Results{AsTheyCame: true, Files: true, Errors: true, Marks: true},
 	Thoughts: lower.Thoughts{Carried: true, Named: true, NotLast: func(_ *content.Thinking, restored bool) bool { return restored }},
-	Marks:    lower.Marks{System: true, User: true, Assistant: true, Times: true},
+	Marks:    lower.Marks{System: true, User: true, Assistant: true, AnyTime: true},
 	Own:      lower.Own{Members: true, Calls: true, Vendor: true},
 	Citation: isCitable,
 	Members:  lower.MemberRules{Headers: true},

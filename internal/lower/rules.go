@@ -41,7 +41,7 @@ var (
 	TextCitations = hint(loss.TextCitations, "the server has no citations of this kind in earlier responses; they were omitted")
 	Signature     = hint(loss.Signature, "only the vendor that made a signature can use it; it was omitted")
 	CacheMark     = hint(loss.CacheMarks, "the server accepts no cache mark at this place; the mark was omitted, and the server decides what it caches")
-	CacheTime     = hint(loss.CacheMarks, "the server has no lifetimes of cache marks; its default applies")
+	CacheTime     = hint(loss.CacheMarks, "the server does not have this lifetime of a cache mark; the next longer one was sent, or its default applies")
 	OwnMembers    = hint(loss.Members, "the server rejects extra members at this place; they were omitted")
 	VendorPart    = dropped(loss.VendorPart, "only another vendor can read this part; it was dropped")
 	UnknownPart   = dropped(loss.UnknownPart, "the server does not have this kind of part; it was dropped")

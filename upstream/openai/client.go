@@ -83,7 +83,8 @@ func (c *Client) CountTokens(_ context.Context, req *upstream.Request) (upstream
 type Responses struct{ client }
 
 // NewResponses returns a client for the Responses API. It returns an error as [New]
-// does. It ignores the fields Reasoning, ThinkTags, Thinking, ShortIDs and StrictRoles of Dialect.
+// does. It ignores the fields Reasoning, ThinkTags, Thinking, ShortIDs, StrictRoles and CacheControl of
+// Dialect.
 func NewResponses(opts *Options) (*Responses, error) {
 	o, server, err := opts.newServer(ResponsesFormat, "openai responses")
 	if err != nil {

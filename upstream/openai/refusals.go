@@ -38,6 +38,8 @@ const (
 	fieldOutputSchema   // of tool results; Responses API only
 	fieldObfuscation    // do not turn padding off
 	fieldLogprobs       // Chat Completions only
+	fieldCacheMark
+	fieldCacheTime // lifetimes of cache marks
 )
 
 // A fieldName is a name that servers use for a field in errors.
@@ -71,6 +73,9 @@ var chatFieldNames = []fieldName{
 	{"tool_choice", fieldToolChoice},
 	{"top_logprobs", fieldLogprobs},
 	{"logprobs", fieldLogprobs},
+	{"ttl", fieldCacheTime},
+	{"prompt_cache_breakpoint", fieldCacheMark},
+	{"cache_control", fieldCacheMark},
 }
 
 // refusals are the members and values that a model rejects.
@@ -219,6 +224,8 @@ var responsesFieldNames = []fieldName{
 	{"json_object", fieldJSONObject},
 	{"include_obfuscation", fieldObfuscation},
 	{"stream_options", fieldObfuscation},
+	{"ttl", fieldCacheTime},
+	{"prompt_cache_breakpoint", fieldCacheMark},
 }
 
 // isThinkingUnreadable reports whether the server cannot use the returned thinking: it

@@ -319,9 +319,51 @@ func (t *target) systemTurns() lower.SystemTurns {
 	return lower.SystemNowhere
 }
 
+// The members of cache marks.
+const (
+	breakpoint   = "prompt_cache_breakpoint" // of OpenAI
+	cacheControl = "cache_control"           // as in Messages
+)
+
+// markMember returns the member of parts that is a cache mark, or "" if there is none.
+func (t *target) markMember(f content.Format) string {
+	switch {
+	case t.refusals.has(fieldCacheMark):
+	case t.isOpenAI && t.family.cacheMarks:
+		return breakpoint
+	case !t.isOpenAI && f == ChatFormat && t.dialect.CacheControl:
+		return cacheControl
+	}
+	return ""
+}
+
+// cacheMarks returns where cache marks may be. OpenAI writes the latest ones of a request
+// into its cache, as many as it allows, and does not reject others.
+func (t *target) cacheMarks(f content.Format) lower.Marks {
+	m := lower.Marks{System: true, User: true}
+	switch t.markMember(f) {
+	case "":
+		return lower.Marks{}
+	case breakpoint:
+		m.Times = breakpointTimes
+	case cacheControl:
+		m.TextsOnly, m.Times = true, cacheControlTimes
+	}
+	if t.refusals.has(fieldCacheTime) {
+		m.Times = nil
+	}
+	return m
+}
+
+// The lifetimes of cache marks. OpenAI's are the least ones, of which 30m is the default.
+var (
+	breakpointTimes   = map[string]string{"5m": "", "1h": "12h", "30m": "30m", "12h": "12h"}
+	cacheControlTimes = map[string]string{"5m": "5m", "1h": "1h"}
+)
+
 // chatConversation sets what Chat Completions accepts in conversations.
 func (t *target) chatConversation(to *lower.Target) {
-	marks := t.isOpenAI && t.family.cacheMarks
+	marks := t.cacheMarks(ChatFormat)
 	to.Conversation = lower.Conversation{
 		SystemTurns: t.systemTurns(), TextsFirst: true, Prefill: t.known.prefix,
 		AnswerResults: t.dialect.StrictRoles, UserFirst: t.dialect.StrictRoles,
@@ -345,8 +387,8 @@ func (t *target) chatConversation(to *lower.Target) {
 	if t.acceptsFiles() {
 		to.Files.Documents = []string{typePDF}
 	}
-	to.Results = lower.Results{OneText: true}
-	to.Marks = lower.Marks{System: marks, User: marks}
+	to.Results = lower.Results{OneText: true, Marks: marks.User, MarkLast: true}
+	to.Marks = marks
 	to.Thoughts = lower.Thoughts{Carried: true, WithCalls: true, Recall: t.recallChat}
 	if member := t.forcedThinkingMember(); member != "" && member != "-" {
 		if !t.refusals.has(fieldReasoning) {
@@ -418,7 +460,7 @@ func (t *target) detailOf(f content.Format) func(*content.Extra) (string, bool) 
 
 // responsesConversation sets what Responses accepts in conversations.
 func (t *target) responsesConversation(to *lower.Target) {
-	marks := t.isOpenAI && t.family.cacheMarks
+	marks := t.cacheMarks(ResponsesFormat)
 	to.Conversation = lower.Conversation{SystemTurns: t.systemTurns(), MoveFiles: true, SentenceTurn: t.isOpenAI}
 	to.Files = lower.Files{
 		TextOnly: t.dialect.TextOnly, Note: t.dialect.DescribeUnreadable,
@@ -440,8 +482,8 @@ func (t *target) responsesConversation(to *lower.Target) {
 	case t.acceptsFiles():
 		to.Files.Documents = documentTypes[:1]
 	}
-	to.Results = lower.Results{AsTheyCame: true, OneText: !t.isOpenAI, Files: true, Marks: marks, MarkLast: true}
-	to.Marks = lower.Marks{System: marks, User: marks}
+	to.Results = lower.Results{AsTheyCame: true, OneText: !t.isOpenAI, Files: true, Marks: marks.User, MarkLast: true}
+	to.Marks = marks
 	to.Own = lower.Own{Calls: true, Vendor: true, VendorAssistant: true}
 	to.Thoughts = lower.Thoughts{
 		Carried: true, Named: true, TextState: true,

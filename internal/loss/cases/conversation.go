@@ -54,6 +54,7 @@ var conversation = []Feature{
 	{Name: loss.CacheMarks, From: m, Cases: []Case{
 		{Set: parts(&content.Text{Text: "a", Cache: &content.Cache{}})},
 		{When: "by GPT-5.6 and later", To: []Server{OpenAIChat, Responses}, Model: "gpt-5.6-sol", Set: parts(&content.Text{Text: "a", Cache: &content.Cache{}})},
+		{When: "by OpenRouter's server", To: []Server{OtherChat}, Host: openRouter, Set: parts(&content.Text{Text: "a", Cache: &content.Cache{}})},
 		{Unlisted: true, To: []Server{OpenAIChat, Responses}, Model: "gpt-5.6-sol", Set: parts(&content.Text{Text: "a", Cache: &content.Cache{TTL: "1h"}})},
 		{Unlisted: true, Set: declared(content.Tool{Name: "f", Input: content.Schema{JSON: simpleSchema}, Cache: &content.Cache{}})},
 		{Unlisted: true, Set: parts(&content.Text{Cache: &content.Cache{}})},
