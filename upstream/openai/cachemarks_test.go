@@ -106,3 +106,32 @@ func withoutThinking(losses []content.Loss) (list []content.Loss) {
 	}
 	return list
 }
+
+// TestKeepAttribution checks the line of a coding agent before its system prompt.
+func TestKeepAttribution(t *testing.T) {
+	const line = "x-anthropic-billing-header: cc_version=2.1.197.90a; cc_entrypoint=cli;"
+	for _, base := range []string{"", "http://localhost/v1", "https://api.mistral.ai/v1"} {
+		for _, keep := range []bool{false, true} {
+			n := &upstream.Request{Model: "gpt-5.2", System: partsOf(textOf(line)), Turns: []content.Turn{q}}
+			o := Options{BaseURL: base, KeepAttribution: keep}
+			chat, err := New(&o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			responses, err := NewResponses(&o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range []*plan{chat.plan(n), responses.plan(n)} {
+				system := gjson.Get(documentOf(t, p), `messages.#(role!="user").content`).Str + gjson.Get(documentOf(t, p), "instructions").Str
+				want, losses := "", []content.Loss{lower.Attribution.At("system.0")}
+				if keep {
+					want, losses = line, nil
+				}
+				if diff := cmp.Diff(losses, p.Losses); diff != "" || system != want {
+					t.Errorf("%q, keep %v: system text %q, losses (-want +got):\n%s", base, keep, system, diff)
+				}
+			}
+		}
+	}
+}

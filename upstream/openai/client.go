@@ -29,7 +29,7 @@ func New(opts *Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Client{client{format: ChatFormat, path: "/chat/completions", server: server, isOpenAI: o.isOpenAI(), dialect: o.Dialect, known: servers[o.host()], limits: o.OutputLimits}}, nil
+	return &Client{o.newClient(ChatFormat, "/chat/completions", server)}, nil
 }
 
 // Generate implements [upstream.Upstream].
@@ -90,7 +90,7 @@ func NewResponses(opts *Options) (*Responses, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Responses{client{format: ResponsesFormat, path: "/responses", server: server, isOpenAI: o.isOpenAI(), dialect: o.Dialect, known: servers[o.host()], limits: o.OutputLimits}}, nil
+	return &Responses{o.newClient(ResponsesFormat, "/responses", server)}, nil
 }
 
 // Generate implements [upstream.Upstream].
@@ -199,6 +199,17 @@ type client struct {
 	limits   adapter.OutputLimits
 	refusals refusalMemory
 	targets  lower.Cache[targetKey]
+
+	attribution bool                           // of a coding agent is sent
+	customKey   func(*upstream.Request) string // of prompt caches; nil means the default
+}
+
+// newClient returns the common part of a client. path is that of generation requests.
+func (o *Options) newClient(f content.Format, path string, s *adapter.Client) client {
+	return client{
+		format: f, path: path, server: s, isOpenAI: o.isOpenAI(), dialect: o.Dialect, known: servers[o.host()], limits: o.OutputLimits,
+		attribution: o.KeepAttribution, customKey: o.CacheKey,
+	}
 }
 
 // maxAttempts bounds how often one request is sent.
@@ -349,6 +360,9 @@ func (p *plan) write() *jsonwire.Writer {
 	w := new(jsonwire.Writer)
 	w.Grow(codec.DocumentSize(p.Request.System, p.Request.Turns, p.Request.Tools))
 	base := writer{w: w, req: p.Request, target: &p.target, format: p.client.format}
+	if !p.counting {
+		base.cacheKey = p.client.cacheKey(p.Source)
+	}
 	if p.client.format == ResponsesFormat {
 		c := responsesWriter{writer: base, counting: p.counting}
 		c.write()

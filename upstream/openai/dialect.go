@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/internal/lower"
 )
@@ -144,14 +145,18 @@ type server struct {
 	defaults Dialect // for fields of the caller's Dialect that are not set
 	seed     string  // the member "seed" has this name; "" means its own
 	prefix   bool    // the member "prefix" marks the beginning of a response, which the model continues
+
+	cacheKeys []content.Format // of requests that may have the member prompt_cache_key
 }
 
 // servers are the known servers, by host. Another server needs an entry only. What they do
 // for prompt caches is from their documentation of November 2026.
 var servers = map[string]server{
 	"api.deepseek.com": {defaults: Dialect{Thinking: thinkingObject, Efforts: []string{"none", "low", "high", "max"}}},
-	"api.mistral.ai":   {defaults: Dialect{ShortIDs: true, Efforts: []string{"none", "high"}}, seed: "random_seed", prefix: true},
-	"openrouter.ai":    {defaults: Dialect{CacheControl: true}},
+	"api.mistral.ai": {defaults: Dialect{ShortIDs: true, Efforts: []string{"none", "high"}}, seed: "random_seed", prefix: true,
+		cacheKeys: []content.Format{ChatFormat}},
+	"api.x.ai":      {cacheKeys: []content.Format{ResponsesFormat}},
+	"openrouter.ai": {defaults: Dialect{CacheControl: true}},
 }
 
 // setDefaults sets the options that the caller has not set.

@@ -16,6 +16,8 @@ type writer struct {
 	format content.Format
 	sent   field // optional fields in the document
 	texts  []string
+
+	cacheKey string // of the conversation
 }
 
 // member writes a member with a string value.
@@ -196,11 +198,15 @@ func (c *writer) int(name string, v *int64, f field) {
 	}
 }
 
-// identity writes the user id and the service tier.
+// identity writes the user id, the key of the prompt cache and the service tier.
 func (c *writer) identity() {
 	if id := c.req.UserID; id != "" {
 		c.sent |= fieldUser
 		c.member("safety_identifier", id)
+	}
+	if own, _ := c.req.Extra.Get(cacheKeyName); own == "" && c.cacheKey != "" && !c.target.refusals.has(fieldCacheKey) {
+		c.sent |= fieldCacheKey
+		c.member(cacheKeyName, c.cacheKey)
 	}
 	if tier := c.req.ServiceTier; tier != "" {
 		c.member("service_tier", tier)

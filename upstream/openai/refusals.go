@@ -38,6 +38,7 @@ const (
 	fieldOutputSchema   // of tool results; Responses API only
 	fieldObfuscation    // do not turn padding off
 	fieldLogprobs       // Chat Completions only
+	fieldCacheKey
 	fieldCacheMark
 	fieldCacheTime // lifetimes of cache marks
 )
@@ -73,6 +74,7 @@ var chatFieldNames = []fieldName{
 	{"tool_choice", fieldToolChoice},
 	{"top_logprobs", fieldLogprobs},
 	{"logprobs", fieldLogprobs},
+	{"prompt_cache_key", fieldCacheKey},
 	{"ttl", fieldCacheTime},
 	{"prompt_cache_breakpoint", fieldCacheMark},
 	{"cache_control", fieldCacheMark},
@@ -224,6 +226,7 @@ var responsesFieldNames = []fieldName{
 	{"json_object", fieldJSONObject},
 	{"include_obfuscation", fieldObfuscation},
 	{"stream_options", fieldObfuscation},
+	{"prompt_cache_key", fieldCacheKey},
 	{"ttl", fieldCacheTime},
 	{"prompt_cache_breakpoint", fieldCacheMark},
 }

@@ -44,6 +44,7 @@ var chatRefused = map[field]refusedCase{
 	fieldLogprobs: {"extra.generationConfig.responseLogprobs", Dialect{}, func(r *upstream.Request) {
 		r.Extra = &content.Extra{Format: "generatecontent", JSON: `{"generationConfig":{"responseLogprobs":true}}`}
 	}},
+	fieldCacheKey:  {"", Dialect{Kind: ServerOpenAI}, func(*upstream.Request) {}},
 	fieldCacheMark: {"system.0.cache", Dialect{CacheControl: true}, withSystemMark("")},
 	fieldCacheTime: {"system.0.cache", Dialect{CacheControl: true}, withSystemMark("1h")},
 	fieldDescription: {"tools.0.description", Dialect{}, withTool(content.Tool{
@@ -75,6 +76,7 @@ var responsesRefused = map[field]refusedCase{
 	fieldDeveloper: {"", Dialect{Kind: ServerOpenAI}, func(r *upstream.Request) {
 		r.Model, r.Turns = "gpt-5", append(r.Turns, turnOf(content.RoleSystem, textOf("s")))
 	}},
+	fieldCacheKey: chatRefused[fieldCacheKey],
 	fieldCacheMark: {"system.0.cache", Dialect{Kind: ServerOpenAI}, func(r *upstream.Request) {
 		r.Model = "gpt-5.6"
 		withSystemMark("")(r)

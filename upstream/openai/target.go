@@ -17,12 +17,13 @@ import (
 
 // A target is the model and server for which a request is encoded.
 type target struct {
-	isOpenAI  bool
-	family    family
-	dialect   Dialect
-	known     server
-	refusals  refusals
-	maxTokens int64 // of a response; 0 means no known limit
+	isOpenAI    bool
+	family      family
+	dialect     Dialect
+	known       server
+	refusals    refusals
+	maxTokens   int64 // of a response; 0 means no known limit
+	attribution bool  // of a coding agent is sent
 }
 
 // efforts returns the efforts that the model supports, as far as they are known.
@@ -59,7 +60,7 @@ func (t *target) neverThinks() bool { return t.family.known && t.family.defaultE
 
 // target returns the target for a model.
 func (c *client) target(model string) target {
-	t := target{isOpenAI: c.isOpenAI, family: familyOf(model), dialect: c.dialect, known: c.known, refusals: c.refusals.get(model), maxTokens: c.maxTokens(model)}
+	t := target{isOpenAI: c.isOpenAI, family: familyOf(model), dialect: c.dialect, known: c.known, refusals: c.refusals.get(model), maxTokens: c.maxTokens(model), attribution: c.attribution}
 	if c.format == ResponsesFormat {
 		t.family = responsesFamilyOf(model)
 	}
@@ -367,6 +368,7 @@ func (t *target) chatConversation(to *lower.Target) {
 	to.Conversation = lower.Conversation{
 		SystemTurns: t.systemTurns(), TextsFirst: true, Prefill: t.known.prefix,
 		AnswerResults: t.dialect.StrictRoles, UserFirst: t.dialect.StrictRoles,
+		Attribution: t.attribution,
 	}
 	to.Files = lower.Files{
 		TextOnly: t.dialect.TextOnly, Note: t.dialect.DescribeUnreadable,
@@ -461,7 +463,7 @@ func (t *target) detailOf(f content.Format) func(*content.Extra) (string, bool) 
 // responsesConversation sets what Responses accepts in conversations.
 func (t *target) responsesConversation(to *lower.Target) {
 	marks := t.cacheMarks(ResponsesFormat)
-	to.Conversation = lower.Conversation{SystemTurns: t.systemTurns(), MoveFiles: true, SentenceTurn: t.isOpenAI}
+	to.Conversation = lower.Conversation{SystemTurns: t.systemTurns(), MoveFiles: true, SentenceTurn: t.isOpenAI, Attribution: t.attribution}
 	to.Files = lower.Files{
 		TextOnly: t.dialect.TextOnly, Note: t.dialect.DescribeUnreadable,
 		Images: imageTypes, ImageLinks: t.acceptsLinks(), DocumentLinks: t.isOpenAI,
