@@ -59,20 +59,26 @@ func (t *Target) acceptsMark(in site) bool {
 
 // mark returns the cache mark to send for a part.
 func (l *lowering) mark(c *content.Cache, at Path, in site) *content.Cache {
-	switch {
-	case c == nil:
+	if c == nil {
 		return nil
-	case !l.t.acceptsMark(in):
+	}
+	if !l.t.acceptsMark(in) {
 		l.lose(CacheMark, at.Member("cache"))
 		return nil
-	case l.t.Marks.AnyTime, c.TTL == "" && c.Extra == nil:
+	}
+	return l.lifetime(c, at.Member("cache"))
+}
+
+// lifetime returns a cache mark at a path with a lifetime that the target accepts.
+func (l *lowering) lifetime(c *content.Cache, at Path) *content.Cache {
+	if l.t.Marks.AnyTime || c.TTL == "" && c.Extra == nil {
 		return c
 	}
 	ttl := l.t.Marks.Times[c.TTL]
 	if ttl == c.TTL && c.Extra == nil {
 		return c
 	}
-	l.lose(CacheTime, at.Member("cache"))
+	l.lose(CacheTime, at)
 	return &content.Cache{TTL: ttl}
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/upstream"
 )
@@ -20,6 +21,11 @@ func TestCacheMarks(t *testing.T) {
 	}
 	result := func(cache *content.Cache, parts ...content.Part) func(*upstream.Request) {
 		return withTurns(q, turnOf(content.RoleAssistant, useOf("c1", "f", "{}")), turnOf(content.RoleUser, &content.ToolResult{ID: "c1", Parts: parts, Cache: cache}))
+	}
+	automatic := func(json string, turns ...content.Turn) func(*upstream.Request) {
+		return func(n *upstream.Request) {
+			n.Turns, n.Extra = turns, &content.Extra{Format: "messages", JSON: `{"cache_control":` + json + `}`}
+		}
 	}
 	files := func(cache *content.Cache) func(*upstream.Request) {
 		return withTurns(turnOf(content.RoleUser, textOf("q"), &content.Image{Source: png.Source, Cache: cache}))
@@ -53,6 +59,20 @@ func TestCacheMarks(t *testing.T) {
 		{"empty result", "", "gpt-5.6", result(mark), "2.content", `""`, "", []content.Loss{lower.EmptyMark.At("turns.2.parts.0.cache")}},
 		{"file", "", "gpt-5.6", files(mark), "0.content.1", `{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgo="},"prompt_cache_breakpoint":{"mode":"explicit"}}`,
 			`{"type":"input_image",` + image + `,"prompt_cache_breakpoint":{"mode":"explicit"}}`, nil},
+
+		{"at the end", "", "gpt-5.6", automatic(`{"type":"ephemeral"}`, q, turnOf(content.RoleAssistant, textOf("a")), turnOf(content.RoleUser, textOf("b"), textOf("c"))), "2.content.1",
+			`{"type":"text","text":"c","prompt_cache_breakpoint":{"mode":"explicit"}}`, `{"type":"input_text","text":"c","prompt_cache_breakpoint":{"mode":"explicit"}}`, nil},
+		{"at the end, with a lifetime", "", "gpt-5.6", automatic(`{"type":"ephemeral","ttl":"1h"}`, q), "0.content.0.prompt_cache_breakpoint",
+			`{"mode":"explicit","ttl":"12h"}`, `{"mode":"explicit","ttl":"12h"}`, []content.Loss{lower.CacheTime.At("extra.cache_control")}},
+		{"at the end, where a mark is", "", "gpt-5.6", automatic(`{"type":"ephemeral","ttl":"1h"}`, turnOf(content.RoleUser, marked("30m"))), "0.content.0.prompt_cache_breakpoint",
+			`{"mode":"explicit","ttl":"30m"}`, `{"mode":"explicit","ttl":"30m"}`, nil},
+		{"at the end, behind a result", "", "gpt-5.6", automatic(`{"type":"ephemeral"}`, q, turnOf(content.RoleAssistant, useOf("c1", "f", "{}")), turnOf(content.RoleUser, resultOf("c1", textOf("r")))), "2.content.0",
+			`{"type":"text","text":"r","prompt_cache_breakpoint":{"mode":"explicit"}}`, "", nil},
+		{"at the end, empty result", "", "gpt-5.6", automatic(`{"type":"ephemeral"}`, q, turnOf(content.RoleAssistant, useOf("c1", "f", "{}")), turnOf(content.RoleUser, resultOf("c1"))), "2.content",
+			`""`, "", []content.Loss{foreign.MembersLoss.At("extra.cache_control")}},
+		{"no mark at the end", "", "gpt-5.6", automatic(`null`, q), "0.content", `"q"`, `"q"`, []content.Loss{foreign.MembersLoss.At("extra.cache_control")}},
+		{"at the end, model without marks", "", "gpt-5.2", automatic(`{"type":"ephemeral"}`, q), "0.content", `"q"`, `"q"`, []content.Loss{foreign.MembersLoss.At("extra.cache_control")}},
+		{"at the end, cache_control", openRouter, "m", automatic(`{"type":"ephemeral","ttl":"5m"}`, q), "0.content", `[{"type":"text","text":"q","cache_control":{"type":"ephemeral","ttl":"5m"}}]`, "", nil},
 
 		{"cache_control", openRouter, "m", system(marked("")), "0.content", `[{"type":"text","text":"s","cache_control":{"type":"ephemeral"}}]`, "", nil},
 		{"cache_control with lifetime", openRouter, "m", system(marked("1h")), "0.content.0.cache_control", `{"type":"ephemeral","ttl":"1h"}`, "", nil},

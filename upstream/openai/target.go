@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -83,6 +84,9 @@ func (t target) lowerTarget(f content.Format) *lower.Target {
 	}
 	if t.isOpenAI {
 		x.Members.Foreign = foreignMembersOpenAI
+	}
+	if t.markMember(f) != "" {
+		x.Members.Foreign = append(slices.Clip(x.Members.Foreign), lower.ForeignMember{Name: cacheControl, Mark: true})
 	}
 	if f == ResponsesFormat {
 		t.setResponses(x)
