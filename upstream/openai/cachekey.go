@@ -19,7 +19,9 @@ const (
 )
 
 // cacheKey returns the key of a request's conversation in the server's prompt cache, or ""
-// for none. Servers route the requests of one key to the machine that has the cache.
+// for none. Servers route the requests of one key to the machine that has the cache. OpenAI
+// recommends at most about 15 requests per minute for a key and a beginning of a prompt,
+// which the requests of one conversation rarely exceed.
 func (c *client) cacheKey(n *upstream.Request) string {
 	key := ""
 	switch {
