@@ -108,7 +108,7 @@ var vertexDocuments = newVertexDocuments()
 
 func newVertexDocuments() *lower.Target {
 	t := generatecontent.BaseTarget()
-	t.Files.Keep = false
+	t.Files.Keep, t.Conversation.Attribution = false, true
 	setVertex(&t)
 	return &t
 }
