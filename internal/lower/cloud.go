@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/foreign"
@@ -31,6 +33,13 @@ type Cloud struct {
 
 	// MarkMembers are the own members of cache marks that it does not accept.
 	MarkMembers []string
+
+	// Edits are the kinds of edits of context_management that it does not accept.
+	Edits []string
+
+	// NoAutoCache says that it has no cache mark of the request as a whole, the member
+	// cache_control. The last part gets the mark, which has the same effect.
+	NoAutoCache bool
 
 	NoTiers bool // no service tiers
 	NoFiles bool // no files that the vendor stores, but those for which Stores returns true
@@ -83,6 +92,8 @@ func (r *restriction) lose(rule *loss.Rule, at Path) {
 func (r *restriction) run() {
 	n := &r.to
 	n.Extra = r.members(n.Extra, r.cloud.Members, Path{})
+	r.edits()
+	r.autoCache()
 	if r.cloud.NoTiers && n.ServiceTier != "" {
 		r.lose(ServiceTier, At("service_tier"))
 		n.ServiceTier = ""
@@ -100,6 +111,85 @@ func (r *restriction) run() {
 		n.Turns[i].Parts = parts
 	}
 	r.tools()
+}
+
+// edits removes edits of context_management.
+func (r *restriction) edits() {
+	const member = "context_management"
+	x := codec.Own(r.to.Extra, r.cloud.Format)
+	if x == nil || len(r.cloud.Edits) == 0 {
+		return
+	}
+	json, _ := x.Get(member)
+	edits := gjson.Get(json, "edits")
+	var kept []string
+	for _, e := range edits.Array() {
+		if !slices.Contains(r.cloud.Edits, e.Get("type").Str) {
+			kept = append(kept, e.Raw)
+		}
+	}
+	if !edits.IsArray() || len(kept) == len(edits.Array()) {
+		return
+	}
+	r.lose(CloudHint, At("extra."+member))
+	var w jsonwire.Writer
+	if len(kept) > 0 {
+		w.BeginObject()
+		_ = w.MembersExcept(json, func(name string) bool { return name == "edits" }) // was parsed before
+		w.Name("edits")
+		w.Raw("[" + strings.Join(kept, ",") + "]")
+		w.EndObject()
+	}
+	r.setMember(member, w.Text())
+}
+
+// setMember replaces an own member of the request. An empty value removes it.
+func (r *restriction) setMember(name, value string) {
+	x := r.to.Extra
+	var w jsonwire.Writer
+	w.BeginObject()
+	_ = w.MembersExcept(x.JSON, func(s string) bool { return s == name }) // was parsed before
+	if value != "" {
+		w.Name(name)
+		w.Raw(value)
+	}
+	w.EndObject()
+	r.to.Extra, r.changed = &content.Extra{Format: x.Format, JSON: w.Text()}, true
+}
+
+// autoCache moves the cache mark of the request to its last part that can have one. If that
+// has a mark already, the request has the same effect without its own.
+func (r *restriction) autoCache() {
+	const member = "cache_control"
+	n := &r.to
+	x := codec.Own(n.Extra, r.cloud.Format)
+	if x == nil || !r.cloud.NoAutoCache {
+		return
+	}
+	json, _ := x.Get(member)
+	if mark := gjson.Parse(json); !mark.IsObject() {
+		return
+	}
+	r.setMember(member, "")
+	for i := len(n.Turns) - 1; i >= 0; i-- {
+		for k := len(n.Turns[i].Parts) - 1; k >= 0; k-- {
+			p := n.Turns[i].Parts[k]
+			f := partfield.Of(p)
+			if t, ok := p.(*content.Text); f.Cache == nil || ok && t.Text == "" {
+				continue
+			}
+			if *f.Cache != nil {
+				return
+			}
+			p = partfield.Copy(p)
+			*partfield.Of(p).Cache = &content.Cache{TTL: gjson.Get(json, "ttl").Str}
+			n.Turns = slices.Clone(n.Turns)
+			n.Turns[i].Parts = slices.Clone(n.Turns[i].Parts)
+			n.Turns[i].Parts[k] = p
+			return
+		}
+	}
+	r.lose(CloudMark, At("extra."+member))
 }
 
 // tools removes built-in tools, and members of functions.

@@ -23,10 +23,12 @@ func vertexURL(location string) string {
 // checkPlace returns the problems of Project and Location.
 func (o *Options) checkPlace() []string {
 	var problems []string
-	for _, x := range []struct{ name, value string }{{"Project", o.Project}, {"Location", o.Location}} {
-		if strings.Trim(x.value, "abcdefghijklmnopqrstuvwxyz0123456789-:.") != "" {
-			problems = append(problems, fmt.Sprintf("%s: %q must consist of lower-case letters, digits, hyphens, dots and colons", x.name, x.value))
-		}
+	const usual = "abcdefghijklmnopqrstuvwxyz0123456789-"
+	if strings.Trim(o.Project, usual+".:") != "" || o.Project == "." || o.Project == ".." { // old ids have a domain
+		problems = append(problems, fmt.Sprintf("Project: %q is not the id or number of a project", o.Project))
+	}
+	if strings.Trim(o.Location, usual) != "" {
+		problems = append(problems, fmt.Sprintf("Location: %q must consist of lower-case letters, digits and hyphens", o.Location))
 	}
 	switch {
 	case o.Project != "" && o.Location == "":
@@ -103,12 +105,21 @@ func setVertex(t *lower.Target) {
 }
 
 // vertexDocuments is the target of a request in the format itself whose document Google
-// Cloud does not accept. Links stay: the server reads them.
+// Cloud does not accept.
 var vertexDocuments = newVertexDocuments()
 
 func newVertexDocuments() *lower.Target {
 	t := generatecontent.BaseTarget()
-	t.Files.Keep, t.Files.KeepLinks = false, true
+	t.Files.Keep, t.Conversation.Attribution = false, true
 	setVertex(&t)
 	return &t
+}
+
+// lowerDocument lowers a request whose document Google Cloud does not accept. Its links stay
+// links, since they were for the vendor.
+func (p *plan) lowerDocument() {
+	n := *p.Source
+	n.ForwardLinks = true
+	p.Source, p.Target = &n, vertexDocuments
+	p.Lower()
 }

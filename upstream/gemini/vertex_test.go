@@ -102,8 +102,9 @@ func TestVertexOptions(t *testing.T) {
 	}{
 		{Options{Project: "p"}, `gemini: Location: must be set with Project, for example to "global"`},
 		{Options{Location: "us-central1"}, "gemini: Project: must be set with a Location other than global"},
-		{Options{Project: "a/b", Location: "../x"}, `gemini: Project: "a/b" must consist of lower-case letters, digits, hyphens, dots and colons; ` +
-			`Location: "../x" must consist of lower-case letters, digits, hyphens, dots and colons`},
+		{Options{Project: "a/b", Location: "../x"}, `gemini: Project: "a/b" is not the id or number of a project; ` +
+			`Location: "../x" must consist of lower-case letters, digits and hyphens`},
+		{Options{Project: "..", Location: ".."}, `gemini: Project: ".." is not the id or number of a project; Location: ".." must consist of lower-case letters, digits and hyphens`},
 		{Options{Project: "example.com:p", Location: "us"}, ""},
 	} {
 		if _, err := New(&tt.o); tt.want == "" && err != nil || tt.want != "" && (err == nil || err.Error() != tt.want) {
@@ -137,6 +138,8 @@ func sent(t *testing.T, c *Client, body string, count bool) (string, []string) {
 	encode := p.body
 	if count {
 		encode = p.countBody
+	} else if _, err := p.load(t.Context()); err != nil {
+		t.Fatal(err)
 	}
 	b, err := encode()
 	if err != nil {
