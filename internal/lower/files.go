@@ -27,8 +27,7 @@ type Files struct {
 	Accepts func(mediaType string) bool // nil means all
 	Stores  func(id string) bool        // the vendor stores the file with an id
 
-	Keep      bool // the caller loads no files: links and ids are sent as they are
-	KeepLinks bool // the server can read all links of the request: its document is in the target's format
+	Keep bool // the caller loads no files: links and ids are sent as they are
 
 	Images        []string // media types; nil means all images
 	ImageLinks    bool
@@ -157,7 +156,7 @@ func (l *lowering) image(p *content.Image, at Path, in site) {
 		}
 		s = l.withType(b, kind)
 	}
-	mark := l.mark(p.Cache, at, in)
+	mark := l.fileMark(p.Cache, at, in)
 	l.resultFile(in, at, ResultImage)
 	l.pushFile(p, s, signature, mark, x)
 }
@@ -191,7 +190,7 @@ func (l *lowering) media(p *content.Media, at Path, in site) {
 		}
 		s = l.withType(b, kind)
 	}
-	mark := l.mark(p.Cache, at, in)
+	mark := l.fileMark(p.Cache, at, in)
 	l.resultFile(in, at, ResultFile)
 	l.pushFile(p, s, signature, mark, x)
 }
@@ -375,8 +374,12 @@ func (l *lowering) document(p *content.Document, at Path, in site) {
 	default:
 		l.documentFile(p, &q, at, in)
 	}
-	if mark != nil && len(l.stack) > before {
-		l.markPart(len(l.stack)-1, mark)
+	switch last := len(l.stack) - 1; {
+	case mark == nil || last < before:
+	case l.t.Marks.TextsOnly && isFile(l.stack[last]):
+		l.lose(CacheMark, at.Member("cache"))
+	default:
+		l.markPart(last, mark)
 	}
 }
 

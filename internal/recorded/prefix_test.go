@@ -14,6 +14,7 @@ import (
 // and the system text, then the turns, each as its role and its parts.
 type prompt struct {
 	fixed     string
+	key       string // of the cache
 	turns     []string
 	responses int // number of turns of the assistant
 	last      int // index in turns of the first piece behind these
@@ -23,7 +24,7 @@ type prompt struct {
 // form, whether it is a string or in a list.
 func promptOf(format content.Format, body string) prompt {
 	v := withoutMarks(parseJSON(body))
-	p := prompt{fixed: encodeJSON(at(v, "tools"))}
+	p := prompt{fixed: encodeJSON(at(v, "tools")), key: stringAt(v, "prompt_cache_key")}
 	switch format {
 	case formatMessages:
 		p.fixed += strings.Join(pieces(at(v, "system")), "")
@@ -111,6 +112,9 @@ func onlyText(p any) bool {
 func (p prompt) begins(later prompt) error {
 	if p.fixed != later.fixed {
 		return fmt.Errorf("tools and system text\n%s\nbecame\n%s", p.fixed, later.fixed)
+	}
+	if p.key != later.key {
+		return fmt.Errorf("the key %q became %q", p.key, later.key)
 	}
 	turns := p.turns
 	if later.responses == p.responses {
