@@ -53,7 +53,7 @@ func Handler(h http.Handler) http.Handler {
 		}
 		const prefix = "/v1/projects/-/locations/-/publishers/anthropic/models/"
 		inner.URL.Path, inner.URL.RawPath = prefix+name+method, prefix+url.PathEscape(name)+method
-		out := &responseWriter{w: w, count: name != model}
+		out := &responseWriter{w: w, count: operation == "count-tokens"}
 		h.ServeHTTP(out, inner)
 		out.finish()
 	})
