@@ -87,12 +87,11 @@ var (
 
 // platforms are the rules of all platforms.
 //
-// Paths and members are those of the vendor's SDK for Go, version 1.84, and of refusals that
-// users of the platforms have reported until then. Betas are those that
-// the table of BerriAI/litellm, anthropic_beta_headers_config.json, had in November 2026, and
-// the one for thinking between tool calls, which Claude Code sends to Bedrock for some models.
-// Tools and sources are those of the pages about features at platform.claude.com at that time,
-// which list the platforms that have them.
+// Paths are those of the vendor's SDK for Go, version 1.84. Betas are those that the table of
+// BerriAI/litellm, anthropic_beta_headers_config.json, had in November 2026, and the one for
+// thinking between tool calls, which Claude Code sends to Bedrock for some models. Members,
+// tools and sources follow the vendor's pages about features, and refusals that users of the
+// platforms have reported.
 var platforms = map[Platform]*platformRules{
 	"": {versions: []string{"v1"}, decodeError: messages.DecodeError},
 	PlatformFoundry: {
