@@ -81,8 +81,12 @@ func (r *Request) withDocument(header []upstream.HeaderField) (*upstream.Request
 	r.toNeutral(n)
 	turns, changed, losses := decodeState(n.Turns)
 	n.Turns, n.Header = turns, header
-	if !changed && !r.origin.nested {
-		snapshot.Attach(n, r.origin.wire())
+	d := r.origin.wire()
+	d.Parsed = r
+	if changed || r.origin.nested {
+		n.Wire = d.Paths()
+	} else {
+		snapshot.Attach(n, d)
 	}
 	return n, losses
 }

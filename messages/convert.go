@@ -90,8 +90,14 @@ func (r *Request) withDocument(header []upstream.HeaderField) (*upstream.Request
 	r.neutral(n)
 	turns, changed, dropped, losses := decodeState(n.Turns)
 	n.Turns, n.Header = turns, header
-	if !changed && !unsigned(turns) && !r.isDense() {
-		snapshot.Attach(n, r.origin.document())
+	if !r.isDense() {
+		d := r.origin.document()
+		d.Parsed = r
+		if changed || unsigned(turns) {
+			n.Wire = d.Paths()
+		} else {
+			snapshot.Attach(n, d)
+		}
 	}
 	return n, placementOf(n, dropped), losses
 }

@@ -14,6 +14,16 @@ type Body interface {
 	Reader() io.ReadCloser
 }
 
+// Text returns the whole document.
+func Text(b Body) (string, error) {
+	r := b.Reader()
+	defer r.Close()
+	var text strings.Builder
+	text.Grow(int(b.Len()))
+	_, err := io.Copy(&text, r)
+	return text.String(), err
+}
+
 // A Member is a top-level member of a document, its value as JSON text.
 type Member struct{ Name, Value string }
 

@@ -11,8 +11,19 @@ type Document struct {
 	Body   string
 	Spans  []Span // members that adapters replace
 
+	// Parsed converts paths of the request to paths in the document. It may be nil.
+	Parsed interface{ Path(neutral string) string }
+
 	Request  any // the only request that the document represents, an *upstream.Request
 	Snapshot Snapshot
+}
+
+// Paths returns a document that only converts paths. No adapter sends it.
+func (d *Document) Paths() *Document {
+	if d == nil {
+		return nil
+	}
+	return &Document{Format: d.Format, Parsed: d.Parsed}
 }
 
 // Equal returns true. With it, cmp.Diff compares requests by meaning and not by

@@ -18,8 +18,8 @@ import (
 )
 
 // A Client is an [upstream.Upstream] that sends requests to a Chat Completions server.
-// It also implements [upstream.TokenCounter], [upstream.ModelLister] and
-// [upstream.Preflighter]. It is safe for concurrent use.
+// It also implements [upstream.TokenCounter], [upstream.ModelLister],
+// [upstream.Preflighter] and [upstream.RequestEncoder]. It is safe for concurrent use.
 type Client struct{ client }
 
 // New returns a client for Chat Completions. It copies opts; nil means the defaults. If
@@ -73,8 +73,8 @@ func (c *Client) CountTokens(_ context.Context, req *upstream.Request) (upstream
 }
 
 // Responses is an [upstream.Upstream] that sends requests to a Responses API server. It
-// also implements [upstream.TokenCounter], [upstream.ModelLister] and
-// [upstream.Preflighter]. It is safe for concurrent use.
+// also implements [upstream.TokenCounter], [upstream.ModelLister], [upstream.Preflighter]
+// and [upstream.RequestEncoder]. It is safe for concurrent use.
 //
 // The server stores nothing: each request contains the whole conversation. The server
 // sends thinking in encrypted form. The client of the handler receives it in signatures
@@ -230,6 +230,26 @@ func (c *client) FormatOf(context.Context, *upstream.Request) (content.Format, e
 func (c *client) Preflight(_ context.Context, req *upstream.Request) ([]content.Loss, error) {
 	p := c.plan(req)
 	return p.Losses, p.Err
+}
+
+// The members that the vendor caches, in its order, by format. The schema of the response is
+// before the system text.
+var (
+	cachedChat      = []string{"tools", "response_format", "messages"}
+	cachedResponses = []string{"tools", "text.format", "instructions", "input"}
+)
+
+// EncodeRequest implements [upstream.RequestEncoder].
+func (c *client) EncodeRequest(_ context.Context, req *upstream.Request) (upstream.EncodedRequest, error) {
+	p := c.plan(req)
+	e := upstream.EncodedRequest{Format: c.format, Model: p.Model, Prompt: cachedChat}
+	if c.format == ResponsesFormat {
+		e.Prompt = cachedResponses
+	}
+	if p.Err == nil {
+		e.Document = p.write().Text()
+	}
+	return e, p.Err
 }
 
 // exchange sends a request. If the server rejects a member, it sends the request again
