@@ -68,7 +68,7 @@ func TestSnippets(t *testing.T) {
 		if err != nil || d.IsDir() || filepath.Ext(path) != ".go" {
 			return err
 		}
-		if path != "example_test.go" && filepath.Dir(filepath.Dir(path)) != "examples" {
+		if d.Name() != "example_test.go" && filepath.Dir(filepath.Dir(path)) != "examples" {
 			return nil
 		}
 		b, err := os.ReadFile(path)
@@ -227,7 +227,7 @@ func TestVersions(t *testing.T) {
 		t.Fatal("no version in CHANGELOG.md")
 	}
 	require := regexp.MustCompile(`(?m)^\s*(github\.com/polywire/polywire\S*) (v\S+)`)
-	for _, path := range []string{"upstream/otel/go.mod", "examples/observed/go.mod"} {
+	for _, path := range []string{"upstream/bedrock/go.mod", "upstream/otel/go.mod", "examples/observed/go.mod"} {
 		mod, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)

@@ -224,8 +224,10 @@ func DecodeModels(body []byte) (list []upstream.Model, next string, err error) {
 	var m pageValues
 	d.members(root, pageType, &m)
 	page := m.models
-	if !page.Exists() {
-		page = m.tuned
+	for _, other := range [...]jsonwire.Value{m.tuned, m.published} {
+		if !page.Exists() {
+			page = other
+		}
 	}
 	// The vendor omits empty lists.
 	if page.Kind() != jsonwire.Array && (page.Exists() || !m.next.Exists() && root.Len() > 0) {
@@ -235,7 +237,7 @@ func DecodeModels(body []byte) (list []upstream.Model, next string, err error) {
 	for i, v := range page.Elems() {
 		one := &list[i]
 		d.members(v, modelType, one)
-		if one.ID = strings.TrimPrefix(one.ID, "models/"); one.ID == "" {
+		if one.ID = strings.TrimPrefix(strings.TrimPrefix(one.ID, "publishers/google/"), "models/"); one.ID == "" {
 			return nil, "", codec.BadGateway(fmt.Errorf("generatecontent: model %d of the list has no name", i))
 		}
 		one.Extra = d.parser.extra(v, modelType)

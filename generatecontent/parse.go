@@ -181,6 +181,8 @@ func (p *parser) field(seen *object.Members, t *object.Type, name string) (f *ob
 	case again:
 		p.violation(content.CodeUnknown, p.unknownNameText(name, "The field is already set as \""+f.Name+
 			"\" or \""+f.Alias+"\"."))
+	case name != f.Name && p.origin != nil:
+		p.origin.lenient = true
 	}
 	return f, again
 }
@@ -298,6 +300,8 @@ func (p *parser) contents(f *object.Field, v jsonwire.Value) []content.Turn {
 		if !p.quota.Exceeded() && p.isObject(x, f.Value.Elem) {
 			turns[i].Role = content.RoleUser
 			p.members(x, contentType, &turns[i])
+			role := x.Get("role")
+			p.origin.lenient = p.origin.lenient || !role.Exists() || role.Kind() == jsonwire.Null || role.Is("")
 		}
 	})
 	return turns

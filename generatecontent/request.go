@@ -126,7 +126,11 @@ type origin struct {
 	body   string
 	nested bool // the request is a member of the body of countTokens
 	model  codec.Extent
-	cost   int64 // see [codec.Quota.Cost]
+
+	// lenient reports a name in snake_case or a turn without a role: see [document.Document].
+	lenient bool
+
+	cost int64 // see [codec.Quota.Cost]
 
 	violations *codec.ParseViolations // nil if the document has none
 	unknown    violation.List         // unknown names and values; violations under Strict
@@ -159,7 +163,7 @@ const builtIn = -1
 
 // wire returns the document for adapters.
 func (o *origin) wire() *document.Document {
-	w := &document.Document{Format: Format, Body: o.body}
+	w := &document.Document{Format: Format, Body: o.body, Lenient: o.lenient}
 	if o.model.To > 0 {
 		w.Spans = []document.Span{o.model.Span("model")}
 	}

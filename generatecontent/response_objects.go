@@ -89,6 +89,7 @@ var (
 	pageType = object.Kept("ListModelsResponse",
 		opt("models", many(one(modelType)), func(p *pageValues) *jsonwire.Value { return &p.models }),
 		opt("tunedModels", many(one(modelType)), func(p *pageValues) *jsonwire.Value { return &p.tuned }),
+		opt("publisherModels", many(one(modelType)), func(p *pageValues) *jsonwire.Value { return &p.published }), // Vertex
 		opt("nextPageToken", anyText, func(p *pageValues) *jsonwire.Value { return &p.next }))
 
 	modelType = object.New("Model", func(m *upstream.Model) **content.Extra { return &m.Extra },
@@ -104,7 +105,7 @@ var (
 
 type (
 	countedValues struct{ total, cached jsonwire.Value }
-	pageValues    struct{ models, tuned, next jsonwire.Value }
+	pageValues    struct{ models, tuned, published, next jsonwire.Value }
 )
 
 // members reads the members of v, an object of type t, that the struct at to has fields for.

@@ -1,8 +1,11 @@
 package messages
 
 import (
+	"slices"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/document"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/internal/snapshot"
@@ -30,7 +33,7 @@ func DecodeRequest(body []byte, opts *ValidateOptions) (*upstream.Request, []con
 	if opts == nil {
 		opts = &defaultOptions
 	}
-	r, err := decodeRequest(string(body), opts)
+	r, err := decodeRequest(string(body), opts, nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -39,11 +42,15 @@ func DecodeRequest(body []byte, opts *ValidateOptions) (*upstream.Request, []con
 }
 
 // decodeRequest parses and validates a request document. The request is nil if the
-// body is not a JSON document or is beyond a limit.
-func decodeRequest(body string, opts *ValidateOptions) (*Request, error) {
-	r, err := parseRequest(body, opts.Limits)
+// body is not a JSON document or is beyond a limit. at is the path of the request if it
+// may have the model, or nil: then decodeRequest sets the version in opts.
+func decodeRequest(body string, opts *ValidateOptions, at *vertexPath) (*Request, error) {
+	r, err := parseRequest(body, opts.Limits, at)
 	if r == nil {
 		return nil, err
+	}
+	if at != nil {
+		opts.Version, opts.Betas = r.origin.version, codec.HeaderList(append(opts.Betas, r.origin.betas...)...)
 	}
 	return r, r.Validate(opts) // includes the violations of parsing
 }
@@ -74,12 +81,16 @@ func (r *Request) Upstream() *upstream.Request {
 // which the document does not contain or the adapter replaces. It also ignores the
 // replacement of a part by an equal one, and of a nil list by an empty one.
 //
+// It also returns false for a document that has the member anthropic_version, as those on
+// the paths of Vertex AI do: see [Handler].
+//
 // WireOf does not allocate.
-func WireOf(r *upstream.Request) (document string, ok bool) {
-	if d := snapshot.DocumentOf(r, Format); d != nil {
-		return d.Body, true
+func WireOf(r *upstream.Request) (text string, ok bool) {
+	d := snapshot.DocumentOf(r, Format)
+	if d == nil || slices.ContainsFunc(d.Spans, func(s document.Span) bool { return s.Name == versionMember }) {
+		return "", false
 	}
-	return "", false
+	return d.Body, true
 }
 
 // withDocument returns the neutral form of a request that was parsed and not changed

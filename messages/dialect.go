@@ -59,14 +59,21 @@ func (d *dialect) Route(r *http.Request) (*handler.Route, error) {
 	last := len(path) - 1
 	switch {
 	case path[last] == "messages":
-		return &handler.Route{Method: http.MethodPost, CheckHeader: checkHeader, Parse: d.createMessage}, nil
+		return &handler.Route{Method: http.MethodPost, CheckHeader: checkHeader, Parse: d.createMessage(nil)}, nil
 	case path[last] == "count_tokens" && last > 0 && path[last-1] == "messages":
-		return &handler.Route{Method: http.MethodPost, CheckHeader: checkHeader, Parse: d.countTokens}, nil
+		return &handler.Route{Method: http.MethodPost, CheckHeader: checkHeader, Parse: d.countTokens(nil)}, nil
 	case path[last] == "models":
 		return &handler.Route{Method: http.MethodGet, CheckHeader: checkHeader, Parse: d.models}, nil
 	}
 	if id, ok := modelID(path); ok {
 		return &handler.Route{Method: http.MethodGet, CheckHeader: checkHeader, Parse: d.model(id)}, nil
+	}
+	if at := parseVertexPath(r.URL.Path); at != nil {
+		route := &handler.Route{Method: http.MethodPost, CheckHeader: checkBetas, Parse: d.createMessage(at)}
+		if at.count {
+			route.Parse = d.countTokens(at)
+		}
+		return route, nil
 	}
 	text := "there is nothing at this path"
 	for _, name := range slices.Backward(path) {
@@ -79,7 +86,8 @@ func (d *dialect) Route(r *http.Request) (*handler.Route, error) {
 		break
 	}
 	return nil, &handler.Failure{Code: upstream.CodeNotFound, Reason: text, Text: text +
-		"; this handler serves POST /v1/messages, POST /v1/messages/count_tokens, GET /v1/models and GET /v1/models/{id}"}
+		"; this handler serves POST /v1/messages, POST /v1/messages/count_tokens, GET /v1/models and GET /v1/models/{id}, and on the paths " +
+		"of Vertex AI POST …/publishers/anthropic/models/{model}:rawPredict, :streamRawPredict and …/models/count-tokens:rawPredict"}
 }
 
 // modelID returns the name of the model in a path: everything after "models",
@@ -120,6 +128,9 @@ func checkHeaderList(h http.Header, name string) error {
 	return nil
 }
 
+// checkBetas validates the header that lists betas.
+func checkBetas(r *http.Request) error { return checkHeaderList(r.Header, betaHeader) }
+
 // checkHeader validates the headers of a request.
 func checkHeader(r *http.Request) error {
 	versions := r.Header.Values("Anthropic-Version")
@@ -131,26 +142,29 @@ func checkHeader(r *http.Request) error {
 			return invalid("anthropic-version: the header has several different values; send one")
 		}
 	}
-	switch versions[0] {
-	case "2023-01-01", version2023, version2026:
-		return checkHeaderList(r.Header, betaHeader)
+	if isVersion(versions[0]) {
+		return checkBetas(r)
 	}
 	return invalid("anthropic-version: unknown version; it must be 2023-01-01, 2023-06-01 or 2026-10-21")
 }
+
+// isVersion reports whether the API has a version.
+func isVersion(s string) bool { return slices.Contains(versions, s) }
 
 func invalid(text string) error {
 	return &handler.Failure{Code: upstream.CodeInvalid, Text: text, Reason: text}
 }
 
 // parseRequest parses and validates a body. If all violations are in the thread, it
-// returns an operation that fails with them: see [errThread]. where is the
-// placement of state in the response.
-func (d *dialect) parseRequest(r *http.Request, body string, count bool) (req *Request, op *handler.Operation, where placement, err error) {
+// returns an operation that fails with them: see [errThread]. at is the path of the
+// request if it may have the model, or nil. where is the placement of state in the
+// response.
+func (d *dialect) parseRequest(r *http.Request, body string, at *vertexPath, count bool) (req *Request, op *handler.Operation, where placement, err error) {
 	opts := &ValidateOptions{
 		Version: r.Header.Get("Anthropic-Version"), Betas: codec.HeaderList(r.Header.Values(betaHeader)...),
 		AllowFiles: d.allowFiles, Strict: d.strict, Count: count, MediaTypes: d.mediaTypes, Limits: d.limits,
 	}
-	req, err = decodeRequest(body, opts)
+	req, err = decodeRequest(body, opts, at)
 	if req == nil || err != nil && !isThreadError(err) {
 		return nil, nil, where, err
 	}
@@ -180,34 +194,37 @@ func isThreadError(err error) bool {
 	})
 }
 
-// createMessage returns the operation for the body of a request.
-func (d *dialect) createMessage(id string, r *http.Request, body string) (*handler.Operation, error) {
-	req, op, where, err := d.parseRequest(r, body, false)
-	if err != nil {
-		return nil, err
-	}
-	op.WirePath = req.Path
-	message := "msg_" + rand.Text() // the id may come from a proxy, which may repeat it
-	if req.Stream {
-		s := newStream(id, message, req.Model, op.Request.Turns)
-		s.prompt = func() int64 { return upstream.EstimateTokens(op.Request) }
-		s.placement = where
-		op.Stream = s
+// createMessage returns a function that returns the operation for the body of a request.
+// at is the path of the request if it has the model, or nil.
+func (d *dialect) createMessage(at *vertexPath) func(string, *http.Request, string) (*handler.Operation, error) {
+	return func(id string, r *http.Request, body string) (*handler.Operation, error) {
+		req, op, where, err := d.parseRequest(r, body, at, false)
+		if err != nil {
+			return nil, err
+		}
+		op.WirePath = req.Path
+		message := "msg_" + rand.Text() // the id may come from a proxy, which may repeat it
+		if req.Stream {
+			s := newStream(id, message, req.Model, op.Request.Turns)
+			s.prompt = func() int64 { return upstream.EstimateTokens(op.Request) }
+			s.placement = where
+			op.Stream = s
+			return op, nil
+		}
+		op.Response = func(r *upstream.Response) (*jsonwire.Writer, []content.Loss) {
+			res, lost := convertResponse(r, op.Request.Turns, where)
+			if res.ID == "" {
+				res.ID = message
+			}
+			if res.Model == "" {
+				res.Model = req.Model
+			}
+			w := new(jsonwire.Writer)
+			_ = res.write(w) // a converted response can always be encoded
+			return w, lost
+		}
 		return op, nil
 	}
-	op.Response = func(r *upstream.Response) (*jsonwire.Writer, []content.Loss) {
-		res, lost := convertResponse(r, op.Request.Turns, where)
-		if res.ID == "" {
-			res.ID = message
-		}
-		if res.Model == "" {
-			res.Model = req.Model
-		}
-		w := new(jsonwire.Writer)
-		_ = res.write(w) // a converted response can always be encoded
-		return w, lost
-	}
-	return op, nil
 }
 
 // header returns the headers for a body that was validated with o.
@@ -248,15 +265,18 @@ func (d *dialect) setRequest(op *handler.Operation, r *http.Request, req *Reques
 	return where
 }
 
-// countTokens returns the operation for a body of count_tokens.
-func (d *dialect) countTokens(_ string, r *http.Request, body string) (*handler.Operation, error) {
-	_, op, _, err := d.parseRequest(r, body, true)
-	if err != nil {
-		return nil, err
+// countTokens returns a function that returns the operation for a body of count_tokens.
+// at is the path of the request if it is one of Vertex AI, or nil.
+func (d *dialect) countTokens(at *vertexPath) func(string, *http.Request, string) (*handler.Operation, error) {
+	return func(_ string, r *http.Request, body string) (*handler.Operation, error) {
+		_, op, _, err := d.parseRequest(r, body, at, true)
+		if err != nil {
+			return nil, err
+		}
+		op.CountTokens(Format, countType.Holds, func(w *jsonwire.Writer, n upstream.TokenCount) {
+			w.Name("input_tokens")
+			w.Int(n.Tokens)
+		})
+		return op, nil
 	}
-	op.CountTokens(Format, countType.Holds, func(w *jsonwire.Writer, n upstream.TokenCount) {
-		w.Name("input_tokens")
-		w.Int(n.Tokens)
-	})
-	return op, nil
 }

@@ -12,7 +12,7 @@
 // hooks, and [upstream.HandlerOptions] for the options that all formats share. The
 // handler logs errors to HandlerOptions.Logger; the default is slog.Default.
 //
-// A request needs the header anthropic-version. The Content-Type of a body must be
+// A request needs the header anthropic-version, except on the paths of Vertex AI. The Content-Type of a body must be
 // application/json if it is present. If another format's handler is mounted at the
 // same path, [Handler.Match] reports which requests are in this format.
 //

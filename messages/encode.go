@@ -14,7 +14,8 @@ import (
 // AppendJSON appends the request as a document. The document is canonical: the
 // members of the format's objects have a fixed order, null and default values are
 // omitted, and content is always a list. Values that may be any JSON keep their
-// bytes. Parsing the document returns an equal request.
+// bytes. Parsing the document returns an equal request. An empty Model is omitted, as in
+// documents for clouds that have the model in the URL.
 //
 // AppendJSON returns an error that holds a [*content.Violation] if the format cannot
 // represent the request. Examples are a nil part, a part of another format, and

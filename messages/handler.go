@@ -33,6 +33,17 @@ type Options struct {
 // the path, so http.StripPrefix is allowed but not needed. For every other path it
 // responds with status 404 and an error in this format.
 //
+// It also serves clients that are configured for Vertex AI of Google Cloud: POST
+// …/publishers/anthropic/models/{model}:rawPredict and :streamRawPredict, and POST
+// …/publishers/anthropic/models/count-tokens:rawPredict. There the body has the member
+// anthropic_version in place of the header: "vertex-2023-10-16" or "bedrock-2023-05-31",
+// which are version 2023-06-01, or a version of the API. Its member anthropic_beta adds to
+// the betas of the header. The model is in the path, except for counting. A body with
+// another model is refused. The response is streamed as the member "stream" requests. If
+// the body does not have it, the path decides. Errors have the form of this format.
+//
+// Clients of Amazon Bedrock need the module upstream/bedrock around this handler.
+//
 // The handler does not check the name of the model. An Upstream that implements
 // [upstream.TokenCounter] counts tokens; for others, [upstream.EstimateTokens]
 // estimates them. The model paths list the models of an [upstream.ModelLister],

@@ -153,6 +153,9 @@ func TestObjectsRoundTrip(t *testing.T) {
 			if err := r.origin.unknown.Err(); err != nil && !strings.HasPrefix(s.Name, "unknown") {
 				t.Errorf("%s: %s: strict: %v\n%s", name, s.Name, err, s.Sent)
 			}
+			if r.Model == "" {
+				continue // is omitted: see TestEncodeWithoutModel
+			}
 			got, err := r.AppendJSON(nil)
 			if err != nil || string(got) != s.Canonical {
 				t.Errorf("%s: %s: %v\nsent %s\nwant %s\ngot  %s", name, s.Name, err, s.Sent, s.Canonical, got)

@@ -1,6 +1,7 @@
 package messages
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -32,11 +33,13 @@ import (
 func ParseRequest(body []byte) (*Request, error) { return ParseRequestString(string(body)) }
 
 // ParseRequestString is [ParseRequest] without the copy.
-func ParseRequestString(body string) (*Request, error) { return parseRequest(body, content.Limits{}) }
+func ParseRequestString(body string) (*Request, error) {
+	return parseRequest(body, content.Limits{}, nil)
+}
 
 // parseRequest is ParseRequestString with limits: the depth, values, parts, tools
-// and schemas of lim.
-func parseRequest(body string, lim content.Limits) (*Request, error) {
+// and schemas of lim. at is the path of the request if it may have the model, or nil.
+func parseRequest(body string, lim content.Limits, at *vertexPath) (*Request, error) {
 	w := &parsedRequest{}
 	doc := &w.doc
 	if err := doc.ParseSingle(body, jsonwire.Limits{Depth: lim.Depth, Values: lim.Values}); err != nil {
@@ -54,9 +57,11 @@ func parseRequest(body string, lim content.Limits) (*Request, error) {
 	r.origin, o.body = o, body
 	if root := doc.Root(); root.Kind() != jsonwire.Object {
 		p.violation(content.CodeType, "", "The request body must be a JSON object")
-	} else {
-		p.request = r
+	} else if p.request = r; at == nil {
 		p.members(root, requestType, r)
+	} else {
+		p.members(root, vertexType, r)
+		at.complete(&p)
 	}
 	if err := p.quota.Err(); err != nil {
 		return nil, err
@@ -115,7 +120,13 @@ func (p *parser) members(v jsonwire.Value, t *object.Type, to any) {
 	p.citations = jsonwire.Value{}
 	var seen object.Members
 	more := false
+	isRequest := to == any(p.request)
 	for name, x := range v.Members() {
+		if isRequest {
+			if i := slices.Index(movedMembers[:], name); i >= 0 {
+				p.origin.moved[i] = codec.ExtentOf(x)
+			}
+		}
 		switch f, _ := seen.Field(t, name); {
 		case f == nil:
 			p.Unknown(t, name)
@@ -142,9 +153,6 @@ func (p *parser) value(f *object.Field, name string, x jsonwire.Value, to any) {
 	switch to := to.(type) {
 	case *string:
 		*to = p.string(f, name, x)
-		if p.request != nil && to == &p.request.Model {
-			p.origin.model = codec.ExtentOf(x)
-		}
 	case *content.Role:
 		*to = content.Role(p.text(x, name))
 	case *content.Signature:
@@ -156,9 +164,6 @@ func (p *parser) value(f *object.Field, name string, x jsonwire.Value, to any) {
 			*to = p.citationsSwitch(x, name)
 		} else if p.accepts(f, name, x) {
 			*to, _ = x.Bool()
-		}
-		if p.request != nil && to == &p.request.Stream {
-			p.origin.stream = codec.ExtentOf(x)
 		}
 	case **bool:
 		if p.accepts(f, name, x) {

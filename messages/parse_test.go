@@ -119,10 +119,10 @@ func TestParseRefused(t *testing.T) {
 			}
 		})
 	}
-	if _, err := parseRequest(`{"x":[[]]}`, content.Limits{Depth: 2}); err == nil {
+	if _, err := parseRequest(`{"x":[[]]}`, content.Limits{Depth: 2}, nil); err == nil {
 		t.Error("a lower limit of depth has no effect")
 	}
-	if _, err := parseRequest(`{"x":[1,2]}`, content.Limits{Values: 3}); err == nil {
+	if _, err := parseRequest(`{"x":[1,2]}`, content.Limits{Values: 3}, nil); err == nil {
 		t.Error("a lower limit of values has no effect")
 	}
 }

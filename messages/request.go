@@ -1,6 +1,8 @@
 package messages
 
 import (
+	"slices"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/document"
@@ -17,7 +19,7 @@ const Format content.Format = "messages"
 //
 // The Extra of a struct holds the members that have no field.
 type Request struct {
-	Model     string
+	Model     string // empty: omitted when it is encoded
 	MaxTokens *int64 // nil: missing, which Validate reports
 
 	// Messages are the turns; their Role may be System. The members that only
@@ -93,9 +95,15 @@ func (r *Request) has(name string) bool {
 // An origin holds what parsing learned about a document beyond the fields of the
 // [Request]. It is not changed after parsing and is safe for concurrent use.
 type origin struct {
-	body          string
-	model, stream codec.Extent
-	cost          int64 // see [codec.Quota.Cost]
+	body string
+	cost int64 // see [codec.Quota.Cost]
+
+	moved [len(movedMembers)]codec.Extent // of the members that adapters replace
+
+	// The version of the API and the betas, if the document has them instead of headers:
+	// see [vertexPath].
+	version string
+	betas   []string
 
 	violations *codec.ParseViolations // nil if the document has none
 	unknown    violation.List         // unknown names and values; violations under Strict
@@ -109,14 +117,22 @@ type origin struct {
 	base64 []string
 }
 
+// movedMembers are the members that adapters replace, or move into the URL or a header. Only
+// clouds have the last two in the body.
+var movedMembers = [...]string{"model", "stream", versionMember, betaMember}
+
+// hasMember reports whether the document has one of the movedMembers.
+func (o *origin) hasMember(name string) bool {
+	return o.moved[slices.Index(movedMembers[:], name)].To > 0
+}
+
 // document returns the document for adapters of this format.
 func (o *origin) document() *document.Document {
 	w := &document.Document{Format: Format, Body: o.body}
-	if o.model.To > 0 {
-		w.Spans = append(make([]document.Span, 0, 2), o.model.Span("model"))
-	}
-	if o.stream.To > 0 {
-		w.Spans = append(w.Spans, o.stream.Span("stream"))
+	for i, x := range o.moved {
+		if x.To > 0 {
+			w.Spans = append(w.Spans, x.Span(movedMembers[i]))
+		}
 	}
 	return w
 }

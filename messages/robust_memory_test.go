@@ -31,7 +31,7 @@ func TestChild(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	body := readString(t, file)
 	var n *upstream.Request
-	r, err := parseRequest(body, content.Limits{})
+	r, err := parseRequest(body, content.Limits{}, nil)
 	if r != nil {
 		rules := &ValidateOptions{}
 		if violations := r.Validate(rules); violations != nil {

@@ -24,6 +24,9 @@ const (
 	version2026 = "2026-10-21"
 )
 
+// versions are those of the API.
+var versions = []string{"2023-01-01", version2023, version2026}
+
 // Betas that change what is valid.
 const (
 	betaFiles       = "files-api-2025-04-14"

@@ -40,7 +40,7 @@ type formats struct {
 // errNoPath is the error for paths of neither format.
 var errNoPath = &upstream.Error{Code: upstream.CodeNotFound, Text: "there is nothing at this path; this server serves POST /v1/messages, " +
 	"POST /v1/messages/count_tokens, POST /v1beta/models/{model}:generateContent, :streamGenerateContent and :countTokens, " +
-	"and for both formats GET /v1/models and GET /v1/models/{model}"}
+	"for both formats GET /v1/models and GET /v1/models/{model}, and the paths of Vertex AI for both"}
 
 // A format is a handler of one format.
 type format interface {
@@ -65,6 +65,9 @@ func (f *formats) choose(r *http.Request) (h format, served bool) {
 	if isGenerateContent(r.URL.Path) {
 		path := *r
 		path.Header = nil // Match also looks at headers
+		if hasMethod(r.URL.Path) && m.Match(&path) {
+			return m, true // Vertex AI has these versions for both formats
+		}
 		return g, g.Match(&path)
 	}
 	switch {

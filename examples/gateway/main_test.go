@@ -468,8 +468,11 @@ func TestBothFormats(t *testing.T) {
 	g := start(t, "-key", "env:CLIENTS_KEY")
 	defer g.stop(t)
 	const (
-		body  = `{"contents":[{"role":"user","parts":[{"text":"echo: say Ahoy"}]}]}`
-		paths = "POST /v1/messages, POST /v1/messages/count_tokens, POST /v1beta/models/{model}:generateContent, :streamGenerateContent and :countTokens"
+		body    = `{"contents":[{"role":"user","parts":[{"text":"echo: say Ahoy"}]}]}`
+		claude  = `{"anthropic_version":"vertex-2023-10-16","max_tokens":9,"messages":[{"role":"user","content":"echo: say Ahoy"}]}`
+		counted = `{"model":"m","messages":[{"role":"user","content":"Hi"}]}`
+		vertex  = "/v1/projects/p/locations/global/publishers/"
+		paths   = "POST /v1/messages, POST /v1/messages/count_tokens, POST /v1beta/models/{model}:generateContent, :streamGenerateContent and :countTokens"
 	)
 	for _, tt := range []struct {
 		method, path, body, header, value string
@@ -495,6 +498,13 @@ func TestBothFormats(t *testing.T) {
 		{"GET", "/v1beta/models?key=k", "", "anthropic-version", "2023-06-01", 200, `"models":[`},
 		{"GET", "/v1beta/models/messages?key=k", "", "anthropic-version", "2023-06-01", 404, `"status":"NOT_FOUND"`},
 		{"POST", "/v1beta/models/m:embedContent?key=k", "{}", "anthropic-version", "2023-06-01", 404, `"status":"NOT_FOUND"`},
+		{"POST", vertex + "anthropic/models/m:rawPredict", claude, "Authorization", "Bearer k", 200, `"text":"Ahoy"`},
+		{"POST", vertex + "anthropic/models/m@1:streamRawPredict", claude, "Authorization", "Bearer k", 200, "event: message_stop"},
+		{"POST", vertex + "anthropic/models/count-tokens:rawPredict", counted, "Authorization", "Bearer k", 200, `"input_tokens":`},
+		{"POST", strings.Replace(vertex, "v1", "v1beta1", 1) + "anthropic/models/m:rawPredict", claude, "Authorization", "Bearer k", 200, `"type":"message"`},
+		{"POST", vertex + "anthropic/models/m:rawPredict", claude, "Authorization", "Bearer wrong", 401, `"type":"authentication_error"`},
+		{"POST", strings.Replace(vertex, "v1", "v1beta1", 1) + "google/models/m:generateContent", body, "Authorization", "Bearer k", 200, `"candidates":`},
+		{"POST", vertex + "google/models/m:rawPredict", body, "Authorization", "Bearer k", 404, `"status":"NOT_FOUND"`},
 	} {
 		r, err := http.NewRequestWithContext(t.Context(), tt.method, g.url+tt.path, strings.NewReader(tt.body))
 		if err != nil {

@@ -24,48 +24,89 @@ func Text(b Body) (string, error) {
 	return text.String(), err
 }
 
-// A Member is a top-level member of a document, its value as JSON text.
+// A Member is a top-level member of a document, its value as JSON text. An empty value
+// means that the document does not have the member.
 type Member struct{ Name, Value string }
 
-// Splice returns the document of w with members replaced. Members that are not in
-// its spans are inserted at the front. The document is not copied.
+// An edit replaces the bytes of a document from From to To.
+type edit struct {
+	From, To int
+	Text     string
+}
+
+// Splice returns the document of w with members replaced or removed. Members that are not
+// in its spans are inserted at the front. The document is not copied.
 func Splice(w *document.Document, members ...Member) Body {
-	var inserted strings.Builder
-	spans := slices.SortedFunc(slices.Values(w.Spans), func(a, b document.Span) int { return a.From - b.From })
-	b := spliced{make([]string, 0, 2*len(spans)+3)}
 	open := strings.IndexByte(w.Body, '{') + 1
-	cuts := make([]string, len(spans))
-	for i, s := range spans {
-		cuts[i] = w.Body[s.From:s.To]
-	}
+	spans := slices.SortedFunc(slices.Values(w.Spans), func(a, b document.Span) int { return a.From - b.From })
+	var inserted strings.Builder
 	for _, m := range members {
-		found := false
-		for i, s := range spans {
-			if s.Name == m.Name {
-				cuts[i], found = m.Value, true
-			}
-		}
-		if !found {
+		isKnown := slices.ContainsFunc(spans, func(s document.Span) bool { return s.Name == m.Name })
+		if !isKnown && m.Value != "" {
 			inserted.WriteString(`"` + m.Name + `":` + m.Value + `,`)
 		}
 	}
-	head := inserted.String()
-	if head != "" && isEmptyObject(w.Body[open:]) {
-		head = head[:len(head)-1]
+	edits := make([]edit, 0, len(spans))
+	for _, s := range spans {
+		i := slices.IndexFunc(members, func(m Member) bool { return m.Name == s.Name })
+		switch {
+		case i < 0:
+		case members[i].Value != "":
+			edits = append(edits, edit{s.From, s.To, members[i].Value})
+		default:
+			edits = appendRemoval(edits, w.Body, s)
+		}
 	}
-	b.pieces = append(b.pieces, w.Body[:open], head)
+	b := spliced{make([]string, 0, 2*len(edits)+3)}
+	b.pieces = append(b.pieces, w.Body[:open], inserted.String())
 	at := open
-	for i, s := range spans {
-		b.pieces = append(b.pieces, w.Body[at:s.From], cuts[i])
-		at = s.To
+	for _, e := range edits {
+		b.pieces = append(b.pieces, w.Body[at:e.From], e.Text)
+		at = e.To
 	}
 	b.pieces = append(b.pieces, w.Body[at:])
+	if head := b.pieces[1]; head != "" && isEmptyObject(b.pieces[2:]) {
+		b.pieces[1] = head[:len(head)-1]
+	}
 	return &b
 }
 
-// isEmptyObject reports whether the text after an opening brace closes the object.
-func isEmptyObject(rest string) bool {
-	return strings.HasPrefix(strings.TrimLeft(rest, " \t\r\n"), "}")
+// appendRemoval appends the edit that removes the member at s with one comma: the one after
+// it or, for the last member, the one before it. edits are those before s.
+func appendRemoval(edits []edit, body string, s document.Span) []edit {
+	e := edit{From: s.From, To: s.To}
+	// The name has no quote in it, not even an escaped one.
+	name := strings.LastIndexByte(body[:e.From], '"')
+	e.From = strings.LastIndexByte(body[:name], '"')
+	rest := strings.TrimLeft(body[e.To:], whiteSpace)
+	if strings.HasPrefix(rest, ",") {
+		e.To = len(body) - len(rest) + 1
+		return append(edits, e)
+	}
+	for { // before the last member there may be others that were removed with their comma
+		e.From = len(strings.TrimRight(body[:e.From], whiteSpace))
+		n := len(edits) - 1
+		if n < 0 || edits[n].To != e.From {
+			break
+		}
+		e.From, edits = edits[n].From, edits[:n]
+	}
+	if body[e.From-1] == ',' {
+		e.From--
+	}
+	return append(edits, e)
+}
+
+const whiteSpace = " \t\r\n"
+
+// isEmptyObject reports whether the pieces after an opening brace close the object.
+func isEmptyObject(pieces []string) bool {
+	for _, p := range pieces {
+		if rest := strings.TrimLeft(p, whiteSpace); rest != "" {
+			return rest[0] == '}'
+		}
+	}
+	return false
 }
 
 type spliced struct{ pieces []string }

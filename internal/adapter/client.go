@@ -264,8 +264,14 @@ func isNotServed(err error) bool {
 }
 
 // transportError returns the error for a request without a response. The cause omits
-// the URL, which may contain secrets.
+// the URL, which may contain secrets. A transport that has not sent the request returns
+// an [*upstream.Error] of its own.
 func transportError(err error) error {
+	var own *upstream.Error
+	if errors.As(err, &own) {
+		e := *own
+		return &e
+	}
 	var outer *url.Error
 	if errors.As(err, &outer) {
 		err = outer.Err

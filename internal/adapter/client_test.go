@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/internal/document"
+	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/leak"
 	"github.com/polywire/polywire/upstream"
 )
@@ -183,6 +184,25 @@ func closedPort(t *testing.T) string {
 	return "http://" + l.Addr().String()
 }
 
+// TestTransportError tests that an error of a host's transport is kept.
+func TestTransportError(t *testing.T) {
+	own := &upstream.Error{Code: upstream.CodeInternal, Err: errors.New("no credentials with host-key")}
+	fails := roundTripper(func(*http.Request) (*http.Response, error) { return nil, own })
+	s := serve(t, nil, func(c *Config) { c.Name, c.Key, c.HTTPClient = "name", "host-key", &http.Client{Transport: fails} })
+	_, err := s.Do(t.Context(), &Request{Path: "/x"})
+	e, ok := err.(*upstream.Error)
+	if !ok || e.Code != upstream.CodeInternal || e.Upstream != "name" || e.Err.Error() != "name: no credentials with [removed]" {
+		t.Errorf("got %v", err)
+	}
+	if own.Upstream != "" {
+		t.Error("the error of the transport was changed")
+	}
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
 func TestCanceled(t *testing.T) {
 	gone := errors.New("gone")
 	for _, stage := range []string{"waiting", "reading"} {
@@ -310,6 +330,20 @@ func TestSplice(t *testing.T) {
 		return document.Span{Name: name, From: at, To: at + len(value)}
 	}
 	w := &document.Document{Body: body, Spans: []document.Span{span("model", `"a"`), span("stream", `false`)}}
+	doc := func(body string) *document.Document { // with the spans of a and b
+		d := &document.Document{Body: body}
+		v, err := jsonwire.Parse(body, jsonwire.Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer v.Close()
+		for name, x := range v.Root().Members() {
+			if name == "a" || name == "b" {
+				d.Spans = append(d.Spans, document.Span{Name: name, From: x.Offset(), To: x.End()})
+			}
+		}
+		return d
+	}
 	tests := []struct {
 		name    string
 		wire    *document.Document
@@ -320,6 +354,16 @@ func TestSplice(t *testing.T) {
 		{"both", w, []Member{{"model", `"bcd"`}, {"stream", "true"}}, ` { "stream" : true, "model":"bcd", "x":[1] } `},
 		{"missing location", w, []Member{{"n", "1"}}, ` {"n":1, "stream" : false, "model":"a", "x":[1] } `},
 		{"closed location", &document.Document{Body: "{ }"}, []Member{{"n", "1"}}, `{"n":1 }`},
+		{"first removed", w, []Member{{"stream", ""}}, ` {  "model":"a", "x":[1] } `},
+		{"middle removed", w, []Member{{"model", ""}}, ` { "stream" : false,  "x":[1] } `},
+		{"removed and inserted", w, []Member{{"stream", ""}, {"n", "1"}, {"model", ""}}, ` {"n":1,   "x":[1] } `},
+		{"removal of a missing member", w, []Member{{"n", ""}}, body},
+		{"last removed", doc(`{"x":1 , "a" : "\\\"," }`), []Member{{"a", ""}}, `{"x":1  }`},
+		{"last two removed", doc(`{"x":1,"b":2 ,"a":3}`), []Member{{"a", ""}, {"b", ""}}, `{"x":1}`},
+		{"all removed", doc(`{ "a":1, "b":[2] }`), []Member{{"a", ""}, {"b", ""}}, `{ }`},
+		{"all replaced", doc(`{ "a":1, "b":[2] }`), []Member{{"a", ""}, {"b", ""}, {"n", "4"}}, `{"n":4 }`},
+		{"kept between", doc(`{"a":1,"b":2,"x":3}`), []Member{{"a", ""}, {"b", "4"}}, `{"b":4,"x":3}`},
+		{"escaped name", doc(`{"x":"\"y","\u0061":1}`), []Member{{"a", ""}}, `{"x":"\"y"}`},
 	}
 	for _, test := range tests {
 		b := Splice(test.wire, test.members...)

@@ -11,10 +11,14 @@
 // are skipped if node is missing. This package has its own reader for streams
 // as JSON arrays, which no SDK requests.
 //
+// The SDKs also run as clients that are configured for a cloud: those of Messages for Vertex
+// AI and Bedrock, Google's for Vertex AI.
+//
 // Most users use libraries on top of the formats: the tool runners of two SDKs,
 // AI SDK and LangChain (ts/libraries.mjs), and Genkit Go (genkit, a separate
 // module, which a test builds). Each runs the same scenarios over each adapter
 // and the strict fake of its vendor.
 //
-// An example with a circuit breaker of another project is here for the same reason.
+// Examples with packages of other projects are here for the same reason: a circuit breaker,
+// and the credentials of Google Cloud.
 package conformance

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"testing"
 
+	"golang.org/x/oauth2"
 	"google.golang.org/genai"
 
 	"github.com/polywire/polywire/upstream/echo"
@@ -50,6 +51,7 @@ type googleCall struct {
 	Key     string `json:"key"`    // none if empty
 	Stream  bool   `json:"stream"` // ask for events
 	Leave   int    `json:"leave"`  // disconnect after this many chunks
+	Cloud   string `json:"cloud"`  // the cloud for which the client is configured, or empty
 
 	Model    string                       `json:"model"`
 	Contents []*genai.Content             `json:"contents"`
@@ -100,7 +102,12 @@ func (g goGenai) open(ctx context.Context, c googleCall) *genai.Client {
 		HTTPClient:  &http.Client{Transport: transport},
 		HTTPOptions: genai.HTTPOptions{BaseURL: c.BaseURL},
 	}
-	if c.Key == "" {
+	switch {
+	case c.Cloud == vertexCloud:
+		config.Backend, config.Project, config.Location, config.APIKey = genai.BackendVertexAI, "project", "global", ""
+		token := oauth2.StaticTokenSource(&oauth2.Token{AccessToken: c.Key})
+		config.HTTPClient.Transport = &oauth2.Transport{Source: token, Base: transport}
+	case c.Key == "":
 		config.APIKey, config.HTTPClient.Transport = "k-unsent", keyless{transport}
 	}
 	client, err := genai.NewClient(ctx, config)

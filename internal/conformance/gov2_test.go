@@ -8,7 +8,12 @@ import (
 	"time"
 
 	"github.com/anthropics/anthropic-sdk-go/v2"
+	"github.com/anthropics/anthropic-sdk-go/v2/bedrock"
 	"github.com/anthropics/anthropic-sdk-go/v2/option"
+	"github.com/anthropics/anthropic-sdk-go/v2/vertex"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"golang.org/x/oauth2"
+	"golang.org/x/oauth2/google"
 )
 
 //go:generate go run ./gen
@@ -25,9 +30,17 @@ func (goV2) open(c call, more ...option.RequestOption) (client anthropic.Client,
 		option.WithBaseURL(c.BaseURL),
 		option.WithMaxRetries(0),
 	}
-	if c.Key != "" {
+	switch {
+	case c.Cloud == vertexCloud:
+		// The option for the base URL must follow the one that sets Google's.
+		credentials := &google.Credentials{TokenSource: oauth2.StaticTokenSource(&oauth2.Token{AccessToken: c.Key})}
+		opts = append(opts, vertex.WithCredentials(context.Background(), "global", "project", credentials), option.WithBaseURL(c.BaseURL))
+	case c.Cloud == bedrockCloud:
+		config := aws.Config{Region: "us-east-1", BearerAuthTokenProvider: bedrock.NewStaticBearerTokenProvider(c.Key)}
+		opts = append(opts, bedrock.WithConfig(config), option.WithBaseURL(c.BaseURL))
+	case c.Key != "":
 		opts = append(opts, option.WithAPIKey(c.Key))
-	} else if c.Token != "" {
+	case c.Token != "":
 		opts = append(opts, option.WithAuthToken(c.Token))
 	}
 	for k, v := range c.Header {

@@ -37,6 +37,7 @@ type call struct {
 	Token   string `json:"token"`  // sent as a bearer token, if there is no Key
 	Stream  bool   `json:"stream"` // ask for events and accumulate them
 	Leave   int    `json:"leave"`  // stop reading after this many events
+	Cloud   string `json:"cloud"`  // the cloud for which the client is configured, or empty
 	Beta    bool   `json:"beta"`   // use the beta client; for TypeScript only
 	Params  any    `json:"params"` // the request's body
 	Limit   int64  `json:"limit"`

@@ -16,6 +16,7 @@ import (
 
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/upstream/bedrock"
 	"github.com/polywire/polywire/upstream/echo"
 )
 
@@ -50,7 +51,7 @@ func serveModel(t *testing.T, up upstream.Upstream, opts *messages.Options) *ser
 	opts.Authenticate = upstream.Keys(key)
 	opts.OnDone = func(_ context.Context, r *upstream.Report) { s.reports <- r }
 	opts.Budget = s.budget
-	h := messages.NewHandler(up, opts)
+	h := bedrock.Handler(messages.NewHandler(up, opts))
 	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.header.Store(&r.Header)
 		h.ServeHTTP(w, r)

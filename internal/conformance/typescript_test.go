@@ -31,7 +31,9 @@ type node struct {
 	out *bufio.Reader
 }
 
-var theNode = sync.OnceValues(func() (*node, error) { return startNode("driver.mjs", "@anthropic-ai/sdk") })
+var theNode = sync.OnceValues(func() (*node, error) {
+	return startNode("driver.mjs", "@anthropic-ai/sdk", "@anthropic-ai/bedrock-sdk", "@anthropic-ai/vertex-sdk")
+})
 
 // typeScript is the TypeScript SDK, by its plain or its beta client.
 type typeScript struct {

@@ -14,6 +14,10 @@ type Document struct {
 	// Parsed converts paths of the request to paths in the document. It may be nil.
 	Parsed interface{ Path(neutral string) string }
 
+	// Lenient reports that the vendor's own server accepts the document, but a stricter one
+	// of the same format may not: encoded anew, the request has no loss and a stricter form.
+	Lenient bool
+
 	Request  any // the only request that the document represents, an *upstream.Request
 	Snapshot Snapshot
 }

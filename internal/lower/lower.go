@@ -55,6 +55,9 @@ type Request struct {
 // losses are complete even with an error.
 func Lower(n *upstream.Request, t *Target, loaded bool) (*Request, []Loss, error) {
 	l := lowering{t: t, n: n, to: &Request{Request: *n}, loaded: loaded}
+	if t.Cloud != nil {
+		l.restrict()
+	}
 	if t.Names != nil {
 		l.rename()
 	}
@@ -75,6 +78,18 @@ type lowering struct {
 
 	conversation
 	settings
+}
+
+// restrict removes what the cloud service does not accept of the vendor's format.
+func (l *lowering) restrict() {
+	n, losses := l.t.Cloud.restricted(l.n)
+	l.n, l.to.Request = n, *n
+	for _, x := range losses {
+		l.lose(x.Rule, x.Path)
+		if x.Rule == CloudState {
+			l.refuse(content.CodeUnsupported, x.Path, x.Rule.Reason)
+		}
+	}
 }
 
 // rename converts names and ids to those that the target accepts. All passes work on the

@@ -9,6 +9,18 @@ var (
 	HeaderNotSent         = hint(loss.Headers, "the header is only for the vendor of the client's format; it is not sent")
 	RequiredHeaderNotSent = dropped(loss.Headers, "the body depends on this client header, which is not sent; the server may reject or ignore the member")
 
+	// These report what a service with the models of a vendor does not have: see [Cloud].
+	// CloudBeta is reported by adapters.
+	CloudBeta      = hint(loss.Headers, "the cloud service is not known to accept this beta; it is not sent")
+	CloudHint      = hint(loss.Members, "the cloud service does not have this member, which is not known to change the response; it was omitted")
+	CloudInfluence = degraded(loss.Members, "the cloud service does not have this member, which influences the response; it was omitted")
+	CloudSetting   = dropped(loss.Members, "the cloud service does not have this member, which changes the response; it was dropped")
+	CloudLocation  = dropped(loss.Members, "the cloud service does not have this member, which restricts where the request is processed; it was dropped")
+	CloudState     = dropped(loss.Members, "the member refers to conversation state, which the cloud service does not store")
+	CloudMark      = hint(loss.CacheMarks, "the cloud service does not have a member of this cache mark; the member was omitted")
+	CloudTool      = dropped(loss.VendorTool, "the cloud service does not have this tool of the vendor; it was dropped")
+	CloudCall      = dropped(loss.VendorPart, "the cloud service does not have the tool of this call or result; the part was dropped")
+
 	MemberReplaced = degraded(loss.Members, "a field of the request replaces this extra member, which was omitted")
 	UsageNotSent   = always(hint(loss.ResponseUsage, "the server rejects the request for token counts; a handler estimates them"))
 )

@@ -9,6 +9,8 @@ import (
 type Target struct {
 	Format content.Format
 
+	Cloud *Cloud // nil: the server has all of the vendor's format
+
 	Names *NameRules // nil keeps all names and ids
 
 	Conversation Conversation // how turns are arranged

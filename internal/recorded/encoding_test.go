@@ -50,6 +50,7 @@ var destinations = []destination{
 	claudeDestination("claude-sonnet-4-5"),
 	claudeDestination("claude-opus-5-5"),
 	claudeDestination("some-model"),
+	bedrockDestination("us.anthropic.claude-sonnet-4-5-20250929-v1:0"),
 	geminiDestination("gemini-2.5-flash", false),
 	geminiDestination("gemini-3-pro-preview", false),
 	geminiDestination("some-model", true),
@@ -73,6 +74,12 @@ func responsesDestination(name, base, model string) destination {
 func claudeDestination(model string) destination {
 	return destination{"messages, " + model, formatMessages, model, func(c *http.Client) (upstream.Upstream, error) {
 		return anthropic.New(&anthropic.Options{HTTPClient: c})
+	}}
+}
+
+func bedrockDestination(model string) destination {
+	return destination{"messages of Bedrock, " + model, formatMessages, model, func(c *http.Client) (upstream.Upstream, error) {
+		return anthropic.New(&anthropic.Options{HTTPClient: c, Platform: anthropic.PlatformBedrock, BaseURL: "http://localhost"})
 	}}
 }
 

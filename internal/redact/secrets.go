@@ -321,6 +321,11 @@ func SecretsOf(name, value string) []string {
 func SecretsInValue(value string) []string {
 	list := []string{value}
 	scheme, _, _ := strings.Cut(value, " ")
+	if strings.HasPrefix(scheme, "AWS4-") {
+		// The names of signed headers are not secrets.
+		_, signature, _ := strings.Cut(value, "Signature=")
+		return append(list, signature)
+	}
 	for word := range strings.FieldsFuncSeq(value, func(r rune) bool { return strings.ContainsRune(" ;,", r) }) {
 		if word == scheme && word != value {
 			continue

@@ -3,8 +3,9 @@ package anthropic
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
-	"slices"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/adapter"
@@ -19,7 +20,13 @@ import (
 // It is safe for concurrent use.
 type Client struct {
 	client       *adapter.Client
+	platform     Platform
+	rules        *platformRules
+	project      string
+	location     string
+	cloud        *lower.Cloud // what the platform does not accept; may be nil
 	allowBeta    func(string) bool
+	reportsBetas bool // betas that are not sent are losses
 	maxTokens    int64
 	outputLimits adapter.OutputLimits
 	targets      lower.Cache[targetKey]
@@ -40,7 +47,7 @@ func (c *Client) Generate(ctx context.Context, req *upstream.Request, w *upstrea
 		return err
 	}
 	a, err := c.client.Do(ctx, &adapter.Request{
-		Path: "/messages" + p.query(), Header: p.header, ClientHeader: p.clientHeader, Body: body, Stream: req.Stream,
+		Path: p.path(), Header: p.header, ClientHeader: p.clientHeader, Body: body, Stream: req.Stream,
 	})
 	if err != nil {
 		return err
@@ -66,54 +73,37 @@ func (c *Client) CountTokens(ctx context.Context, req *upstream.Request) (upstre
 		return upstream.TokenCount{}, p.Err
 	}
 	native := isNative(req.Header)
-	if p.Document == nil && !native && p.Request.Load {
+	loads := p.Document == nil && p.Request.Load && (!native || c.cloud != nil)
+	if loads || c.rules.wrapsCount && bedrockModel(p.Model) == "" {
 		return p.Estimate(), nil
 	}
 	body, err := p.countBody(native)
 	if err != nil {
 		return upstream.TokenCount{}, err
 	}
-	return c.client.Count(ctx, &p.Plan, &adapter.Request{
-		Path: "/messages/count_tokens" + p.query(), Header: p.header, ClientHeader: p.clientHeader, Body: body,
-	}, messages.DecodeCount)
-}
-
-// countBody returns the document of a count request.
-func (p *plan) countBody(native bool) (adapter.Body, error) {
-	if p.Document != nil {
-		return p.body()
-	}
-	r := messages.LoweredRequest(p.Request)
-	dropOutputMembers(r)
-	if !native {
-		dropUncounted(r)
-	}
-	return r.Body()
-}
-
-// dropOutputMembers removes members that a count request does not have. They may
-// come from an [upstream.Edit] of the host.
-func dropOutputMembers(r *messages.Request) {
-	r.MaxTokens, r.Stream, r.Metadata, r.StopSequences = nil, false, nil, nil
-}
-
-// dropUncounted removes members that the vendor does not count, or accepts only for
-// generation.
-func dropUncounted(r *messages.Request) {
-	r.Temperature, r.TopP, r.TopK, r.ServiceTier = nil, nil, nil, ""
-	if slices.ContainsFunc(r.Tools, func(t content.Tool) bool { return t.Kind != "" }) {
-		r.Tools = slices.DeleteFunc(slices.Clone(r.Tools), func(t content.Tool) bool { return t.Kind != "" })
-		if len(r.Tools) == 0 {
-			r.Tools, r.ToolChoice = lower.CalledTools(r.Messages), nil
-		}
-		if c := r.ToolChoice; c != nil && c.Name != "" && !slices.ContainsFunc(r.Tools, func(t content.Tool) bool { return t.Name == c.Name }) {
-			r.ToolChoice = nil
+	decode := messages.DecodeCount
+	if c.rules.wrapsCount {
+		decode = decodeWrapped
+		if body, err = wrap(body); err != nil {
+			return upstream.TokenCount{}, err
 		}
 	}
+	n, err := c.client.Count(ctx, &p.Plan, &adapter.Request{
+		Path: p.countPath(), Header: p.header, ClientHeader: p.clientHeader, Body: body,
+	}, decode)
+	var e *upstream.Error
+	if c.rules.wrapsCount && errors.As(err, &e) && (e.Code == upstream.CodeInvalid || e.Code == upstream.CodeNotFound) {
+		return p.Estimate(), nil // the model, or the region, does not count
+	}
+	return n, err
 }
 
-// Models returns all models that the server lists.
+// Models returns all models that the server lists. For a platform without a list, which is
+// each of the constants, the error wraps [upstream.ErrUnsupported].
 func (c *Client) Models(ctx context.Context) ([]upstream.Model, error) {
+	if c.rules.noModels {
+		return nil, fmt.Errorf("listing models of platform %q: %w", c.platform, upstream.ErrUnsupported)
+	}
 	x := adapter.Request{Path: "/models?limit=1000", Header: http.Header{versionHeader: {defaultVersion}}}
 	return c.client.ListModels(ctx, x, "after_id", messages.DecodeModels)
 }

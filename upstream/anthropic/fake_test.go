@@ -19,7 +19,13 @@ func strict(t *testing.T, o anthropic.Options, fo fakes.Options) (*anthropic.Cli
 	t.Helper()
 	fo.Key = hostKey
 	f := fakes.New(t, fo)
-	o.BaseURL, o.Key = f.URL, hostKey
+	o.BaseURL, o.Key, o.Platform = f.URL, hostKey, anthropic.Platform(fo.Platform)
+	switch fo.Platform {
+	case fakes.Vertex:
+		o.Project, o.Location = "my-project", "global"
+	case fakes.Foundry:
+		o.BaseURL += "/anthropic"
+	}
 	c, err := anthropic.New(&o)
 	if err != nil {
 		t.Fatal(err)

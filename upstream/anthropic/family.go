@@ -71,6 +71,10 @@ func (f family) hasBetweenTools() bool { return !f.isKnown() || f.is("sonnet", 5
 // hasThinking reports whether the model can think.
 func (f family) hasThinking() bool { return !f.isKnown() || f.version >= 37 }
 
+// hasInterleavedBeta reports whether platforms accept the beta for thinking between tool calls.
+// Later models always think there, and platforms reject the beta for them.
+func (f family) hasInterleavedBeta() bool { return !f.isKnown() || f.version >= 40 && f.version <= 46 }
+
 // hasEffort reports whether the model accepts an effort.
 func (f family) hasEffort() bool { return !f.isKnown() || f.version >= 46 || f.is("opus", 45) }
 
@@ -100,8 +104,11 @@ func (f family) hasSystemTurns() bool {
 
 // maxOutput returns the maximum output tokens of a model, or 0 if unknown.
 func (c *Client) maxOutput(model string) int64 {
-	if n, ok := c.outputLimits.Lookup(model); ok {
-		return n
+	name := bedrockModel(model)
+	for _, s := range [...]string{model, name, strings.TrimPrefix(name, "anthropic.")} {
+		if n, ok := c.outputLimits.Lookup(s); ok {
+			return n
+		}
 	}
 	return familyOf(model).maxOutput()
 }

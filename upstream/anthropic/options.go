@@ -7,7 +7,6 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/adapter"
-	"github.com/polywire/polywire/messages"
 )
 
 const defaultURL = "https://api.anthropic.com"
@@ -19,9 +18,21 @@ type Options struct {
 	// is "anthropic".
 	Name string
 
+	// Platform is the service that the requests are for. The default is the vendor's API.
+	Platform Platform
+
+	// Project and Location are those of Google Cloud. They are required for
+	// [PlatformVertex] and invalid for others. A Location is a region, such as
+	// "europe-west1", or "global", "us" or "eu".
+	Project, Location string
+
 	// BaseURL is the URL to which "/v1/messages" is appended, as in the vendor's
 	// SDKs. If it ends in "/v1", only "/messages" is appended. Its query is added to
 	// every request. The default is https://api.anthropic.com.
+	//
+	// For PlatformVertex "/v1/projects/…" is appended, and the default is the host of
+	// Location. For [PlatformBedrock] "/model/…" is appended. It has no default for
+	// Bedrock and [PlatformFoundry].
 	BaseURL string
 
 	// Key is the API key, sent as x-api-key. KeyFunc, if not nil, is called for the
@@ -31,7 +42,8 @@ type Options struct {
 	Key     string
 	KeyFunc func(context.Context) (string, error)
 
-	// Bearer sends the key as "Authorization: Bearer" instead.
+	// Bearer sends the key as "Authorization: Bearer" instead. It is always set for
+	// PlatformVertex and PlatformBedrock, whose keys are access tokens and API keys.
 	Bearer bool
 
 	// HTTPClient sends the requests. If it is nil, the Client uses a client of its
@@ -49,9 +61,12 @@ type Options struct {
 	// concurrent use. If it is nil, models are sent unchanged.
 	MapModel func(string) string
 
-	// AllowBeta reports whether a value of the client's anthropic-beta is sent. If it is
-	// nil, all values are sent. A request that uses a beta fails if the value is not
-	// sent.
+	// AllowBeta reports whether a value of the client's anthropic-beta is sent. A request
+	// that uses a beta fails if the value is not sent. If AllowBeta is nil, all values are
+	// sent to the vendor's API. Vertex and Bedrock reject values that they do not have, so
+	// only those that they are known to accept are sent, and others are reported as losses.
+	// AllowBeta replaces the list of these, so it can add new values. It gets them in the
+	// form of the client; a few have other names on a platform.
 	AllowBeta func(string) bool
 
 	// MaxTokens is the max_tokens of requests without one; the vendor requires it.
@@ -79,30 +94,30 @@ func New(opts *Options) (*Client, error) {
 	if opts != nil {
 		o = *opts
 	}
-	if o.BaseURL == "" {
-		o.BaseURL = defaultURL
-	}
 	limits, problems := adapter.NewOutputLimits(o.OutputLimits)
+	rules, more := o.setPlatform()
+	problems = append(problems, more...)
 	if o.MaxTokens < 0 {
 		problems = append(problems, "MaxTokens: is negative")
 	}
 	conf := adapter.Config{
-		Name: cmp.Or(o.Name, "anthropic"), BaseURL: o.BaseURL, Versions: []string{"v1"}, Key: o.Key, KeyFunc: o.KeyFunc, KeyHeader: "X-Api-Key",
+		Name: cmp.Or(o.Name, "anthropic"), BaseURL: o.BaseURL, Versions: rules.versions, Key: o.Key, KeyFunc: o.KeyFunc, KeyHeader: "X-Api-Key",
 		Model: o.MapModel, HTTPClient: o.HTTPClient, Header: o.Header,
 		// Rate limits. Headers about the host's account are not for clients.
 		ForwardedHeaders: []string{"Anthropic-Ratelimit-", "Anthropic-Priority-", "Anthropic-Fast-"},
-		Limits:           o.Limits, MaxResponse: o.MaxResponse, DecodeError: messages.DecodeError,
+		Limits:           o.Limits, MaxResponse: o.MaxResponse, DecodeError: rules.decodeError,
 	}
-	if o.Bearer {
+	if o.Bearer || rules.bearer {
 		conf.KeyHeader = ""
 	}
 	server, err := adapter.New(conf, problems...)
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{client: server, allowBeta: o.AllowBeta, maxTokens: o.MaxTokens, outputLimits: limits}
+	c := &Client{client: server, platform: o.Platform, rules: rules, project: o.Project, location: o.Location, allowBeta: o.AllowBeta, maxTokens: o.MaxTokens, outputLimits: limits}
 	if c.allowBeta == nil {
-		c.allowBeta = func(string) bool { return true }
+		c.allowBeta, c.reportsBetas = rules.accepts, true
 	}
+	c.cloud = rules.cloud(c.allowBeta)
 	return c, nil
 }

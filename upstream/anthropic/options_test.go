@@ -63,6 +63,15 @@ func TestRefusedOptions(t *testing.T) {
 		{anthropic.Options{BaseURL: "http://u:secret@h/v1"}, "anthropic: BaseURL: must not contain user-info or a fragment"},
 		{anthropic.Options{Key: "secret\n"}, "anthropic: Key: contains a line break or another control character"},
 		{anthropic.Options{Key: "secret", KeyFunc: key}, "anthropic: Key: only one of Key and KeyFunc may be set"},
+		{anthropic.Options{Platform: "azure"}, `anthropic: Platform: "azure" is unknown`},
+		{anthropic.Options{Platform: anthropic.PlatformVertex, MaxTokens: -1},
+			"anthropic: Project: is required for PlatformVertex; Location: is required for PlatformVertex; MaxTokens: is negative"},
+		{anthropic.Options{Platform: anthropic.PlatformVertex, Project: "..", Location: "evil.example/"},
+			`anthropic: Project: ".." must consist of lower-case letters, digits and any of "-.:"; ` +
+				`Location: "evil.example/" must consist of lower-case letters, digits and any of "-"`},
+		{anthropic.Options{Platform: anthropic.PlatformBedrock}, `anthropic: BaseURL: is required for platform "bedrock"`},
+		{anthropic.Options{Platform: anthropic.PlatformFoundry, Location: "us"}, `anthropic: Location: is only for PlatformVertex; BaseURL: is required for platform "foundry"`},
+		{anthropic.Options{Project: "p"}, "anthropic: Project: is only for PlatformVertex"},
 		{anthropic.Options{MaxTokens: -1, MaxResponse: -1}, "anthropic: MaxTokens: is negative; MaxResponse: is negative"},
 	} {
 		if _, err := anthropic.New(&tt.o); err == nil || err.Error() != tt.want {

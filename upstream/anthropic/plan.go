@@ -1,14 +1,19 @@
 package anthropic
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
+	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/document"
-	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
@@ -26,6 +31,8 @@ type plan struct {
 	client       *Client
 	header       http.Header
 	clientHeader http.Header // forwarded from the client
+	version      string      // to send
+	betas        []string    // the same
 }
 
 // plan plans a request. A request that arrived in this format keeps its form, even if it
@@ -33,32 +40,39 @@ type plan struct {
 // accepts them. They use only members of version 2023-06-01, so they need no betas.
 func (c *Client) plan(n *upstream.Request) *plan {
 	model := c.client.Model(n.Model)
-	p := &plan{client: c, header: make(http.Header), Plan: adapter.Plan{
+	p := &plan{client: c, header: make(http.Header), version: defaultVersion, Plan: adapter.Plan{
 		Source: n, Model: model, Target: c.target(model, n), Document: snapshot.DocumentOf(n, messages.Format),
 	}}
 	if p.Document != nil || isNative(n.Header) {
 		p.setHeader(n.Header)
-	} else {
-		p.header.Set(versionHeader, defaultVersion)
+	}
+	if p.Document != nil && !c.cloud.Accepts(n) {
+		p.Document = nil
+	}
+	if c.rules.version == "" {
+		p.header.Set(versionHeader, p.version)
 	}
 	if p.Document == nil {
 		p.Lower()
 	}
+	p.setBetas()
+	p.Err = cmp.Or(p.checkModel(), p.Err)
 	return p
 }
 
-// renamed reports whether the sent model differs from the one in the document.
-// Without a document it returns true.
+// renamed reports whether the sent model differs from the one in the document. It returns
+// true without a document, or if that has no model. On platforms with the model in the path
+// it returns true, because responses have the vendor's name of the model there.
 func (p *plan) renamed() bool {
-	if p.Document == nil {
+	if p.Document == nil || p.client.rules.inPath {
 		return true
 	}
 	for _, s := range p.Document.Spans {
 		if s.Name == "model" {
-			return p.Document.Body[s.From:s.To] != string(jsonwire.AppendString(nil, p.Model))
+			return p.Document.Body[s.From:s.To] != quote(p.Model)
 		}
 	}
-	return false
+	return true
 }
 
 // isNative reports whether the headers are those of a Messages client.
@@ -71,12 +85,12 @@ func isNative(fields []upstream.HeaderField) bool {
 // setHeader sets the version and the betas of a document, and its client's forwarded
 // headers.
 func (p *plan) setHeader(fields []upstream.HeaderField) {
-	c, h := p.client, p.header
+	c := p.client
 	var lines []string
 	for _, f := range fields {
 		switch http.CanonicalHeaderKey(f.Name) {
 		case versionHeader:
-			h.Set(versionHeader, f.Value)
+			p.version = f.Value
 		case betaHeader:
 			lines = append(lines, f.Value)
 		default:
@@ -86,12 +100,66 @@ func (p *plan) setHeader(fields []upstream.HeaderField) {
 			p.clientHeader.Add(f.Name, f.Value)
 		}
 	}
-	betas := slices.DeleteFunc(codec.HeaderList(lines...), func(b string) bool { return !c.allowBeta(b) })
-	if len(betas) > 0 {
-		h.Set(betaHeader, strings.Join(betas, ","))
+	if c.rules.inPath {
+		lines = append(lines, p.betasInBody()...)
 	}
-	if h.Get(versionHeader) == "" {
-		h.Set(versionHeader, defaultVersion)
+	var renamed []string
+	for _, b := range codec.HeaderList(lines...) {
+		switch {
+		case !c.allowBeta(b), c.reportsBetas && b == interleavedBeta && c.rules.inPath && !familyOf(p.Model).hasInterleavedBeta():
+			if c.reportsBetas && len(p.Losses) < loss.MaxPaths {
+				p.Losses = append(p.Losses, betaLoss(b))
+			}
+		case c.rules.renamedBetas[b] != "":
+			renamed = append(renamed, c.rules.renamedBetas[b])
+		default:
+			p.betas = append(p.betas, b)
+		}
+	}
+	for _, b := range renamed {
+		p.addBeta(b)
+	}
+}
+
+// betasInBody returns the betas of the member anthropic_beta. Clients should send a header.
+func (p *plan) betasInBody() []string {
+	json, _ := codec.Own(p.Source.Extra, messages.Format).Get("anthropic_beta")
+	var betas []string
+	for _, v := range gjson.Parse(json).Array() {
+		betas = append(betas, v.Str)
+	}
+	return betas
+}
+
+// betaLoss returns the loss of a beta.
+func betaLoss(beta string) content.Loss {
+	at := lower.HeaderPath(betaHeader)
+	if loss.IsPlainName(beta) {
+		at = at.Member(beta)
+	}
+	return lower.CloudBeta.At(at.String())
+}
+
+func (p *plan) addBeta(beta string) {
+	if !slices.Contains(p.betas, beta) {
+		p.betas = append(p.betas, beta)
+	}
+}
+
+// setBetas sets the header for betas, with those that tools need on the platform.
+func (p *plan) setBetas() {
+	tools := p.Source.Tools
+	if p.Document == nil {
+		tools = p.Request.Tools
+	}
+	for _, b := range p.client.rules.toolBetas {
+		uses := func(t content.Tool) bool { return strings.HasPrefix(t.Kind, b.prefix) }
+		if slices.ContainsFunc(tools, uses) {
+			p.addBeta(b.beta)
+		}
+	}
+	if len(p.betas) > 0 && !p.client.rules.betaMember {
+		p.header.Set(betaHeader, strings.Join(p.betas, ","))
 	}
 }
 
@@ -106,13 +174,35 @@ func (p *plan) query() string {
 // body returns the document.
 func (p *plan) body() (adapter.Body, error) {
 	if p.Document == nil {
-		return messages.LoweredRequest(p.Request).Body()
+		return p.encode(messages.LoweredRequest(p.Request), !p.client.rules.inPath)
 	}
-	members := []adapter.Member{{Name: "model", Value: string(jsonwire.AppendString(nil, p.Model))}}
-	if p.Source.Stream {
-		members = append(members, adapter.Member{Name: "stream", Value: "true"})
-	} else if slices.ContainsFunc(p.Document.Spans, func(s document.Span) bool { return s.Name == "stream" }) {
-		members = append(members, adapter.Member{Name: "stream", Value: "false"})
+	return p.splice(!p.client.rules.inPath), nil
+}
+
+// encode encodes a request with the members that the platform needs: see members.
+func (p *plan) encode(r *messages.Request, hasModel bool) (adapter.Body, error) {
+	members := p.members(hasModel)
+	if !hasModel {
+		r.Model = ""
 	}
-	return adapter.Splice(p.Document, members...), nil
+	if p.client.rules.streamInPath {
+		r.Stream = false
+	}
+	if members = members[1:]; r.Extra != nil || members[0].Value != "" {
+		r.Extra = withMembers(r.Extra, members)
+	}
+	return r.Body()
+}
+
+// splice returns the original document with the members that the platform needs, and more.
+func (p *plan) splice(hasModel bool, more ...adapter.Member) adapter.Body {
+	stream := adapter.Member{Name: "stream"}
+	switch {
+	case p.client.rules.streamInPath:
+	case p.Source.Stream:
+		stream.Value = "true"
+	case slices.ContainsFunc(p.Document.Spans, func(s document.Span) bool { return s.Name == "stream" }):
+		stream.Value = "false"
+	}
+	return adapter.Splice(p.Document, append(append(p.members(hasModel), stream), more...)...)
 }

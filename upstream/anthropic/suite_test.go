@@ -15,10 +15,18 @@ import (
 
 // TestSuite runs the conformance suite.
 func TestSuite(t *testing.T) {
-	c, f := strict(t, anthropic.Options{}, fakes.Options{})
+	for platform, model := range map[fakes.Platform]string{
+		"": "claude-sonnet-5", fakes.Vertex: "claude-sonnet-5@20260701", fakes.Bedrock: "eu.anthropic.claude-sonnet-5-20260701-v1:0", fakes.Foundry: "claude-sonnet-5",
+	} {
+		t.Run(string(platform), func(t *testing.T) { testSuite(t, platform, model) })
+	}
+}
+
+func testSuite(t *testing.T, platform fakes.Platform, model string) {
+	c, f := strict(t, anthropic.Options{}, fakes.Options{Platform: platform})
 	f.Answer(scripted)
 	ask := func(s string) *upstream.Request {
-		return &upstream.Request{Model: "claude-sonnet-5", Turns: []content.Turn{{Role: content.RoleUser, Parts: parts(text(s))}}}
+		return &upstream.Request{Model: model, Turns: []content.Turn{{Role: content.RoleUser, Parts: parts(text(s))}}}
 	}
 	call := ask("script call")
 	call.Tools = []content.Tool{{Name: "weather", Input: content.Schema{JSON: `{"type":"object","properties":{"city":{"type":"string"}}}`}}}
@@ -29,7 +37,7 @@ func TestSuite(t *testing.T) {
 	think := ask("script think")
 	think.Thinking.Mode = upstream.ThinkingAuto
 	upstreamtest.Run(t, c, &upstreamtest.Options{
-		Model: "claude-sonnet-5", Text: ask("script text"), Long: ask("script long"), Silent: ask("script silent"),
+		Model: model, Text: ask("script text"), Long: ask("script long"), Silent: ask("script silent"),
 		Call: call, Think: think, Lossy: lossy, Invalid: []*upstream.Request{bad}, Fail: []*upstream.Request{ask("script fail")},
 		Marked:  func(mark string) *upstream.Request { return ask("script mark " + mark) },
 		Skip:    []string{"count"}, // the fake counts to the same number always

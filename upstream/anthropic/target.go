@@ -3,6 +3,8 @@ package anthropic
 import (
 	"cmp"
 
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
@@ -37,13 +39,28 @@ func (c *Client) newTarget(t lower.Target, key targetKey) *lower.Target {
 		ID:    lower.Charset{Punctuation: "_-"},
 		AnyID: key.continues,
 	}
-	t.Files.Keep, t.Files.AnyID = false, key.native
+	t.Files.Keep, t.Files.AnyID = false, key.native && (c.cloud == nil || !c.cloud.NoFiles)
+	if t.Cloud = c.cloud; t.Cloud != nil {
+		own := t.Tools.Vendor
+		t.Tools.Vendor = func(tool *content.Tool) (content.Tool, []*loss.Rule) {
+			if x, losses := own(tool); c.cloud.HasTool(x.Kind) {
+				return x, losses
+			}
+			return content.Tool{}, nil
+		}
+	}
+	if t.Cloud != nil && t.Cloud.NoLinks {
+		t.Files.ImageLinks, t.Files.DocumentLinks = false, false
+	}
 	modes := *t.Thinking.Modes
 	modes.StepThinking = true
 	t.Thinking.Modes = &modes
 	if !key.native {
 		modes.Model = key.family.modes()
 		key.family.limitTarget(&t)
+		if t.Cloud != nil && t.Cloud.NoFiles {
+			t.Files.IDPrefix = ""
+		}
 		t.Limit = lower.LimitRules{Default: cmp.Or(c.maxTokens, defaultLimit), Max: key.limit}
 	}
 	return &t

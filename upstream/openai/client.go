@@ -29,7 +29,7 @@ func New(opts *Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Client{client{format: ChatFormat, path: "/chat/completions", server: server, isOpenAI: o.isOpenAI(), dialect: o.Dialect, known: servers[o.host()], limits: o.OutputLimits}}, nil
+	return &Client{client{format: ChatFormat, path: chatPath, server: server, isOpenAI: o.isOpenAI(), dialect: o.Dialect, known: servers[o.host()], limits: o.OutputLimits, apiVersion: o.APIVersion, deployments: o.Deployments}}, nil
 }
 
 // Generate implements [upstream.Upstream].
@@ -89,7 +89,7 @@ func NewResponses(opts *Options) (*Responses, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Responses{client{format: ResponsesFormat, path: "/responses", server: server, isOpenAI: o.isOpenAI(), dialect: o.Dialect, known: servers[o.host()], limits: o.OutputLimits}}, nil
+	return &Responses{client{format: ResponsesFormat, path: "/responses", server: server, isOpenAI: o.isOpenAI(), dialect: o.Dialect, known: servers[o.host()], limits: o.OutputLimits, apiVersion: o.APIVersion, deployments: o.Deployments}}, nil
 }
 
 // Generate implements [upstream.Upstream].
@@ -151,7 +151,7 @@ func (c *Responses) CountTokens(ctx context.Context, req *upstream.Request) (ups
 	}
 	p.counting = true
 	for attempt := 1; ; attempt++ {
-		x := &adapter.Request{Path: "/responses/input_tokens", Body: encodedBody{p.write()}}
+		x := &adapter.Request{Path: c.pathOf("/responses/input_tokens", p.Model), Body: encodedBody{p.write()}}
 		n, err := c.server.Count(ctx, &p.Plan, x, decodeCount)
 		switch {
 		case err == nil:
@@ -184,7 +184,7 @@ func decodeCount(body []byte) (upstream.TokenCount, error) {
 // that is otherwise the error for an unknown model.
 func invalidPath(err error) bool {
 	var f *vendorError
-	return errors.As(err, &f) && (f.status == 404 || f.status == 405 || f.status == 501) && f.code != "model_not_found"
+	return errors.As(err, &f) && (f.status == 404 || f.status == 405 || f.status == 501) && f.code != "model_not_found" && f.code != "DeploymentNotFound"
 }
 
 // A client is the common part of Client and Responses.
@@ -196,9 +196,15 @@ type client struct {
 	dialect  Dialect
 	known    server
 	limits   adapter.OutputLimits
+
+	apiVersion  string            // of Azure's dated API, or ""
+	deployments map[string]string // by model
+
 	refusals refusalMemory
 	targets  lower.Cache[targetKey]
 }
+
+const chatPath = "/chat/completions"
 
 // maxAttempts bounds how often one request is sent.
 const maxAttempts = 5
@@ -260,7 +266,7 @@ func (c *client) exchange(ctx context.Context, p *plan, w *upstream.Writer) (*ad
 		if err := cmp.Or(w.Loss(news), violation); err != nil {
 			return nil, err
 		}
-		resp, err := c.server.Do(ctx, &adapter.Request{Path: c.path, Body: encodedBody{p.write()}, Stream: p.Source.Stream})
+		resp, err := c.server.Do(ctx, &adapter.Request{Path: c.pathOf(c.path, p.Model), Body: encodedBody{p.write()}, Stream: p.Source.Stream})
 		if err == nil {
 			return resp, nil
 		}
@@ -275,7 +281,7 @@ func (c *client) exchange(ctx context.Context, p *plan, w *upstream.Writer) (*ad
 
 // Models returns the models that the server lists.
 func (c *client) Models(ctx context.Context) (list []upstream.Model, err error) {
-	_, err = c.server.Send(ctx, &adapter.Request{Path: "/models"}, func(text string) (err error) {
+	_, err = c.server.Send(ctx, &adapter.Request{Path: c.pathOf("/models", "")}, func(text string) (err error) {
 		list, err = decodeModels(text)
 		return err
 	})
@@ -318,6 +324,7 @@ func decodeModels(text string) ([]upstream.Model, error) {
 type plan struct {
 	adapter.Plan
 	client   *client
+	name     string // of the model, of which Model may be a deployment
 	target   target
 	counting bool  // tokens are counted; Responses API only
 	sent     field // optional fields in the document
@@ -325,16 +332,20 @@ type plan struct {
 
 // plan plans a request.
 func (c *client) plan(req *upstream.Request) *plan {
-	model := c.server.Model(req.Model)
-	p := &plan{Plan: adapter.Plan{Source: req, Model: model}, client: c, target: c.target(model)}
+	name := c.server.Model(req.Model)
+	model := cmp.Or(c.deployments[name], name)
+	p := &plan{Plan: adapter.Plan{Source: req, Model: model}, client: c, name: name, target: c.target(name, model)}
 	p.lower()
+	if c.apiVersion != "" && !isDeployment(model) {
+		p.Err = &content.Violation{Code: content.CodeValue, Path: "model", Text: "is not a valid name of a deployment"}
+	}
 	return p
 }
 
 // lower lowers the request for the target, whose refusals may be new. It returns the losses
 // that are new.
 func (p *plan) lower() []content.Loss {
-	k := targetKey{p.Model, p.target.refusals}
+	k := targetKey{p.name, p.target.refusals}
 	p.Target = p.client.targets.Get(k, func() (*lower.Target, targetKey) {
 		k.model = strings.Clone(k.model)
 		return p.target.lowerTarget(p.client.format), k

@@ -24,6 +24,10 @@ const (
 	// ServerCompatible ignores members that it does not know. It supports max_tokens,
 	// the role "system" for the first message only, and images as base64.
 	ServerCompatible
+
+	// ServerAzure is ServerOpenAI for Azure at a host that does not show it, such as a
+	// gateway. It changes the default of Options.KeyHeader.
+	ServerAzure
 )
 
 // ThinkTags selects the meaning of <think> and </think> in response text.
@@ -118,7 +122,7 @@ func (d *Dialect) problems() []string {
 	default:
 		problems = append(problems, fmt.Sprintf("Dialect.Thinking: %q is not supported; want thinking, chat_template_kwargs or -", d.Thinking))
 	}
-	if d.Kind > ServerCompatible {
+	if d.Kind > ServerAzure {
 		problems = append(problems, fmt.Sprintf("Dialect.Kind: %d is not a ServerKind", d.Kind))
 	}
 	if d.ThinkTags > ThinkTagsOpen {

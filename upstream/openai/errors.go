@@ -241,7 +241,7 @@ func (f *vendorError) upstreamCode(c upstream.Code) upstream.Code {
 	case "context_length_exceeded", "content_filter", "content_policy_violation", "invalid_prompt",
 		"bio_policy", "misalignment_policy_violation":
 		return upstream.CodeInvalid
-	case "model_not_found":
+	case "model_not_found", "DeploymentNotFound":
 		return upstream.CodeNotFound
 	case "rate_limit_exceeded":
 		return rateLimitCode(c)

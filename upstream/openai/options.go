@@ -3,6 +3,7 @@ package openai
 import (
 	"cmp"
 	"context"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -31,17 +32,29 @@ type Options struct {
 	// BaseURL is the URL to which "/chat/completions" and the other paths are appended.
 	// It includes the version segment, as in OpenAI's SDKs: "http://localhost:8000/v1".
 	// Empty means https://api.openai.com/v1. A query in it is sent with every HTTP request.
+	// For Azure's v1 API it is "https://RESOURCE.openai.azure.com/openai/v1".
 	BaseURL string
 
-	// Key is the API key, sent as "Authorization: Bearer". KeyFunc, if not nil, returns
-	// the key for each HTTP request; it must be safe for concurrent use. Only one of
-	// them may be set. A key with a line break or another control character is invalid:
-	// New returns an error for Key, and a request fails for KeyFunc.
+	// APIVersion, if not empty, selects Azure's dated API, such as "2024-10-21". BaseURL is
+	// then the URL of the resource, "https://RESOURCE.openai.azure.com", and the deployment
+	// is in the path.
+	APIVersion string
+
+	// Deployments maps models to the names of their deployments at Azure, which are sent
+	// instead. The rules and limits of a model are those of its own name. Models that are
+	// not in the map, after MapModel, are sent unchanged. The map is copied.
+	Deployments map[string]string
+
+	// Key is the API key, sent as "Authorization: Bearer", or as "api-key" to Azure.
+	// KeyFunc, if not nil, returns the key for each HTTP request; it must be safe for
+	// concurrent use. It is always sent as "Authorization: Bearer", which Azure requires
+	// for tokens of Microsoft Entra ID. Only one of them may be set. A key with a line
+	// break or another control character is invalid: New returns an error for Key, and a
+	// request fails for KeyFunc.
 	Key     string
 	KeyFunc func(context.Context) (string, error)
 
-	// KeyHeader, if not empty, is the header that carries the bare key instead of
-	// Authorization: "api-key" for Azure.
+	// KeyHeader, if not empty, is the header that carries the bare key instead, for both.
 	KeyHeader string
 
 	// Organization and Project, if not empty, are sent with every HTTP request.
@@ -84,16 +97,25 @@ func (opts *Options) newServer(format content.Format, name string) (Options, *ad
 	if opts != nil {
 		o = *opts
 	}
-	if o.BaseURL == "" {
-		o.BaseURL = defaultURL
-	}
 	limits, problems := adapter.NewOutputLimits(o.OutputLimits)
 	o.OutputLimits = limits
 	problems = append(problems, o.Dialect.problems()...)
+	problems = append(problems, o.checkAzure()...)
+	if o.BaseURL == "" {
+		o.BaseURL = defaultURL
+	}
+	o.Deployments = maps.Clone(o.Deployments)
+	if o.KeyHeader == "" && o.KeyFunc == nil && o.isAzure() {
+		o.KeyHeader = azureKeyHeader
+	}
+	var versions []string
+	if o.APIVersion != "" {
+		versions = []string{"openai"}
+	}
 	known := servers[o.host()]
 	o.Dialect.setDefaults(&known.defaults)
 	server, err := adapter.New(adapter.Config{
-		Name: cmp.Or(o.Name, name), BaseURL: o.BaseURL, Key: o.Key, KeyFunc: o.KeyFunc, KeyHeader: o.KeyHeader,
+		Name: cmp.Or(o.Name, name), BaseURL: o.BaseURL, Versions: versions, Key: o.Key, KeyFunc: o.KeyFunc, KeyHeader: o.KeyHeader,
 		Model: o.MapModel, HTTPClient: o.HTTPClient, Header: o.headers(),
 		ForwardedHeaders: []string{"X-Generation-Id", "Retry-After", "Retry-After-Ms", "X-Ratelimit-"},
 		Limits:           o.Limits, MaxResponse: o.MaxResponse,
@@ -122,14 +144,13 @@ func (o Options) headers() http.Header {
 // isOpenAI reports whether the server follows OpenAI's rules.
 func (o Options) isOpenAI() bool {
 	switch o.Dialect.Kind {
-	case ServerOpenAI:
+	case ServerOpenAI, ServerAzure:
 		return true
 	case ServerCompatible:
 		return false
 	}
 	host := o.host()
-	return o.BaseURL == "" || host == "api.openai.com" || strings.HasSuffix(host, ".api.openai.com") ||
-		strings.HasSuffix(host, ".openai.azure.com") || strings.HasSuffix(host, ".services.ai.azure.com")
+	return o.BaseURL == "" || host == "api.openai.com" || strings.HasSuffix(host, ".api.openai.com") || o.isAzure()
 }
 
 // host returns the host name of BaseURL in lower case, or "" if the URL is not valid.

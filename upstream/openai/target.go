@@ -57,9 +57,9 @@ func (t *target) thinkingMember() string {
 // neverThinks reports whether the model is known not to think.
 func (t *target) neverThinks() bool { return t.family.known && t.family.defaultEffort == "" }
 
-// target returns the target for a model.
-func (c *client) target(model string) target {
-	t := target{isOpenAI: c.isOpenAI, family: familyOf(model), dialect: c.dialect, known: c.known, refusals: c.refusals.get(model), maxTokens: c.maxTokens(model)}
+// target returns the target for a model, and for the server's name of it.
+func (c *client) target(model, deployment string) target {
+	t := target{isOpenAI: c.isOpenAI, family: familyOf(model), dialect: c.dialect, known: c.known, refusals: c.refusals.get(deployment), maxTokens: c.maxTokens(model)}
 	if c.format == ResponsesFormat {
 		t.family = responsesFamilyOf(model)
 	}

@@ -2,6 +2,8 @@
 // and writes one response or error as a line of JSON to standard output.
 import { createInterface } from 'node:readline';
 import Anthropic, { APIError } from '@anthropic-ai/sdk';
+import { AnthropicBedrock } from '@anthropic-ai/bedrock-sdk';
+import { AnthropicVertex } from '@anthropic-ai/vertex-sdk';
 
 console.warn = () => {}; // the SDK prints that some models are deprecated
 
@@ -31,14 +33,27 @@ function viewModel(m) {
   return { id: m.id, name: m.display_name, created: m.created_at };
 }
 
-async function ask(call) {
-  const client = new Anthropic({
+function open(call) {
+  const options = { maxRetries: 0, defaultHeaders: call.header ?? {} };
+  switch (call.cloud) {
+    case 'bedrock':
+      return new AnthropicBedrock({ ...options, baseURL: call.base_url, awsRegion: 'us-east-1', apiKey: call.key });
+    case 'vertex': {
+      // Its base URL includes the version of Google's API.
+      const authClient = { getRequestHeaders: async () => new Headers({ authorization: `Bearer ${call.key}` }) };
+      return new AnthropicVertex({ ...options, baseURL: `${call.base_url}/v1`, region: 'global', projectId: 'project', authClient });
+    }
+  }
+  return new Anthropic({
+    ...options,
     baseURL: call.base_url,
     apiKey: call.key || null,
     authToken: call.key ? null : call.token || null,
-    maxRetries: 0,
-    defaultHeaders: call.header ?? {},
   });
+}
+
+async function ask(call) {
+  const client = open(call);
   const { messages, models } = call.beta ? client.beta : client;
   const events = [];
   try {

@@ -8,6 +8,12 @@ const chats = new Map();
 
 // open returns a client that sends the call's key, if any.
 function open(sdk, call) {
+  if (call.cloud === 'vertex') {
+    const authClient = { getRequestHeaders: async () => new Headers({ authorization: `Bearer ${call.key}` }) };
+    return new sdk.GoogleGenAI({
+      vertexai: true, project: 'project', location: 'global', googleAuthOptions: { authClient }, httpOptions: { baseUrl: call.base_url },
+    });
+  }
   const headers = call.key ? {} : { 'x-goog-api-key': '' };
   return new sdk.GoogleGenAI({ apiKey: call.key || 'k-unsent', httpOptions: { baseUrl: call.base_url, headers } });
 }

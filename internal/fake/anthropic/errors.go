@@ -17,6 +17,7 @@ type refusal struct {
 	status        int
 	kind          string // type of the error; empty means that of the status
 	details       string // JSON
+	google        string // status of an error object of Google Cloud, which is sent instead
 }
 
 // kinds is messages.md §6.1.
@@ -46,6 +47,10 @@ func writeError(w http.ResponseWriter, id uint32, no *refusal) {
 // envelope is messages.md §6.1.
 func envelope(id uint32, no *refusal) []byte {
 	status := cmp.Or(no.status, http.StatusBadRequest)
+	if no.google != "" {
+		b, _ := json.Marshal(map[string]any{"error": map[string]any{"code": status, "message": no.message, "status": no.google}})
+		return b
+	}
 	kind := cmp.Or(no.kind, kinds[status])
 	if kind == "" {
 		kind = kinds[400]

@@ -139,4 +139,5 @@ fallback-credit-2026-07-01 mid-conversation-tool-changes-2026-07-01 mid-conversa
 mid-conversation-system-clear-at-2026-08-21 inline-tools-2026-09-15 message-threads-2026-08-12
 user-profiles-2026-03-24 user-profiles-2026-08-18 user-profiles-2026-09-04 user-profiles-billing-2026-10-01
 fine-grained-tool-streaming-2025-05-14 structured-outputs-2025-12-15 oauth-2025-04-20
-claude-code-20250219 prompt-caching-scope-2026-01-05 mid-conversation-system-2026-04-07 effort-2025-11-24`)
+claude-code-20250219 prompt-caching-scope-2026-01-05 mid-conversation-system-2026-04-07 effort-2025-11-24
+web-search-2025-03-05 web-fetch-2025-09-10`)

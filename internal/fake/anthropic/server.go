@@ -33,6 +33,8 @@ type Options struct {
 	// KeepThinking rejects a request whose open tool loop lacks thinking that
 	// this fake sent. The vendor does so in manual mode only.
 	KeepThinking bool
+	// Platform is the cloud whose form of requests the fake has.
+	Platform Platform
 }
 
 const jsonType = "application/json"
@@ -70,17 +72,21 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer done()
 	id := s.serial.Add(1)
 	vendorHeaders(w.Header(), id)
-	if no := s.checkHTTP(req); no != nil {
+	api, no := s.vendorForm(r, req)
+	if no == nil {
+		no = s.checkHTTP(api)
+	}
+	if no != nil {
 		s.refuse(w, req, id, no)
 		return
 	}
 	switch {
-	case strings.HasPrefix(req.Path, "/v1/models"):
+	case strings.HasPrefix(api.Path, "/v1/models"):
 		s.serveModels(w, req, id)
-	case req.Path == "/v1/messages":
-		s.serveMessage(w, r, req, id)
+	case api.Path == "/v1/messages":
+		s.serveMessage(w, r, req, api, id)
 	default:
-		s.serveCount(w, req, id)
+		s.serveCount(w, req, api, id)
 	}
 }
 
@@ -97,8 +103,8 @@ func vendorHeaders(h http.Header, id uint32) {
 
 func requestID(id uint32) string { return fmt.Sprintf("req_%08d", id) }
 
-func (s *Server) serveMessage(w http.ResponseWriter, r *http.Request, req *fake.Request, id uint32) {
-	a, no := s.parse(req, false)
+func (s *Server) serveMessage(w http.ResponseWriter, r *http.Request, req, api *fake.Request, id uint32) {
+	a, no := s.parse(api, false)
 	if no != nil {
 		s.refuse(w, req, id, no)
 		return
@@ -122,8 +128,8 @@ func (s *Server) serveMessage(w http.ResponseWriter, r *http.Request, req *fake.
 	fake.Play(w, r, contentType, steps, func(how string) { s.End(req, how) })
 }
 
-func (s *Server) serveCount(w http.ResponseWriter, req *fake.Request, id uint32) {
-	a, no := s.parse(req, true)
+func (s *Server) serveCount(w http.ResponseWriter, req, api *fake.Request, id uint32) {
+	a, no := s.parse(api, true)
 	if no != nil {
 		s.refuse(w, req, id, no)
 		return
@@ -131,6 +137,9 @@ func (s *Server) serveCount(w http.ResponseWriter, req *fake.Request, id uint32)
 	answer := map[string]any{"input_tokens": s.opts.InputTokens}
 	if a.betas("context-management-2025-06-27") {
 		answer["context_management"] = map[string]any{"original_input_tokens": s.opts.InputTokens}
+	}
+	if s.opts.Platform == Bedrock {
+		answer = map[string]any{"inputTokens": s.opts.InputTokens}
 	}
 	s.Give(w, req, jsonType, answer)
 }

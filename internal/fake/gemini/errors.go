@@ -12,6 +12,7 @@ import (
 
 const (
 	noKey         = "Method doesn't allow unregistered callers (callers without established identity). Please use API Key or other form of API consumer identity to call this API."
+	noToken       = "Request had invalid authentication credentials. Expected OAuth 2 access token, login cookie or other valid authentication credential."
 	badKey        = "API key not valid. Please pass a valid API key."
 	badKeyDetails = `[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"API_KEY_INVALID","domain":"googleapis.com","metadata":{"service":"generativelanguage.googleapis.com"}},{"@type":"type.googleapis.com/google.rpc.LocalizedMessage","locale":"en-US","message":"` + badKey + `"}]`
 )
@@ -103,7 +104,10 @@ func parseBody(c *call) *refusal {
 	if c.method == "countTokens" {
 		shape = countRequest()
 	}
-	check := fake.Checker{Rename: camel, Loose: true}
+	check := fake.Checker{Rename: camel, Loose: true, Beta: func(service string) bool { return service == serviceOf(c) }}
+	if serviceOf(c) == "vertex" {
+		check.Rename = nil
+	}
 	shape(&check, nil, doc)
 	if len(check.Problems) > 0 {
 		return parseError(c.version, check.Problems)
@@ -119,6 +123,14 @@ func parseBody(c *call) *refusal {
 	c.config = get(c.doc, "generationConfig")
 	c.thought = get(c.config, "thinkingConfig")
 	return nil
+}
+
+// serviceOf returns the service that shapes name behind a "@".
+func serviceOf(c *call) string {
+	if c.server.opts.Vertex != "" {
+		return "vertex"
+	}
+	return "studio"
 }
 
 func parseError(version string, problems []fake.Problem) *refusal {

@@ -90,6 +90,9 @@ var contentRules = []rule{
 	{"role", "§2 rule 12", true, func(c *call) string {
 		for _, n := range c.contents {
 			role := str(n, "role")
+			if role == "" && c.server.opts.Vertex != "" {
+				return "Please use a valid role: user, model."
+			}
 			if !slices.Contains([]string{"", "user", "model", "function"}, role) && !(c.server.opts.Lenient && role == "tool") {
 				return "Please use a valid role: user, model."
 			}
@@ -134,7 +137,7 @@ var contentRules = []rule{
 		return c.parts(func(at string, p *fake.Node) string {
 			for _, holder := range append([]*fake.Node{p}, list(get(p, "functionResponse"), "parts")...) {
 				total += len(str(get(holder, "inlineData"), "data"))
-				if complaint := mediaComplaint(at, holder); complaint != "" {
+				if complaint := mediaComplaint(at, holder, c.server.opts.Vertex != ""); complaint != "" {
 					return complaint
 				}
 			}
@@ -195,9 +198,12 @@ audio/ video/ text/plain text/html text/css text/javascript text/csv text/markdo
 text/x-typescript application/pdf application/json application/rtf application/x-javascript application/x-python-code
 application/x-ipynb+json`)
 
-func mediaComplaint(at string, p *fake.Node) string {
+func mediaComplaint(at string, p *fake.Node, vertex bool) string {
 	if file := get(p, "fileData"); file != nil && str(file, "fileUri") == "" {
 		return at + ".file_data.file_uri: must not be empty"
+	}
+	if uri := str(get(p, "fileData"), "fileUri"); vertex && (strings.HasPrefix(uri, "files/") || strings.Contains(uri, "generativelanguage.googleapis.com/")) {
+		return "Cannot fetch content from the provided URL: " + uri
 	}
 	blob := get(p, "inlineData")
 	if blob == nil {

@@ -35,6 +35,11 @@ type Options struct {
 	// and on any part, must come from this fake and be on the part with which
 	// it was sent.
 	KeepSignatures bool
+	// Vertex is the vendor's cloud service: other paths, which begin with
+	// "projects/" and this project and location ("p/locations/global") or, if it
+	// is "express", with "publishers/"; an OAuth token instead of a key, except
+	// for express; camelCase names only, a role in each content, and other members.
+	Vertex string
 	// Lenient accepts values that released clients send although the
 	// documentation does not allow them: the role "tool", results of parallel
 	// calls in separate contents, a turn of the model in several contents, as the
@@ -147,7 +152,11 @@ func (s *Server) route(req *fake.Request) (*call, *refusal) {
 	}
 	version, rest, _ := strings.Cut(strings.TrimPrefix(req.Path, "/"), "/")
 	c.version = version
-	if !slices.Contains([]string{"v1", "v1beta", "v1alpha"}, version) {
+	versions := []string{"v1", "v1beta", "v1alpha"}
+	if s.opts.Vertex != "" {
+		versions = []string{"v1", "v1beta1"}
+	}
+	if !slices.Contains(versions, version) {
 		return c, &refusal{rule: "path", code: 404, status: "NOT_FOUND", message: "Not found"}
 	}
 	if no := checkQuery(req); no != nil {
@@ -158,6 +167,7 @@ func (s *Server) route(req *fake.Request) (*call, *refusal) {
 		rest, c.method = rest[:i], rest[i+1:]
 		method = http.MethodPost
 	}
+	rest = s.cutPublisher(rest, c.method)
 	name, isModel := strings.CutPrefix(rest, "models")
 	c.model = strings.TrimPrefix(name, "/")
 	switch {
@@ -171,6 +181,28 @@ func (s *Server) route(req *fake.Request) (*call, *refusal) {
 	c.family = parseFamily(c.model)
 	return c, nil
 }
+
+// cutPublisher removes the beginning of a Vertex path, generatecontent.md §1.2. It returns
+// "" for another path. Lists of models have no project.
+func (s *Server) cutPublisher(rest, method string) string {
+	if s.opts.Vertex == "" {
+		return rest
+	}
+	if s.opts.Vertex != express && method != "" {
+		var ok bool
+		if rest, ok = strings.CutPrefix(rest, "projects/"+s.opts.Vertex+"/"); !ok {
+			return ""
+		}
+	}
+	rest, ok := strings.CutPrefix(rest, "publishers/google/")
+	if !ok {
+		return ""
+	}
+	return rest
+}
+
+// express is the Vertex mode with an API key.
+const express = "express"
 
 // checkQuery is generatecontent.md §1.4.
 func checkQuery(req *fake.Request) *refusal {
@@ -202,6 +234,9 @@ func checkContent(c *call) *refusal {
 // checkKey is generatecontent.md §1.3. Like the vendor, it comes after the
 // parser.
 func checkKey(c *call) *refusal {
+	if c.server.opts.Vertex != "" && c.server.opts.Vertex != express && c.req.Header.Get("Authorization") != "Bearer "+c.server.opts.Key {
+		return &refusal{rule: "key", code: 401, status: "UNAUTHENTICATED", message: noToken}
+	}
 	keys := c.req.Header.Values("X-Goog-Api-Key")
 	for _, v := range c.req.Header.Values("Authorization") {
 		keys = append(keys, strings.TrimPrefix(v, "Bearer "))
@@ -263,11 +298,18 @@ func (s *Server) serveModels(w http.ResponseWriter, c *call) {
 		size = 50
 	}
 	end := min(start+min(size, 1000), len(models))
-	list := []any{}
+	list, name := []any{}, "models"
 	for _, m := range models[start:end] {
-		list = append(list, modelInfo(m))
+		if s.opts.Vertex != "" {
+			list = append(list, map[string]any{"name": "publishers/google/models/" + m, "versionId": "default", "launchStage": "GA"})
+		} else {
+			list = append(list, modelInfo(m))
+		}
 	}
-	answer := map[string]any{"models": list}
+	if s.opts.Vertex != "" {
+		name = "publisherModels"
+	}
+	answer := map[string]any{name: list}
 	if end < len(models) {
 		answer["nextPageToken"] = "after-" + models[end-1]
 	}

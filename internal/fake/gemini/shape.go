@@ -90,14 +90,17 @@ func request() fake.Shape {
 		"tools": fake.List(tool(), 0, 0), "toolConfig": toolConfig(),
 		"safetySettings": fake.List(safety(), 0, 0), "generationConfig": generationConfig(),
 		"cachedContent": text, "serviceTier": enum("ServiceTier", "unspecified", "standard", "flex", "priority"),
-		"store": flag, "labels": mapOf(text), "continuationToken": bytes, "processingOptions": fake.FreeObject,
+		"store@studio": flag, "labels": mapOf(text), "continuationToken": bytes, "processingOptions@studio": fake.FreeObject,
+		"modelArmorConfig@vertex": fake.FreeObject,
 	})
 }
 
 // countRequest is generatecontent.md §1.6.
 func countRequest() fake.Shape {
 	return message("CountTokensRequest", fake.Fields{
-		"contents": fake.List(content(), 0, 0), "generateContentRequest": request(),
+		"contents": fake.List(content(), 0, 0), "generateContentRequest@studio": request(),
+		"model@vertex": text, "systemInstruction@vertex": content(), "tools@vertex": fake.List(tool(), 0, 0),
+		"generationConfig@vertex": generationConfig(),
 	})
 }
 
@@ -134,22 +137,22 @@ func part(c *fake.Checker, at fake.Path, n *fake.Node) {
 var partMessage = message("Part", fake.Fields{
 	"text": text, "inlineData": blob, "fileData": fileData, "functionCall": functionCall,
 	"functionResponse": message("FunctionResponse", fake.Fields{
-		"name": text, "response": fake.FreeObject, "id": text, "willContinue": flag,
+		"name": text, "response": fake.FreeObject, "id": text, "willContinue@studio": flag,
 		"scheduling": enum("FunctionResponse.Scheduling", "SILENT", "WHEN_IDLE", "INTERRUPT"),
 		"parts":      fake.List(message("FunctionResponsePart", fake.Fields{"inlineData": blob, "fileData": fileData}), 0, 0),
 	}),
 	"executableCode":      message("ExecutableCode", fake.Fields{"language": enum("ExecutableCode.Language", "PYTHON"), "code": text, "id": text}),
 	"codeExecutionResult": message("CodeExecutionResult", fake.Fields{"outcome": enum("CodeExecutionResult.Outcome", "OUTCOME_OK", "OUTCOME_FAILED", "OUTCOME_DEADLINE_EXCEEDED"), "output": text, "id": text}),
-	"toolCall":            message("ToolCall", fake.Fields{"toolType": toolType, "args": fake.FreeObject, "id": text, "toolName": text}),
-	"toolResponse":        message("ToolResponse", fake.Fields{"toolType": toolType, "response": fake.FreeObject, "id": text}),
+	"toolCall@studio":     message("ToolCall", fake.Fields{"toolType": toolType, "args": fake.FreeObject, "id": text, "toolName": text}),
+	"toolResponse@studio": message("ToolResponse", fake.Fields{"toolType": toolType, "response": fake.FreeObject, "id": text}),
 
-	"thought": flag, "thoughtSignature": fake.Shape(bytes), "partMetadata": fake.FreeObject,
+	"thought": flag, "thoughtSignature": fake.Shape(bytes), "partMetadata@studio": fake.FreeObject,
 	"videoMetadata": message("VideoMetadata", fake.Fields{"startOffset": text, "endOffset": text, "fps": float}),
 	"mediaResolution": message("Part.MediaResolution", fake.Fields{"numTokens": whole, "level": enum("Part.MediaResolution.Level",
 		"MEDIA_RESOLUTION_LOW", "MEDIA_RESOLUTION_MEDIUM", "MEDIA_RESOLUTION_HIGH", "MEDIA_RESOLUTION_ULTRA_HIGH")}),
-	"mediaProcessing":    enum("Part.MediaProcessing", "STATIC", "AGENTIC"),
-	"speechMetadata":     message("SpeechMetadata", fake.Fields{"speaker": text, "style": text}),
-	"audioTranscription": fake.FreeObject,
+	"mediaProcessing@studio": enum("Part.MediaProcessing", "STATIC", "AGENTIC"),
+	"speechMetadata@studio":  message("SpeechMetadata", fake.Fields{"speaker": text, "style": text}),
+	"audioTranscription":     fake.FreeObject,
 })
 
 var (

@@ -80,6 +80,9 @@ var toolRules = []rule{
 			}
 		}
 		flag := get(c.doc, "toolConfig").True("includeServerSideToolInvocations", "include_server_side_tool_invocations")
+		if builtIn && len(c.declarations()) > 0 && c.server.opts.Vertex != "" {
+			return "Multiple tools are supported only when they are all search tools."
+		}
 		if builtIn && len(c.declarations()) > 0 && c.family.signsCalls() && !flag {
 			return "Please enable tool_config.include_server_side_tool_invocations to use Built-in tools with Function calling."
 		}

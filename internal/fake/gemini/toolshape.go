@@ -20,9 +20,10 @@ func tool() fake.Shape {
 			"excludedPredefinedFunctions":    texts,
 			"enablePromptInjectionDetection": flag, "disabledSafetyPolicies": texts,
 		}),
-		"fileSearch": message("FileSearch", fake.Fields{"fileSearchStoreNames": texts, "topK": whole, "metadataFilter": text}),
+		"fileSearch@studio": message("FileSearch", fake.Fields{"fileSearchStoreNames": texts, "topK": whole, "metadataFilter": text}),
+		"retrieval@vertex":  fake.FreeObject, "enterpriseWebSearch@vertex": fake.FreeObject,
 		"googleMaps": message("GoogleMaps", fake.Fields{"enableWidget": flag}),
-		"mcpServers": fake.List(message("McpServer", fake.Fields{
+		"mcpServers@studio": fake.List(message("McpServer", fake.Fields{
 			"name": text,
 			"streamableHttpTransport": message("StreamableHttpTransport", fake.Fields{
 				"url": text, "headers": mapOf(text), "timeout": text, "sseReadTimeout": text, "terminateOnClose": flag,
@@ -63,7 +64,7 @@ func toolConfig() fake.Shape {
 		"retrievalConfig": message("RetrievalConfig", fake.Fields{
 			"latLng": message("LatLng", fake.Fields{"latitude": float, "longitude": float}), "languageCode": text,
 		}),
-		"includeServerSideToolInvocations": flag,
+		"includeServerSideToolInvocations@studio": flag,
 	})
 }
 
@@ -106,7 +107,8 @@ func generationConfig() fake.Shape {
 			"languageCodes": texts, "customVocabulary": texts, "diarization": flag, "wordTimestamp": flag,
 			"mode": enum("AudioTranscriptionConfig.Mode", "VERBATIM", "SMART"),
 		}),
-		"enableEnhancedCivicAnswers": flag, "enableAffectiveDialog": flag,
+		"enableEnhancedCivicAnswers@studio": flag, "enableAffectiveDialog": flag,
+		"audioTimestamp@vertex": flag, "routingConfig@vertex": fake.FreeObject,
 		"translationConfig": message("TranslationConfig", fake.Fields{"targetLanguageCode": text, "echoTargetLanguage": flag}),
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/upstream/anthropic"
 	"github.com/polywire/polywire/upstream/openai"
 )
 
@@ -45,6 +46,8 @@ type Case struct {
 	Model   string // if it is not that of the server
 	Dialect openai.Dialect
 	Host    string // the address of [OtherChat], if it has rules of its own
+
+	Platform anthropic.Platform // of [Messages]
 
 	// Rejects are members that the server has rejected before, each as its name or, if the
 	// server names it in another way, as its name, a colon and the server's sentence.

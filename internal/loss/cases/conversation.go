@@ -52,6 +52,7 @@ var conversation = []Feature{
 		{Unlisted: true, To: []Server{OpenAIChat, Responses}, Model: "gpt-5.6-sol", Set: parts(&content.Text{Text: "a", Cache: &content.Cache{TTL: "1h"}})},
 		{Unlisted: true, Set: declared(content.Tool{Name: "f", Input: content.Schema{JSON: simpleSchema}, Cache: &content.Cache{}})},
 		{Unlisted: true, Set: parts(&content.Text{Cache: &content.Cache{}})},
+		onBedrock(parts(&content.Text{Text: "a", Cache: &content.Cache{Extra: extra(m, `{"scope":"global"}`)}})),
 	}},
 }
 
@@ -100,6 +101,7 @@ var results = []Feature{
 	{Name: loss.VendorPart, Cases: []Case{
 		{Set: earlier(hello, &content.ServerToolUse{Format: alien, ID: "s", Name: "search", Input: "{}"}, &content.ServerToolResult{Format: alien, ID: "s", Content: "{}"})},
 		{Unlisted: true, Set: turns(user(&content.ServerToolResult{Format: alien, Kind: "x", ID: "s", Content: "{}"}), assistant(hello), user(hello))},
+		onBedrock(earlier(hello, &content.ServerToolUse{Format: m, Kind: "server_tool_use", ID: "srvtoolu_1", Name: "web_search", Input: "{}"})),
 		{Unlisted: true, To: []Server{Responses}, Set: earlier(hello, &content.Thinking{
 			Redacted: signed(responses, `{"type":"mcp_call","id":"mcp_1"}`)}, hello)},
 	}},

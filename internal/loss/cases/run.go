@@ -68,13 +68,18 @@ func (s Server) Format() content.Format {
 }
 
 // open returns an adapter. It sends its requests to t.
-func (s Server) open(d openai.Dialect, host string, t http.RoundTripper) (upstream.Upstream, error) {
+func (s Server) open(c *Case, t http.RoundTripper) (upstream.Upstream, error) {
+	d := c.Dialect
 	client := &http.Client{Transport: t}
 	const key = "k"
-	other := cmp.Or(host, "http://localhost/v1")
+	other := cmp.Or(c.Host, "http://localhost/v1")
 	switch s {
 	case Messages:
-		return anthropic.New(&anthropic.Options{HTTPClient: client, Key: key})
+		o := anthropic.Options{HTTPClient: client, Key: key, Platform: c.Platform}
+		if c.Platform != "" {
+			o.BaseURL = "http://localhost"
+		}
+		return anthropic.New(&o)
 	case GenerateContent:
 		return gemini.New(&gemini.Options{HTTPClient: client, Key: key})
 	case OpenAIChat:
@@ -138,7 +143,7 @@ func (c *Case) Run(s Server) ([]content.Loss, error) {
 	if len(c.Rejects) > 0 {
 		transport = rejection(c.Rejects)
 	}
-	u, err := s.open(c.Dialect, c.Host, transport)
+	u, err := s.open(c, transport)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/upstream/anthropic"
 	"github.com/polywire/polywire/upstream/openai"
 )
 
@@ -138,6 +139,7 @@ var settings = []Feature{
 		{Set: func(r *upstream.Request) {
 			r.Header = []upstream.HeaderField{{Name: "anthropic-version", Value: "2023-06-01"}, {Name: "Anthropic-Workspace-Id", Value: "w"}}
 		}},
+		onBedrock(beta("new-2027-01-01")),
 	}},
 	{Name: loss.ResponseUsage, Cases: []Case{
 		{Unlisted: true, To: []Server{OtherChat}, Rejects: []string{"stream_options"}, Set: func(r *upstream.Request) { r.Stream = true }},
@@ -149,6 +151,18 @@ func member(f content.Format, name, json string) Feature {
 	return Feature{Name: loss.Members, Row: name, From: f, Cases: []Case{{Set: members(f, json)}}}
 }
 
+// onBedrock returns an unlisted case at Bedrock.
+func onBedrock(set change) Case {
+	return Case{Unlisted: true, To: []Server{Messages}, Platform: anthropic.PlatformBedrock, Set: set}
+}
+
+// beta returns a change that sets a beta of a client of Messages.
+func beta(name string) change {
+	return func(r *upstream.Request) {
+		r.Header = []upstream.HeaderField{{Name: "anthropic-version", Value: "2023-06-01"}, {Name: "anthropic-beta", Value: name}}
+	}
+}
+
 var foreignMembers = []Feature{
 	member(m, "`speed`, `diagnostics`, `cache_control`", `{"speed":"fast"}`),
 	member(m, "`inference_geo`", `{"inference_geo":"eu"}`),
@@ -156,6 +170,8 @@ var foreignMembers = []Feature{
 	{Name: loss.Members, Row: "`context_management`", From: m, Cases: []Case{
 		{Set: members(m, `{"context_management":{"edits":[{"type":"clear_tool_uses_20250919"}]}}`)},
 		{When: "if it only clears thinking", Set: members(m, `{"context_management":{"edits":[{"type":"clear_thinking_20251015"}]}}`)},
+		onBedrock(members(m, `{"speed":"fast","container":"c","inference_geo":"us","fallbacks":[{"model":"n"}]}`)),
+		onBedrock(members(m, `{"thread":{"type":"continue"}}`)),
 	}},
 	member(m, "`fallbacks`", `{"fallbacks":["a"]}`),
 	member(m, "`thread`", `{"thread":"t"}`),

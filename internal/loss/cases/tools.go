@@ -5,6 +5,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/upstream/anthropic"
 )
 
 var tools = []Feature{
@@ -44,6 +45,7 @@ var tools = []Feature{
 		{When: "with limits (`max_uses`, domains)", From: m, Set: declared(builtIn(m, "web_search_20250305", `{"type":"web_search_20250305","name":"web_search","max_uses":3}`))},
 		{When: "with limits (`timeRangeFilter`)", From: g, To: []Server{Messages}, Set: declared(builtIn(g, "googleSearch", `{"timeRangeFilter":{"startTime":"2025-01-01T00:00:00Z"}}`))},
 		{When: "beside functions by Gemini 2.5", From: m, To: []Server{GenerateContent}, Model: "gemini-2.5-pro", Set: declared(webSearch, function("f"))},
+		{When: "on Bedrock", From: g, To: []Server{Messages}, Platform: anthropic.PlatformBedrock, Set: declared(googleSearch)},
 		{When: "beside a function named `web_search`", From: g, To: []Server{Messages}, Set: declared(googleSearch, function("web_search"))},
 		{Unlisted: true, Set: declared(googleSearch, googleSearch)},
 		{Unlisted: true, Set: declared(webSearch, webSearch)},
@@ -52,6 +54,7 @@ var tools = []Feature{
 	}},
 	{Name: loss.VendorTool, Row: "code execution", Cases: []Case{
 		{From: m, Set: declared(builtIn(m, "code_execution_20250825", `{"type":"code_execution_20250825","name":"code_execution"}`))},
+		onBedrock(declared(builtIn(m, "code_execution_20250825", `{"type":"code_execution_20250825","name":"code_execution"}`))),
 		{From: g, To: []Server{Messages}, Set: declared(builtIn(g, "codeExecution", `{}`))},
 	}},
 	{Name: loss.VendorTool, Row: "tools that the client runs, such as `bash`", From: m, Cases: []Case{

@@ -1,0 +1,260 @@
+package lower
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/foreign"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/partfield"
+	"github.com/polywire/polywire/upstream"
+)
+
+// A Cloud describes what a service with the models of a vendor does not accept of the
+// vendor's own format. The zero Cloud accepts everything.
+type Cloud struct {
+	Format content.Format
+
+	// Members are the own members of a request that it does not accept, and the rules that
+	// report them. A member of a member has both names, joined by a dot.
+	Members map[string]*loss.Rule
+
+	// ToolMembers are the same for functions.
+	ToolMembers map[string]*loss.Rule
+
+	// Tools are the beginnings of the kinds of built-in tools that it does not accept, and
+	// Calls those of the names and kinds of their calls and results in the conversation.
+	Tools, Calls []string
+
+	// MarkMembers are the own members of cache marks that it does not accept.
+	MarkMembers []string
+
+	NoTiers bool // no service tiers
+	NoFiles bool // no files that the vendor stores
+	NoLinks bool // no links to files
+}
+
+// HasTool reports whether the service has a built-in tool.
+func (c *Cloud) HasTool(kind string) bool { return c == nil || !hasPrefix(kind, c.Tools) }
+
+func hasPrefix(s string, prefixes []string) bool {
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(s, p) })
+}
+
+// Accepts reports whether the service accepts all of n, and files in the form in which n has
+// them.
+func (c *Cloud) Accepts(n *upstream.Request) bool {
+	if c == nil {
+		return true
+	}
+	r := restriction{cloud: c, to: *n}
+	r.run()
+	return !r.changed && !r.files
+}
+
+// restricted returns n without what the service does not accept, and the losses. It does not
+// change n, and returns it if nothing is removed.
+func (c *Cloud) restricted(n *upstream.Request) (*upstream.Request, []Loss) {
+	r := restriction{cloud: c, to: *n}
+	if r.run(); !r.changed {
+		return n, nil
+	}
+	return &r.to, r.losses
+}
+
+// A restriction is one run of [Cloud.restricted].
+type restriction struct {
+	cloud   *Cloud
+	to      upstream.Request // shares unchanged lists and parts with the original
+	losses  []Loss
+	changed bool
+	files   bool // there are links or stored files that it does not accept
+}
+
+// lose reports that something is removed.
+func (r *restriction) lose(rule *loss.Rule, at Path) {
+	r.losses, r.changed = append(r.losses, Loss{Rule: rule, Path: at}), true
+}
+
+func (r *restriction) run() {
+	n := &r.to
+	n.Extra = r.members(n.Extra, r.cloud.Members, Path{})
+	if r.cloud.NoTiers && n.ServiceTier != "" {
+		r.lose(ServiceTier, At("service_tier"))
+		n.ServiceTier = ""
+	}
+	n.System, _ = r.parts(n.System, Path{}, System)
+	own := false
+	for i := range n.Turns {
+		parts, changed := r.parts(n.Turns[i].Parts, In(Turns, i), Parts)
+		if !changed {
+			continue
+		}
+		if !own {
+			n.Turns, own = slices.Clone(n.Turns), true
+		}
+		n.Turns[i].Parts = parts
+	}
+	r.tools()
+}
+
+// tools removes built-in tools, and members of functions.
+func (r *restriction) tools() {
+	tools := r.to.Tools
+	own := false
+	for i := range tools {
+		t, at := tools[i], In(Tools, i)
+		keep := t.Kind == "" || t.Format != r.cloud.Format || r.cloud.HasTool(t.Kind)
+		if !keep {
+			r.lose(CloudTool, at)
+		}
+		x, mark := r.members(t.Extra, r.cloud.ToolMembers, at), r.mark(t.Cache, at)
+		if (!keep || x != t.Extra || mark != t.Cache) && !own {
+			r.to.Tools, own = append(make([]content.Tool, 0, len(tools)), tools[:i]...), true
+		}
+		if own && keep {
+			t.Extra, t.Cache = x, mark
+			r.to.Tools = append(r.to.Tools, t)
+		}
+	}
+}
+
+// parts returns a list of parts without those that the service does not accept, and whether
+// it is a changed copy.
+func (r *restriction) parts(parts []content.Part, at Path, l List) (list []content.Part, changed bool) {
+	for i, p := range parts {
+		q := r.part(p, at.In(l, i))
+		if !changed && q != p {
+			list, changed = append(make([]content.Part, 0, len(parts)), parts[:i]...), true
+		}
+		if changed && q != nil {
+			list = append(list, q)
+		}
+	}
+	if !changed {
+		return parts, false
+	}
+	return list, true
+}
+
+// part returns p, a changed copy, or nil if the service does not accept it.
+func (r *restriction) part(p content.Part, at Path) content.Part {
+	name := ""
+	switch p := p.(type) {
+	case *content.ServerToolUse:
+		if name = p.Kind; name == "server_tool_use" {
+			name = p.Name
+		}
+	case *content.ServerToolResult:
+		name = p.Kind
+	case *content.Unknown:
+		name = p.Kind
+	}
+	if name != "" && hasPrefix(name, r.cloud.Calls) {
+		r.lose(CloudCall, at)
+		return nil
+	}
+	f := partfield.Of(p)
+	if f.Cache != nil {
+		if c := r.mark(*f.Cache, at); c != *f.Cache {
+			p = partfield.Copy(p)
+			f = partfield.Of(p)
+			*f.Cache = c
+		}
+	}
+	if f.Parts != nil {
+		if list, changed := r.parts(*f.Parts, at, Parts); changed {
+			p = partfield.Copy(p)
+			*partfield.Of(p).Parts = list
+		}
+	}
+	if f.Source == nil {
+		return p
+	}
+	switch s := (*f.Source).(type) {
+	case *content.File:
+		r.files = r.files || r.cloud.NoFiles
+	case *content.URL:
+		r.files = r.files || r.cloud.NoLinks
+	case *content.Parts:
+		if list, changed := r.parts(s.Parts, at, SourceParts); changed {
+			p = partfield.WithSource(p, &content.Parts{Parts: list, Extra: s.Extra})
+		}
+	}
+	return p
+}
+
+// mark returns a cache mark without the members that the service does not accept.
+func (r *restriction) mark(c *content.Cache, at Path) *content.Cache {
+	if c == nil || codec.Own(c.Extra, r.cloud.Format) == nil {
+		return c
+	}
+	has := func(name string) bool { json, ok := c.Extra.Get(name); return ok && json != "" }
+	if !slices.ContainsFunc(r.cloud.MarkMembers, has) {
+		return c
+	}
+	r.lose(CloudMark, at.Member("cache"))
+	var w jsonwire.Writer
+	w.BeginObject()
+	_ = w.MembersExcept(c.Extra.JSON, func(name string) bool { return slices.Contains(r.cloud.MarkMembers, name) }) // was parsed before
+	w.EndObject()
+	return &content.Cache{TTL: c.TTL, Extra: &content.Extra{Format: c.Extra.Format, JSON: w.Text()}}
+}
+
+// members returns x, own members of the object at a path, without those of a table.
+func (r *restriction) members(x *content.Extra, table map[string]*loss.Rule, at Path) *content.Extra {
+	if len(table) == 0 || codec.Own(x, r.cloud.Format) == nil || !mentions(x.JSON, table) {
+		return x
+	}
+	doc, err := jsonwire.Parse(x.JSON, codec.UnlimitedJSON)
+	if err != nil || doc.Root().Kind() != jsonwire.Object {
+		return x // encoding reports it
+	}
+	defer doc.Close()
+	var w jsonwire.Writer
+	if !r.object(&w, doc.Root(), table, "", at.Member("extra")) {
+		return x
+	}
+	r.changed = true
+	return &content.Extra{Format: x.Format, JSON: w.Text()}
+}
+
+// mentions reports whether a JSON text has a name of a table in it.
+func mentions(json string, table map[string]*loss.Rule) bool {
+	for name := range table {
+		if first, _, _ := strings.Cut(name, "."); strings.Contains(json, first) {
+			return true
+		}
+	}
+	return false
+}
+
+// object writes an object without the members of a table, which has them with a prefix. It
+// reports whether it has left out any.
+func (r *restriction) object(w *jsonwire.Writer, v jsonwire.Value, table map[string]*loss.Rule, prefix string, at Path) (changed bool) {
+	w.BeginObject()
+	for name, m := range v.Members() {
+		if rule := table[prefix+name]; rule != nil {
+			changed = true
+			switch {
+			case m.Kind() == jsonwire.Null: // means the same as nothing
+			case foreign.IsIdle(m), rule == CloudLocation && m.Is("global"):
+				r.lose(CloudHint, at.Member(name))
+			default:
+				r.lose(rule, at.Member(name))
+			}
+			continue
+		}
+		w.Name(name)
+		if prefix == "" && m.Kind() == jsonwire.Object {
+			changed = r.object(w, m, table, name+".", at.Member(name)) || changed
+			continue
+		}
+		w.Raw(m.Raw())
+	}
+	w.EndObject()
+	return changed
+}

@@ -1,0 +1,111 @@
+package bedrock
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"io"
+	"regexp"
+)
+
+// The body of CountTokens has that of InvokeModel in base64, as its only member.
+var (
+	countStart = regexp.MustCompile(`^\s*\{\s*"input"\s*:\s*\{\s*"invokeModel"\s*:\s*\{\s*"body"\s*:\s*"`)
+	countEnd   = regexp.MustCompile(`^\s*\}\s*\}\s*\}\s*$`)
+)
+
+// maxAround bounds the bytes of a body of CountTokens before and after the base64.
+const maxAround = 1 << 10
+
+var errCountBody = errors.New(`bedrock: the body of CountTokens is not {"input":{"invokeModel":{"body":"…"}}} with a JSON object in base64`)
+
+// A countBody is the body of InvokeModel in one of CountTokens, with the model inserted. It
+// is decoded while it is read.
+type countBody struct {
+	body  io.Closer
+	in    *bufio.Reader // of the body of CountTokens
+	model string
+	text  io.Reader // nil before the first read
+	ended bool      // the base64 was read
+}
+
+func newCountBody(body io.ReadCloser, model string) io.ReadCloser {
+	return &countBody{body: body, in: bufio.NewReaderSize(body, 16<<10), model: model}
+}
+
+func (b *countBody) Close() error { return b.body.Close() }
+
+func (b *countBody) Read(p []byte) (int, error) {
+	if b.text == nil {
+		if err := b.begin(); err != nil {
+			return 0, err
+		}
+	}
+	return b.text.Read(p)
+}
+
+// begin reads what is before the members of the inner object.
+func (b *countBody) begin() error {
+	start, err := b.in.Peek(maxAround)
+	n := len(countStart.Find(start))
+	if n == 0 {
+		return wrongBody(err)
+	}
+	_, _ = b.in.Discard(n)
+	decoded := bufio.NewReader(base64.NewDecoder(base64.StdEncoding, (*base64Text)(b)))
+	for {
+		c, err := decoded.ReadByte()
+		if err == nil && bytes.IndexByte([]byte(" \t\r\n"), c) >= 0 {
+			continue
+		}
+		if err != nil || c != '{' {
+			return wrongBody(err)
+		}
+		break
+	}
+	model, _ := json.Marshal(b.model) // a string can always be encoded
+	b.text = io.MultiReader(bytes.NewReader([]byte(`{"model":`)), bytes.NewReader(model), bytes.NewReader([]byte(",")), decoded)
+	return nil
+}
+
+// wrongBody returns the error for a body of another form, unless it could not be read.
+func wrongBody(err error) error {
+	var corrupt base64.CorruptInputError
+	if err == nil || err == io.EOF || err == io.ErrUnexpectedEOF || errors.As(err, &corrupt) {
+		return errCountBody
+	}
+	return err
+}
+
+// A base64Text reads the base64 of a countBody, until the quote behind it.
+type base64Text countBody
+
+func (b *base64Text) Read(p []byte) (n int, err error) {
+	if b.ended {
+		return 0, io.EOF
+	}
+	for n < len(p) {
+		c, err := b.in.ReadByte()
+		switch {
+		case err != nil:
+			return n, wrongBody(err)
+		case c == '"':
+			b.ended = true
+			if end, err := b.in.Peek(maxAround); err != io.EOF || !countEnd.Match(end) {
+				return n, wrongBody(err)
+			}
+			_, _ = b.in.Discard(b.in.Buffered())
+			return n, io.EOF
+		case c == '\\': // JSON may escape the slash
+			continue
+		}
+		p[n] = c
+		n++
+		if b.in.Buffered() == 0 {
+			break
+		}
+	}
+	return n, nil
+}

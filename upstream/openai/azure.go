@@ -1,0 +1,53 @@
+package openai
+
+import (
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// azureHosts are the domains of Azure's resources.
+var azureHosts = []string{".openai.azure.com", ".services.ai.azure.com", ".cognitiveservices.azure.com", ".openai.azure.us"}
+
+// azureKeyHeader is the header for API keys at Azure.
+const azureKeyHeader = "api-key"
+
+// isAzure reports whether the server is Azure's.
+func (o *Options) isAzure() bool {
+	host := o.host()
+	return o.APIVersion != "" || o.Dialect.Kind == ServerAzure ||
+		slices.ContainsFunc(azureHosts, func(domain string) bool { return strings.HasSuffix(host, domain) })
+}
+
+// checkAzure returns the problems of the options for Azure.
+func (o *Options) checkAzure() []string {
+	var problems []string
+	if strings.Trim(o.APIVersion, "abcdefghijklmnopqrstuvwxyz0123456789-.") != "" {
+		problems = append(problems, fmt.Sprintf("APIVersion: %q must consist of lower-case letters, digits, hyphens and dots", o.APIVersion))
+	}
+	if o.APIVersion != "" && o.BaseURL == "" {
+		problems = append(problems, "BaseURL: must be set with APIVersion, to the URL of the Azure resource")
+	}
+	for _, model := range slices.Sorted(maps.Keys(o.Deployments)) {
+		if !isDeployment(o.Deployments[model]) {
+			problems = append(problems, fmt.Sprintf("Deployments: %q is not a valid name of a deployment", o.Deployments[model]))
+		}
+	}
+	return problems
+}
+
+// isDeployment reports whether a name is valid as an element of a URL path.
+func isDeployment(name string) bool { return name != "" && name != "." && name != ".." }
+
+// pathOf returns the path of a request for a model, or for none.
+func (c *client) pathOf(path, model string) string {
+	switch {
+	case c.apiVersion == "":
+		return path
+	case path == chatPath:
+		path = "/deployments/" + url.PathEscape(model) + path
+	}
+	return path + "?api-version=" + url.QueryEscape(c.apiVersion)
+}
