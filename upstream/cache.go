@@ -30,7 +30,7 @@ type EncodedRequest struct {
 }
 
 // EncodeRequest returns the document that u would send for r. It sends and fetches
-// nothing: files that u would load are in the document as links or ids. It uses the first
+// nothing: for each file that u would load, the document has a short placeholder. It uses the first
 // Upstream in the chain of wrapped upstreams that is a [RequestEncoder]; if there is none,
 // the error wraps [ErrUnsupported].
 func EncodeRequest(ctx context.Context, u Upstream, r *Request) (EncodedRequest, error) {

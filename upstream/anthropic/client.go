@@ -126,11 +126,14 @@ func (c *Client) Preflight(_ context.Context, req *upstream.Request) ([]content.
 var cached = []string{"tools", "speed", "output_config.format", "output_format", "system", "tool_choice", "thinking", "messages"}
 
 // EncodeRequest implements [upstream.RequestEncoder].
-func (c *Client) EncodeRequest(_ context.Context, req *upstream.Request) (upstream.EncodedRequest, error) {
+func (c *Client) EncodeRequest(ctx context.Context, req *upstream.Request) (upstream.EncodedRequest, error) {
 	p := c.plan(req)
 	e := upstream.EncodedRequest{Format: messages.Format, Model: p.Model, Prompt: cached}
 	if p.Err != nil {
 		return e, p.Err
+	}
+	if err := p.LoadPlaceholders(ctx); err != nil {
+		return e, err
 	}
 	body, err := p.body()
 	if err == nil {

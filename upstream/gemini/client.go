@@ -121,11 +121,16 @@ func (c *Client) Preflight(_ context.Context, req *upstream.Request) ([]content.
 var cached = []string{"cachedContent", "cached_content", "systemInstruction", "system_instruction", "tools", "contents"}
 
 // EncodeRequest implements [upstream.RequestEncoder].
-func (c *Client) EncodeRequest(_ context.Context, req *upstream.Request) (upstream.EncodedRequest, error) {
+func (c *Client) EncodeRequest(ctx context.Context, req *upstream.Request) (upstream.EncodedRequest, error) {
 	p := c.plan(req)
 	e := upstream.EncodedRequest{Format: generatecontent.Format, Model: p.Model, Prompt: cached}
 	if p.Err != nil {
 		return e, p.Err
+	}
+	if p.Document == nil {
+		if err := p.LoadPlaceholders(ctx); err != nil {
+			return e, err
+		}
 	}
 	body, err := p.body()
 	if err == nil {

@@ -246,16 +246,20 @@ var (
 )
 
 // EncodeRequest implements [upstream.RequestEncoder].
-func (c *client) EncodeRequest(_ context.Context, req *upstream.Request) (upstream.EncodedRequest, error) {
+func (c *client) EncodeRequest(ctx context.Context, req *upstream.Request) (upstream.EncodedRequest, error) {
 	p := c.plan(req)
 	e := upstream.EncodedRequest{Format: c.format, Model: p.Model, Prompt: cachedChat}
 	if c.format == ResponsesFormat {
 		e.Prompt = cachedResponses
 	}
-	if p.Err == nil {
-		e.Document = p.write().Text()
+	if p.Err != nil {
+		return e, p.Err
 	}
-	return e, p.Err
+	if err := p.LoadPlaceholders(ctx); err != nil {
+		return e, err
+	}
+	e.Document = p.write().Text()
+	return e, nil
 }
 
 // exchange sends a request. If the server rejects a member, it sends the request again
