@@ -186,3 +186,52 @@ func TestCacheBreakLong(t *testing.T) {
 		t.Errorf("%d encodings", calls)
 	}
 }
+
+// TestEncodeRequestFiles checks that files are represented without being loaded.
+func TestEncodeRequestFiles(t *testing.T) {
+	var c counter
+	for name, up := range adapters(t, &c) {
+		for _, p := range []content.Part{
+			&content.Image{Source: &content.URL{URL: "https://example.com/a.png"}},
+			&content.Image{Source: &content.URL{URL: "https://example.com/a", MediaType: "image/jpeg"}},
+			&content.Document{Source: &content.URL{URL: "https://example.com/a.pdf"}},
+			&content.Document{Source: &content.URL{URL: "https://example.com/a.txt"}},
+			&content.Document{Source: &content.File{ID: "file-1"}},
+		} {
+			encode := func(p content.Part) (string, error) {
+				r := &upstream.Request{Model: "some-model", Resolver: &c, Turns: []content.Turn{{Role: content.RoleUser, Parts: []content.Part{p, &content.Text{Text: "What is it?"}}}}}
+				e, err := upstream.EncodeRequest(t.Context(), up, r)
+				return e.Document, err
+			}
+			document, err := encode(p)
+			if list, _ := content.Violations(err); err != nil && list == nil || err == nil && !strings.Contains(document, "What is it?") {
+				t.Errorf("%s: %v, %s", name, err, document)
+			}
+			if again, _ := encode(p); again != document {
+				t.Errorf("%s: encoded again: %s", name, again)
+			}
+		}
+	}
+	if c != (counter{}) {
+		t.Errorf("sent or loaded: %+v", c)
+	}
+}
+
+// TestCacheBreakWithoutDocument checks that a request which is encoded anew, because the
+// vendor would reject its document, still has the paths of the client.
+func TestCacheBreakWithoutDocument(t *testing.T) {
+	decode := func(text string) *upstream.Request {
+		return decodeMessages(t, `"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"thinking","thinking":"t","signature":""},{"type":"text","text":"`+text+`"}]},{"role":"user","content":"c"}]`)
+	}
+	var c counter
+	for name, up := range adapters(t, &c) {
+		next := decode("B")
+		if _, ok := messages.WireOf(next); ok {
+			t.Fatal("the request has a document")
+		}
+		d, err := upstream.CacheBreak(t.Context(), up, decode("b"), next.WithModel(next.Model))
+		if err != nil || d.Path != "messages.1.content.1" {
+			t.Errorf("%s: %+v, %v", name, d, err)
+		}
+	}
+}
