@@ -26,6 +26,7 @@ import (
 	"github.com/polywire/polywire/upstream/anthropic"
 	"github.com/polywire/polywire/upstream/echo"
 	"github.com/polywire/polywire/upstream/gemini"
+	"github.com/polywire/polywire/upstream/openai"
 )
 
 // A service that serves the Messages format.
@@ -379,6 +380,45 @@ func Example_bothFormats() {
 	// 200 true
 }
 
+// Claude on Google Cloud, in Microsoft Foundry, and at an address with the vendor's paths.
+func Example_claude() {
+	token := func(context.Context) (string, error) { return os.Getenv("GOOGLE_ACCESS_TOKEN"), nil }
+	google, err := anthropic.New(&anthropic.Options{
+		Platform: anthropic.PlatformVertex,
+		Project:  "my-project",
+		Location: "global",
+		KeyFunc:  token,
+		MapModel: func(model string) string {
+			if model == "claude-sonnet-4-5" {
+				return "claude-sonnet-4-5@20250929"
+			}
+			return model
+		},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	foundry, err := anthropic.New(&anthropic.Options{
+		Platform: anthropic.PlatformFoundry,
+		BaseURL:  "https://my-resource.services.ai.azure.com/anthropic",
+		Key:      os.Getenv("ANTHROPIC_FOUNDRY_API_KEY"),
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	mantle, err := anthropic.New(&anthropic.Options{
+		BaseURL: "https://bedrock-mantle.us-east-1.api.aws/anthropic",
+		Key:     os.Getenv("AWS_BEARER_TOKEN_BEDROCK"),
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	_ = []upstream.Upstream{google, foundry, mantle} // see messages.NewHandler
+}
+
 // Links may refer to public hosts and to a file store of the service. File ids refer to
 // files in a directory.
 func Example_files() {
@@ -443,4 +483,34 @@ func Example_validate() {
 	// Output:
 	// max_tokens - Input should be a valid integer
 	// messages - text content blocks must be non-empty
+}
+
+// Gemini at Google Cloud. The token is that of a service account: see the TokenSource of
+// golang.org/x/oauth2/google, which caches and renews it.
+func Example_googleCloud() {
+	token := func(context.Context) (string, error) { return os.Getenv("GOOGLE_ACCESS_TOKEN"), nil }
+
+	up, err := gemini.New(&gemini.Options{
+		Project:  "my-project",
+		Location: "europe-west4", // or "global", "eu", "us"
+		KeyFunc:  token,
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	http.Handle("/v1/", messages.NewHandler(up, nil))
+}
+
+// OpenAI's models at Azure, with a key. A token of Microsoft Entra ID is returned by
+// KeyFunc.
+func Example_azure() {
+	up, err := openai.NewResponses(&openai.Options{
+		BaseURL:     "https://my-resource.openai.azure.com/openai/v1",
+		Key:         os.Getenv("AZURE_OPENAI_API_KEY"),
+		Deployments: map[string]string{"gpt-5.2": "prod-chat"},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	http.Handle("/v1/", messages.NewHandler(up, nil))
 }

@@ -181,8 +181,6 @@ func (p *parser) field(seen *object.Members, t *object.Type, name string) (f *ob
 	case again:
 		p.violation(content.CodeUnknown, p.unknownNameText(name, "The field is already set as \""+f.Name+
 			"\" or \""+f.Alias+"\"."))
-	case name != f.Name && p.origin != nil:
-		p.origin.lenient = true
 	}
 	return f, again
 }

@@ -127,7 +127,7 @@ type origin struct {
 	nested bool // the request is a member of the body of countTokens
 	model  codec.Extent
 
-	// lenient reports a name in snake_case or a turn without a role: see [document.Document].
+	// lenient reports a turn without a role: see [document.Document].
 	lenient bool
 
 	cost int64 // see [codec.Quota.Cost]

@@ -134,12 +134,21 @@ func (f *file) vendor(path, name string, value []byte) {
 			v.unread = f.string(path, value)
 		case "think_tags":
 			v.thinkTags = f.string(path, value)
+		case "project":
+			v.project = f.string(path, value)
+		case "location":
+			v.location = f.string(path, value)
+		case "api_version":
+			v.apiVersion = f.string(path, value)
+		case "deployments":
+			v.deployments = make(map[string]string)
+			f.object(path, value, func(path, model string, value []byte) { v.deployments[model] = f.string(path, value) })
 		case "key", "api_key":
 			f.fail(path, "unknown member; a key does not belong in this file: want key_env with the name of an environment variable")
 		case "model":
 			f.fail(path, `unknown member; to use one model for all requests, want "models": {"*": "NAME"}`)
 		default:
-			f.unknown(path, "adapter", "url", "key_env", "models", "reads", "unread", "think_tags")
+			f.unknown(path, "adapter", "url", "key_env", "models", "reads", "unread", "think_tags", "project", "location", "api_version", "deployments")
 		}
 	})
 	if v.adapter == "echo" && v.keyEnv != "" {

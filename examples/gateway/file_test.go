@@ -50,7 +50,7 @@ func TestFileErrors(t *testing.T) {
 		{"null", `{"upstreams": null}`, []string{`upstreams: want an object, not null`}},
 		{"unknown member", `{"listen": ":80", "upstreams": {"a": {"adapter": "echo"}}}`, []string{`listen: unknown member; want upstreams or routes; all other settings are flags`}},
 		{"unknown member of an upstream", `{"upstreams": {"a": {"adapter": "echo", "timeout": 3}}}`,
-			[]string{`upstreams.a.timeout: unknown member; want adapter, url, key_env, models, reads, unread or think_tags`}},
+			[]string{`upstreams.a.timeout: unknown member; want adapter, url, key_env, models, reads, unread, think_tags, project, location, api_version or deployments`}},
 		{"member twice", `{"upstreams": {"a": {"adapter": "echo", "adapter": "gemini"}}}`, []string{`upstreams.a.adapter: is set twice`}},
 		{"name", `{"upstreams": {"a b": {"adapter": "echo"}}}`,
 			[]string{`upstreams["a b"]: a name of an upstream must have 1 to 64 letters, digits, dots, hyphens or underscores`}},
@@ -72,7 +72,12 @@ func TestFileErrors(t *testing.T) {
 				"f": {"adapter": "openai-responses", "url": "http://h/v1", "think_tags": "leading"},
 				"g": {"adapter": "openai", "url": "http://h/v1", "think_tags": "on"},
 				"h": {"adapter": "echo", "url": "http://h"},
-				"i": {"adapter": "anthropic", "url": "http://h", "reads": "text"}
+				"i": {"adapter": "anthropic", "url": "http://h", "reads": "text"},
+				"j": {"adapter": "openai", "url": "https://h", "api_version": "2024/10", "deployments": {"m": ".."}},
+				"k": {"adapter": "anthropic", "url": "http://h", "api_version": "2024-10-21"},
+				"l": {"adapter": "gemini", "url": "http://h", "project": "p"},
+				"m": {"adapter": "openai", "url": "http://h/v1", "location": "global"},
+				"n": {"adapter": "gemini", "url": "http://h", "deployments": {}}
 			}, "routes": {"*": "a"}}`, []string{
 			`upstreams.a.adapter: gemini needs a key; set upstreams.a.key_env`,
 			`upstreams.b.url: must begin with http:// or https:// and a host`,
@@ -83,6 +88,11 @@ func TestFileErrors(t *testing.T) {
 			`upstreams.g.think_tags: unknown value "on"; want off, leading or open`,
 			`upstreams.h.url: echo has no URL; set upstreams.h.adapter to a vendor`,
 			`upstreams.i.reads: only for the adapter openai or openai-responses, not for anthropic`,
+			`upstreams.j.api_version: "2024/10" must consist of lower-case letters, digits, hyphens and dots; upstreams.j.deployments: ".." is not a valid name of a deployment`,
+			`upstreams.k.api_version: only for the adapter openai or openai-responses, not for anthropic`,
+			`upstreams.l.location: must be set with Project, for example to "global"`,
+			`upstreams.m.location: only for the adapter gemini, not for openai`,
+			`upstreams.n.deployments: only for the adapter openai or openai-responses, not for gemini`,
 		}},
 		{"keys", `{"upstreams": {
 				"a": {"adapter": "gemini", "key": "k-secret"},
@@ -184,7 +194,8 @@ func TestFileValues(t *testing.T) {
 	r, err := readRouting(writeConfig(t, `{
 		"upstreams": {
 			"b": {"adapter": "anthropic", "url": "http://h/v1", "key_env": "GATEWAY_TEST_KEY", "models": {"x*": "y*", "z": "w"}},
-			"a": {"adapter": "openai", "url": "http://l", "reads": "pdf", "unread": "note", "think_tags": "open"}
+			"a": {"adapter": "openai", "url": "http://l", "reads": "pdf", "unread": "note", "think_tags": "open",
+				"api_version": "2024-10-21", "deployments": {"m": "d"}, "project": "p", "location": "l"}
 		},
 		"routes": {
 			"m": "a",
@@ -199,7 +210,8 @@ func TestFileValues(t *testing.T) {
 	wanted := &routing{
 		vendors: []*vendor{
 			{name: "b", adapter: "anthropic", url: "http://h/v1", keyEnv: "GATEWAY_TEST_KEY", models: []modelName{{"x*", "y*"}, {"z", "w"}}},
-			{name: "a", adapter: "openai", url: "http://l", reads: "pdf", unread: "note", thinkTags: "open"},
+			{name: "a", adapter: "openai", url: "http://l", reads: "pdf", unread: "note", thinkTags: "open",
+				apiVersion: "2024-10-21", deployments: map[string]string{"m": "d"}, project: "p", location: "l"},
 		},
 		routes: []route{
 			{"m", []string{"a"}, nil},
@@ -223,6 +235,8 @@ func TestDocumentedFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("ANTHROPIC_API_KEY", "k")
+	t.Setenv("GOOGLE_API_KEY", "k")
+	t.Setenv("AZURE_OPENAI_API_KEY", "k")
 	t.Setenv("GEMINI_API_KEY", "k")
 	t.Setenv("RESELLER_API_KEY", "k")
 	examples := strings.Split(string(page), "\n```json\n")[1:]
@@ -249,7 +263,7 @@ func TestDocumentedFiles(t *testing.T) {
 		}
 	}
 	// The complete example shows every member.
-	for _, name := range []string{"adapter", "url", "key_env", "models", "reads", "unread", "think_tags",
+	for _, name := range []string{"adapter", "url", "key_env", "models", "reads", "unread", "think_tags", "project", "location", "api_version", "deployments",
 		"upstreams", "codes", "refused_keys", "retries", "first_content", "hedge"} {
 		if !strings.Contains(examples[1], `"`+name+`":`) {
 			t.Errorf("the complete example has no %s", name)

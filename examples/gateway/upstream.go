@@ -35,6 +35,9 @@ type vendor struct {
 	keyEnv                   string // environment variable with the key
 	models                   []modelName
 	reads, unread, thinkTags string
+	project, location        string            // at Google Cloud
+	apiVersion               string            // of Azure
+	deployments              map[string]string // at Azure, by model
 
 	// setting returns the place where a field was set, for error texts: a flag, or a
 	// path in the file. The argument is the field's name in the file.
@@ -147,11 +150,11 @@ func (v *vendor) upstream(client *http.Client) (upstream.Upstream, error) {
 	case "anthropic":
 		up, err = anthropic.New(&anthropic.Options{Name: v.label(), BaseURL: v.url, Key: key, HTTPClient: client})
 	case "gemini":
-		up, err = gemini.New(&gemini.Options{Name: v.label(), BaseURL: v.url, Key: key, HTTPClient: client})
+		up, err = gemini.New(&gemini.Options{Name: v.label(), BaseURL: v.url, Project: v.project, Location: v.location, Key: key, HTTPClient: client})
 	case "openai":
-		up, err = openai.New(&openai.Options{Name: v.label(), BaseURL: v.url, Key: key, Dialect: dialect, HTTPClient: client})
+		up, err = openai.New(v.openai(key, dialect, client))
 	case "openai-responses":
-		up, err = openai.NewResponses(&openai.Options{Name: v.label(), BaseURL: v.url, Key: key, Dialect: dialect, HTTPClient: client})
+		up, err = openai.NewResponses(v.openai(key, dialect, client))
 	case "":
 		return nil, fmt.Errorf("%s: is required; want %s", v.setting("adapter"), adapterNames)
 	default:
@@ -159,13 +162,19 @@ func (v *vendor) upstream(client *http.Client) (upstream.Upstream, error) {
 	}
 	if err != nil { // one line: "name: BaseURL: text; Key: text"
 		_, text, _ := strings.Cut(err.Error(), ": ")
-		text = strings.NewReplacer("BaseURL: ", v.setting("url")+": ", "Key: ", v.setting("key_env")+": ").Replace(text)
+		text = strings.NewReplacer("BaseURL: ", v.setting("url")+": ", "Key: ", v.setting("key_env")+": ", "APIVersion: ", v.setting("api_version")+": ",
+			"Deployments: ", v.setting("deployments")+": ", "Project: ", v.setting("project")+": ", "Location: ", v.setting("location")+": ").Replace(text)
 		return nil, errors.New(text)
 	}
 	if v.url == "" && key == "" {
 		return nil, fmt.Errorf("%s: %s needs a key; set %s", v.setting("adapter"), v.adapter, v.setting("key_env"))
 	}
 	return up, nil
+}
+
+// openai returns the options of the adapters for OpenAI's formats.
+func (v *vendor) openai(key string, d openai.Dialect, client *http.Client) *openai.Options {
+	return &openai.Options{Name: v.label(), BaseURL: v.url, APIVersion: v.apiVersion, Deployments: v.deployments, Key: key, Dialect: d, HTTPClient: client}
 }
 
 // echo returns the built-in model.
@@ -216,7 +225,7 @@ func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { retur
 // lacksPath reports whether the adapter expects a version in the URL and the URL has no
 // path at all. A few servers have such URLs, so this is allowed.
 func (v *vendor) lacksPath() bool {
-	if v.adapter != "openai" && v.adapter != "openai-responses" || v.url == "" {
+	if v.adapter != "openai" && v.adapter != "openai-responses" || v.url == "" || v.apiVersion != "" {
 		return false
 	}
 	u, err := url.Parse(v.url)
@@ -256,9 +265,17 @@ func (v *vendor) dialect() (openai.Dialect, error) {
 		return fmt.Errorf("%s: only for the adapter %s, not for %s", v.setting(field), adapters, v.adapter)
 	}
 	switch {
+	case v.project != "" && v.adapter != "gemini":
+		return d, only("project", "gemini")
+	case v.location != "" && v.adapter != "gemini":
+		return d, only("location", "gemini")
 	case d.ThinkTags != openai.ThinkTagsOff && v.adapter != "openai":
 		return d, only("think_tags", "openai")
 	case v.adapter == "openai", v.adapter == "openai-responses":
+	case v.apiVersion != "":
+		return d, only("api_version", "openai or openai-responses")
+	case v.deployments != nil:
+		return d, only("deployments", "openai or openai-responses")
 	case d.TextOnly || d.Files:
 		return d, only("reads", "openai or openai-responses")
 	case d.DescribeUnreadable:

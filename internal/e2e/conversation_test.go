@@ -134,27 +134,43 @@ func TestConversations(t *testing.T) {
 		for _, b := range adapters {
 			t.Run(name+"→"+b.name, func(t *testing.T) {
 				t.Parallel()
-				c := newClient()
-				if b.format == c.format() && strings.HasSuffix(name, " chat") {
-					t.Skip("the bytes are forwarded; the fake rejects empty texts like some models")
-				}
-				up, vendor := b.start(t, vendor{keep: true, forbid: secrets})
-				f := endpointNamed(c.format())
-				two := []*gateway{newGateway(f, up, upstream.HandlerOptions{}), newGateway(f, up, upstream.HandlerOptions{})}
-				k := session{client: c, think: true, via: func(i int) (*gateway, adapter, *fake.Server) { return two[i%2], b, vendor }}
-				k.run(t, conversation())
-				checkPrefixes(t, vendor.Requests())
-				checkThinkingNotReported(t, k.losses)
-				if b.format != c.format() {
-					checkMessages(t, b, vendor, conversation())
-				}
-				if name == "array" || b.format == c.format() {
-					return
-				}
-				checkThinkingSent(t, b, vendor)
+				converse(t, name, newClient(), b)
 			})
 		}
 	}
+}
+
+// TestClouds is TestConversations with models at clouds.
+func TestClouds(t *testing.T) {
+	for name, newClient := range clients() {
+		for cloud, b := range clouds {
+			t.Run(name+"→"+cloud, func(t *testing.T) {
+				t.Parallel()
+				converse(t, name, newClient(), b)
+			})
+		}
+	}
+}
+
+// converse runs a conversation between a client of a name and a vendor.
+func converse(t *testing.T, name string, c client, b adapter) {
+	if b.format == c.format() && strings.HasSuffix(name, " chat") {
+		t.Skip("the bytes are forwarded; the fake rejects empty texts like some models")
+	}
+	up, vendor := b.start(t, vendor{keep: true, forbid: secrets})
+	f := endpointNamed(c.format())
+	two := []*gateway{newGateway(f, up, upstream.HandlerOptions{}), newGateway(f, up, upstream.HandlerOptions{})}
+	k := session{client: c, think: true, via: func(i int) (*gateway, adapter, *fake.Server) { return two[i%2], b, vendor }}
+	k.run(t, conversation())
+	checkPrefixes(t, vendor.Requests())
+	checkThinkingNotReported(t, k.losses)
+	if b.format != c.format() {
+		checkMessages(t, b, vendor, conversation())
+	}
+	if name == "array" || b.format == c.format() {
+		return
+	}
+	checkThinkingSent(t, b, vendor)
 }
 
 // conversationMember returns the name of the member that contains the

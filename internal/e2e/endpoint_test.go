@@ -142,11 +142,17 @@ func (g *gateway) do(r *http.Request, m mode) *response {
 // each runs f for each pair of endpoint and adapter, in parallel.
 func each(t *testing.T, f func(t *testing.T, f endpoint, b adapter)) {
 	for _, e := range endpoints {
-		for _, b := range adapters {
-			t.Run(e.name+"→"+b.name, func(t *testing.T) {
+		run := func(name string, b adapter) {
+			t.Run(e.name+"→"+name, func(t *testing.T) {
 				t.Parallel()
 				f(t, e, b)
 			})
+		}
+		for _, b := range adapters {
+			run(b.name, b)
+		}
+		for name, b := range clouds {
+			run(name, b)
 		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/foreign"
@@ -22,8 +24,8 @@ type Cloud struct {
 	// report them. A member of a member has both names, joined by a dot.
 	Members map[string]*loss.Rule
 
-	// ToolMembers are the same for functions.
-	ToolMembers map[string]*loss.Rule
+	// ToolMembers and PartMembers are the same for functions and for parts.
+	ToolMembers, PartMembers map[string]*loss.Rule
 
 	// Tools are the beginnings of the kinds of built-in tools that it does not accept, and
 	// Calls those of the names and kinds of their calls and results in the conversation.
@@ -32,9 +34,17 @@ type Cloud struct {
 	// MarkMembers are the own members of cache marks that it does not accept.
 	MarkMembers []string
 
+	// Edits are the kinds of edits of context_management that it does not accept.
+	Edits []string
+
+	// NoAutoCache says that it has no cache mark of the request as a whole, the member
+	// cache_control. The last part gets the mark, which has the same effect.
+	NoAutoCache bool
+
 	NoTiers bool // no service tiers
-	NoFiles bool // no files that the vendor stores
+	NoFiles bool // no files that the vendor stores, but those for which Stores returns true
 	NoLinks bool // no links to files
+	Stores  func(id string) bool
 }
 
 // HasTool reports whether the service has a built-in tool.
@@ -82,6 +92,8 @@ func (r *restriction) lose(rule *loss.Rule, at Path) {
 func (r *restriction) run() {
 	n := &r.to
 	n.Extra = r.members(n.Extra, r.cloud.Members, Path{})
+	r.edits()
+	r.autoCache()
 	if r.cloud.NoTiers && n.ServiceTier != "" {
 		r.lose(ServiceTier, At("service_tier"))
 		n.ServiceTier = ""
@@ -99,6 +111,85 @@ func (r *restriction) run() {
 		n.Turns[i].Parts = parts
 	}
 	r.tools()
+}
+
+// edits removes edits of context_management.
+func (r *restriction) edits() {
+	const member = "context_management"
+	x := codec.Own(r.to.Extra, r.cloud.Format)
+	if x == nil || len(r.cloud.Edits) == 0 {
+		return
+	}
+	json, _ := x.Get(member)
+	edits := gjson.Get(json, "edits")
+	var kept []string
+	for _, e := range edits.Array() {
+		if !slices.Contains(r.cloud.Edits, e.Get("type").Str) {
+			kept = append(kept, e.Raw)
+		}
+	}
+	if !edits.IsArray() || len(kept) == len(edits.Array()) {
+		return
+	}
+	r.lose(CloudHint, At("extra."+member))
+	var w jsonwire.Writer
+	if len(kept) > 0 {
+		w.BeginObject()
+		_ = w.MembersExcept(json, func(name string) bool { return name == "edits" }) // was parsed before
+		w.Name("edits")
+		w.Raw("[" + strings.Join(kept, ",") + "]")
+		w.EndObject()
+	}
+	r.setMember(member, w.Text())
+}
+
+// setMember replaces an own member of the request. An empty value removes it.
+func (r *restriction) setMember(name, value string) {
+	x := r.to.Extra
+	var w jsonwire.Writer
+	w.BeginObject()
+	_ = w.MembersExcept(x.JSON, func(s string) bool { return s == name }) // was parsed before
+	if value != "" {
+		w.Name(name)
+		w.Raw(value)
+	}
+	w.EndObject()
+	r.to.Extra, r.changed = &content.Extra{Format: x.Format, JSON: w.Text()}, true
+}
+
+// autoCache moves the cache mark of the request to its last part that can have one. If that
+// has a mark already, the request has the same effect without its own.
+func (r *restriction) autoCache() {
+	const member = "cache_control"
+	n := &r.to
+	x := codec.Own(n.Extra, r.cloud.Format)
+	if x == nil || !r.cloud.NoAutoCache {
+		return
+	}
+	json, _ := x.Get(member)
+	if mark := gjson.Parse(json); !mark.IsObject() {
+		return
+	}
+	r.setMember(member, "")
+	for i := len(n.Turns) - 1; i >= 0; i-- {
+		for k := len(n.Turns[i].Parts) - 1; k >= 0; k-- {
+			p := n.Turns[i].Parts[k]
+			f := partfield.Of(p)
+			if t, ok := p.(*content.Text); f.Cache == nil || ok && t.Text == "" {
+				continue
+			}
+			if *f.Cache != nil {
+				return
+			}
+			p = partfield.Copy(p)
+			*partfield.Of(p).Cache = &content.Cache{TTL: gjson.Get(json, "ttl").Str}
+			n.Turns = slices.Clone(n.Turns)
+			n.Turns[i].Parts = slices.Clone(n.Turns[i].Parts)
+			n.Turns[i].Parts[k] = p
+			return
+		}
+	}
+	r.lose(CloudMark, At("extra."+member))
 }
 
 // tools removes built-in tools, and members of functions.
@@ -165,6 +256,13 @@ func (r *restriction) part(p content.Part, at Path) content.Part {
 			*f.Cache = c
 		}
 	}
+	if f.Extra != nil {
+		if x := r.members(*f.Extra, r.cloud.PartMembers, at); x != *f.Extra {
+			p = partfield.Copy(p)
+			f = partfield.Of(p)
+			*f.Extra = x
+		}
+	}
 	if f.Parts != nil {
 		if list, changed := r.parts(*f.Parts, at, Parts); changed {
 			p = partfield.Copy(p)
@@ -176,7 +274,7 @@ func (r *restriction) part(p content.Part, at Path) content.Part {
 	}
 	switch s := (*f.Source).(type) {
 	case *content.File:
-		r.files = r.files || r.cloud.NoFiles
+		r.files = r.files || r.cloud.NoFiles && (r.cloud.Stores == nil || !r.cloud.Stores(s.ID))
 	case *content.URL:
 		r.files = r.files || r.cloud.NoLinks
 	case *content.Parts:
@@ -204,7 +302,8 @@ func (r *restriction) mark(c *content.Cache, at Path) *content.Cache {
 	return &content.Cache{TTL: c.TTL, Extra: &content.Extra{Format: c.Extra.Format, JSON: w.Text()}}
 }
 
-// members returns x, own members of the object at a path, without those of a table.
+// members returns x, own members of the object at a path, without those of a table. It
+// returns nil if none are left.
 func (r *restriction) members(x *content.Extra, table map[string]*loss.Rule, at Path) *content.Extra {
 	if len(table) == 0 || codec.Own(x, r.cloud.Format) == nil || !mentions(x.JSON, table) {
 		return x
@@ -219,6 +318,9 @@ func (r *restriction) members(x *content.Extra, table map[string]*loss.Rule, at 
 		return x
 	}
 	r.changed = true
+	if w.Text() == "{}" {
+		return nil
+	}
 	return &content.Extra{Format: x.Format, JSON: w.Text()}
 }
 
@@ -232,8 +334,8 @@ func mentions(json string, table map[string]*loss.Rule) bool {
 	return false
 }
 
-// object writes an object without the members of a table, which has them with a prefix. It
-// reports whether it has left out any.
+// object writes an object without the members of a table, which has them with a prefix, and
+// without objects that are empty then. It reports whether it has left out any.
 func (r *restriction) object(w *jsonwire.Writer, v jsonwire.Value, table map[string]*loss.Rule, prefix string, at Path) (changed bool) {
 	w.BeginObject()
 	for name, m := range v.Members() {
@@ -248,12 +350,18 @@ func (r *restriction) object(w *jsonwire.Writer, v jsonwire.Value, table map[str
 			}
 			continue
 		}
-		w.Name(name)
+		text := m.Raw()
 		if prefix == "" && m.Kind() == jsonwire.Object {
-			changed = r.object(w, m, table, name+".", at.Member(name)) || changed
-			continue
+			var inner jsonwire.Writer
+			if r.object(&inner, m, table, name+".", at.Member(name)) {
+				text, changed = inner.Text(), true
+			}
+			if text == "{}" && m.Len() > 0 {
+				continue
+			}
 		}
-		w.Raw(m.Raw())
+		w.Name(name)
+		w.Raw(text)
 	}
 	w.EndObject()
 	return changed

@@ -1,6 +1,7 @@
 package recorded
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -50,7 +51,9 @@ func checkCloudDocument(r *record, platform anthropic.Platform) error {
 		return fmt.Errorf("nothing was sent: %w", got.report.Err)
 	case len(kept) > 0 && gjson.GetBytes(sent.body, "anthropic_version").Str == "":
 		return fmt.Errorf("with losses, sent %s", clip(string(sent.body), 500))
-	case len(kept) > 0:
+	case gjson.Get(r.Request, "cache_control").Exists() && gjson.GetBytes(sent.body, "cache_control").Exists():
+		return errors.New("the cache mark of the request was sent, which clouds do not have")
+	case len(kept) > 0, gjson.Get(r.Request, "cache_control").Exists():
 		return nil
 	}
 	if a, b := cloudMembers(r.Request), cloudMembers(string(sent.body)); !slices.Equal(a, b) {

@@ -108,7 +108,8 @@ func (c *Client) Models(ctx context.Context) ([]upstream.Model, error) {
 	return c.client.ListModels(ctx, x, "after_id", messages.DecodeModels)
 }
 
-// FormatOf implements [upstream.FormatReporter]. It returns [messages.Format].
+// FormatOf implements [upstream.FormatReporter]. It returns [messages.Format], also for
+// platforms that do not have all members of the format.
 func (c *Client) FormatOf(context.Context, *upstream.Request) (content.Format, error) {
 	return messages.Format, nil
 }

@@ -9,6 +9,24 @@
 // same way. A request of another format is converted to Messages, and losses are
 // reported before anything is sent: see [upstream.Writer.Loss].
 //
+// # Clouds
+//
+// [Options.Platform] selects a cloud service whose requests differ: [PlatformVertex] for Google
+// Cloud, [PlatformBedrock] for Amazon Bedrock and [PlatformFoundry] for Microsoft Foundry. A
+// service with the paths of the vendor's API needs only its BaseURL. For Bedrock package
+// upstream/bedrock, a module of its own, adds signatures and the framing of streams.
+//
+// A document of this format keeps its bytes, except for the members that the platform has
+// elsewhere: the model, the version, and the betas. Betas that the platform is not known to
+// accept are not sent. If the request uses a member, a built-in tool or a kind of file that the
+// platform does not have, it is encoded again without that, and losses are reported: links are
+// loaded, and files that the vendor stores are refused.
+//
+// The models of platforms have other names, such as claude-sonnet-4-5@20250929: see MapModel.
+// Responses have the model of the request.
+//
+// # Requests
+//
 // The last user message must reach the model. If all of it is specific to another
 // vendor, or it has no parts, the losses are reported and the request fails with a
 // [content.Violation] that names the part or the turn. If it contains only white

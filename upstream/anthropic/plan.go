@@ -31,8 +31,8 @@ type plan struct {
 	client       *Client
 	header       http.Header
 	clientHeader http.Header // forwarded from the client
-	version      string      // to send
-	betas        []string    // the same
+	version      string      // of the API
+	betas        []string    // to send
 }
 
 // plan plans a request. A request that arrived in this format keeps its form, even if it
@@ -106,7 +106,7 @@ func (p *plan) setHeader(fields []upstream.HeaderField) {
 	var renamed []string
 	for _, b := range codec.HeaderList(lines...) {
 		switch {
-		case !c.allowBeta(b), c.reportsBetas && b == interleavedBeta && c.rules.inPath && !familyOf(p.Model).hasInterleavedBeta():
+		case !p.acceptsBeta(b):
 			if c.reportsBetas && len(p.Losses) < loss.MaxPaths {
 				p.Losses = append(p.Losses, betaLoss(b))
 			}
@@ -119,6 +119,15 @@ func (p *plan) setHeader(fields []upstream.HeaderField) {
 	for _, b := range renamed {
 		p.addBeta(b)
 	}
+}
+
+// acceptsBeta reports whether a beta is sent, in the client's form.
+func (p *plan) acceptsBeta(beta string) bool {
+	c := p.client
+	if c.reportsBetas && c.rules.inPath && beta == interleavedBeta && !familyOf(p.Model).hasInterleavedBeta() {
+		return false
+	}
+	return c.allowBeta(beta)
 }
 
 // betasInBody returns the betas of the member anthropic_beta. Clients should send a header.
@@ -181,14 +190,14 @@ func (p *plan) body() (adapter.Body, error) {
 
 // encode encodes a request with the members that the platform needs: see members.
 func (p *plan) encode(r *messages.Request, hasModel bool) (adapter.Body, error) {
-	members := p.members(hasModel)
 	if !hasModel {
 		r.Model = ""
 	}
 	if p.client.rules.streamInPath {
 		r.Stream = false
 	}
-	if members = members[1:]; r.Extra != nil || members[0].Value != "" {
+	members := p.members(hasModel)[1:] // without the model
+	if r.Extra != nil || p.client.rules.version != "" {
 		r.Extra = withMembers(r.Extra, members)
 	}
 	return r.Body()

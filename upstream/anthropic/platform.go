@@ -66,11 +66,14 @@ type platformRules struct {
 	// kinds. At the vendor's API these tools need none.
 	toolBetas []toolBeta
 
-	noTools, noCalls []string // see [lower.Cloud]
+	noTools, noCalls, noEdits []string // see [lower.Cloud]
 
 	noLinks bool // links to files are not accepted
 	noTiers bool // service tiers are not accepted
 	noGeo   bool // inference_geo is not accepted: the place is that of the endpoint
+
+	noAutoCache    bool // the member cache_control of the request is not accepted
+	noOutputFormat bool // output_format is not accepted; output_config.format is
 }
 
 type toolBeta struct{ prefix, beta string }
@@ -84,11 +87,11 @@ var (
 
 // platforms are the rules of all platforms.
 //
-// Paths and members are those of the vendor's SDK for Go, version 1.84. Betas are those that
-// the table of BerriAI/litellm, anthropic_beta_headers_config.json, had in November 2026, and
-// the one for thinking between tool calls, which Claude Code sends to Bedrock for some models.
-// Tools and sources are those of the pages about features at platform.claude.com at that time,
-// which list the platforms that have them.
+// Paths are those of the vendor's SDK for Go, version 1.84. Betas are those that the table of
+// BerriAI/litellm, anthropic_beta_headers_config.json, had in November 2026, and the one for
+// thinking between tool calls, which Claude Code sends to Bedrock for some models. Members,
+// tools and sources follow the vendor's pages about features, and refusals that users of the
+// platforms have reported.
 var platforms = map[Platform]*platformRules{
 	"": {versions: []string{"v1"}, decodeError: messages.DecodeError},
 	PlatformFoundry: {
@@ -109,7 +112,7 @@ var platforms = map[Platform]*platformRules{
 		toolBetas:    []toolBeta{{"tool_search_tool_", toolSearchBeta}, {"web_search_", "web-search-2025-03-05"}},
 		// Of web search it has the first version, which does not filter results by code.
 		noTools: slices.Concat(vendorTools, []string{"web_search_2026"}), noCalls: vendorCalls,
-		noLinks: true, noTiers: true, noGeo: true,
+		noLinks: true, noTiers: true, noGeo: true, noAutoCache: true,
 	},
 	PlatformBedrock: {
 		inPath: true, version: "bedrock-2023-05-31", betaMember: true, streamInPath: true, bearer: true, noModels: true,
@@ -122,7 +125,8 @@ var platforms = map[Platform]*platformRules{
 		renamedBetas: map[string]string{"advanced-tool-use-2025-11-20": toolSearchBeta},
 		toolBetas:    []toolBeta{{"tool_search_tool_", toolSearchBeta}},
 		noTools:      slices.Concat(vendorTools, []string{"web_search_"}), noCalls: slices.Concat(vendorCalls, []string{"web_search"}),
-		noLinks: true, noTiers: true, noGeo: true,
+		noLinks: true, noTiers: true, noGeo: true, noAutoCache: true,
+		noEdits: []string{"clear_thinking_20251015"}, noOutputFormat: true,
 	},
 }
 
@@ -178,6 +182,10 @@ func (r *platformRules) cloud(isSent func(beta string) bool) *lower.Cloud {
 		if !slices.ContainsFunc(m.betas, isSent) {
 			c.Members[m.name] = m.rule
 		}
+	}
+	c.NoAutoCache, c.Edits = r.noAutoCache, r.noEdits
+	if r.noOutputFormat { // the schema of the neutral request is sent as output_config.format
+		c.Members["output_format"] = lower.CloudHint
 	}
 	if r.noGeo {
 		c.Members["inference_geo"] = lower.CloudLocation

@@ -18,6 +18,8 @@ import (
 // [upstream.Preflighter] and [upstream.RequestEncoder]. It is safe for concurrent use.
 type Client struct {
 	client        *adapter.Client
+	place         string // the resource name of the project and location at Google Cloud, with a slash, or ""
+	cloud         bool   // all models are those of Google Cloud
 	closedSchemas bool
 	outputLimits  adapter.OutputLimits
 	targets       lower.Cache[targetKey]
@@ -41,7 +43,7 @@ func (c *Client) Generate(ctx context.Context, req *upstream.Request, w *upstrea
 	if req.Stream {
 		method = ":streamGenerateContent?alt=sse"
 	}
-	a, err := c.client.Do(ctx, &adapter.Request{Path: pathOf(p.Model) + method, ClientHeader: p.clientHeader, Body: body, Stream: req.Stream})
+	a, err := c.client.Do(ctx, &adapter.Request{Path: pathOf(p.resource) + method, ClientHeader: p.clientHeader, Body: body, Stream: req.Stream})
 	if err != nil {
 		return err
 	}
@@ -56,19 +58,10 @@ func (c *Client) Generate(ctx context.Context, req *upstream.Request, w *upstrea
 	return adapter.WriteResponse(w, f, a.StartInfo(p.Document == nil), p.Restore)
 }
 
-// resource returns the resource name of a model.
-func resource(model string) string {
-	switch root, _, _ := strings.Cut(model, "/"); root {
-	case "models", "tunedModels", "publishers", "projects", "dynamic":
-		return model
-	}
-	return "models/" + model
-}
-
-// pathOf returns the URL path of a model. Colons are escaped, since the API
+// pathOf returns the URL path of a resource. Colons are escaped, since the API
 // separates the method by a colon.
-func pathOf(model string) string {
-	steps := strings.Split(resource(model), "/")
+func pathOf(resource string) string {
+	steps := strings.Split(resource, "/")
 	for i, s := range steps {
 		steps[i] = strings.ReplaceAll(url.PathEscape(s), ":", "%3A")
 	}
@@ -94,13 +87,18 @@ func (c *Client) CountTokens(ctx context.Context, req *upstream.Request) (upstre
 	if err != nil {
 		return upstream.TokenCount{}, err
 	}
-	x := &adapter.Request{Path: pathOf(p.Model) + ":countTokens", ClientHeader: p.clientHeader, Body: body}
+	x := &adapter.Request{Path: pathOf(p.resource) + ":countTokens", ClientHeader: p.clientHeader, Body: body}
 	return c.client.Count(ctx, &p.Plan, x, generatecontent.DecodeCount)
 }
 
-// Models returns all models that the server lists.
+// Models returns all models that the server lists. Google Cloud lists all models of
+// Google; some of them may not be available at the location.
 func (c *Client) Models(ctx context.Context) ([]upstream.Model, error) {
-	return c.client.ListModels(ctx, adapter.Request{Path: "/models?pageSize=1000"}, "pageToken", generatecontent.DecodeModels)
+	path := "/models?pageSize=1000"
+	if c.cloud {
+		path = "/publishers/google/models?pageSize=100"
+	}
+	return c.client.ListModels(ctx, adapter.Request{Path: path}, "pageToken", generatecontent.DecodeModels)
 }
 
 // FormatOf implements [upstream.FormatReporter]. It returns

@@ -33,9 +33,17 @@
 // stores are referenced by their names. Any other file, and a file of a type that the
 // vendor does not accept, is a [content.Violation].
 //
-// # Other services
+// # Google Cloud
 //
-// The vendor's cloud service has the same methods under longer names: set BaseURL
-// to its host, Version to "v1" and Bearer, and let Model return
-// "projects/…/locations/…/publishers/google/models/…".
+// With a Project and a Location, requests go to Vertex AI:
+//
+//	up, err := gemini.New(&gemini.Options{Project: "p", Location: "global", KeyFunc: token})
+//
+// A model "x" is the resource projects/p/locations/global/publishers/google/models/x.
+// The names "publisher/x", "endpoints/x" and "projects/…" are for models of other
+// publishers, endpoints of the project, and other resources.
+//
+// A request that arrived in this format is sent byte for byte there, too, unless it has
+// something that only the vendor's own API accepts: some members, tools and files,
+// which are losses, or a turn without a role. The request is then encoded anew.
 package gemini

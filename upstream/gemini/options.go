@@ -23,22 +23,29 @@ type Options struct {
 
 	// BaseURL is the URL to which "/v1beta/models/…" is appended, as in the vendor's
 	// SDKs. Its query is added to every request. The default is
-	// https://generativelanguage.googleapis.com.
+	// https://generativelanguage.googleapis.com or, with a Location, Google Cloud's host
+	// for it.
 	BaseURL string
 
 	// Version is the API version. It is appended to BaseURL unless BaseURL ends in
 	// it. The default is the version at the end of BaseURL (v1, v1beta, v1alpha or
-	// v1beta1), or else v1beta.
+	// v1beta1), or else v1beta; with a Location it is v1beta1.
 	Version string
+
+	// Project and Location select models at Google Cloud (Vertex AI). Project is the id
+	// or number of a project, Location a region, "us", "eu" or "global". The location
+	// "global" without a project is for API keys of Google Cloud's express mode.
+	Project, Location string
 
 	// Key is the API key, sent as x-goog-api-key. KeyFunc, if not nil, is called for
 	// the key before each request; it must be safe for concurrent use. Only one of
-	// them may be set. A key with a line break or another control character is
-	// invalid: New returns an error for Key, and a request fails for KeyFunc.
+	// them may be set. With a Location, KeyFunc returns an OAuth access token, which is
+	// sent as "Authorization: Bearer". A key with a line break or another control
+	// character is invalid: New returns an error for Key, and a request fails for KeyFunc.
 	Key     string
 	KeyFunc func(context.Context) (string, error)
 
-	// Bearer sends the key as "Authorization: Bearer" instead.
+	// Bearer sends Key, too, as "Authorization: Bearer".
 	Bearer bool
 
 	// HTTPClient sends the requests. If it is nil, the Client uses a client of its
@@ -81,14 +88,23 @@ func New(opts *Options) (*Client, error) {
 	if opts != nil {
 		o = *opts
 	}
-	if o.BaseURL == "" {
+	cloud := o.Project != "" || o.Location != ""
+	versions := []string{"v1beta", "v1", "v1alpha", "v1beta1"}
+	if cloud {
+		versions = []string{"v1beta1", "v1", "v1beta", "v1alpha"}
+	}
+	switch {
+	case o.BaseURL != "":
+	case cloud:
+		o.BaseURL = vertexURL(o.Location)
+	default:
 		o.BaseURL = defaultURL
 	}
-	versions := []string{"v1beta", "v1", "v1alpha", "v1beta1"}
 	if o.Version != "" {
 		versions = []string{o.Version}
 	}
 	limits, problems := adapter.NewOutputLimits(o.OutputLimits)
+	problems = append(problems, o.checkPlace()...)
 	if strings.Trim(o.Version, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
 		problems = append(problems, fmt.Sprintf("Version: %q must consist of lower-case letters and digits", o.Version))
 	}
@@ -98,12 +114,16 @@ func New(opts *Options) (*Client, error) {
 		ForwardedHeaders: []string{"Retry-After", "X-Gemini-Service-Tier", "Server-Timing"},
 		Limits:           o.Limits, MaxResponse: o.MaxResponse, DecodeError: generatecontent.DecodeError,
 	}
-	if o.Bearer {
+	if o.Bearer || cloud && o.KeyFunc != nil {
 		conf.KeyHeader = ""
 	}
 	server, err := adapter.New(conf, problems...)
 	if err != nil {
 		return nil, err
 	}
-	return &Client{client: server, closedSchemas: o.ClosedSchemas, outputLimits: limits}, nil
+	place := ""
+	if o.Project != "" {
+		place = "projects/" + o.Project + "/locations/" + o.Location + "/"
+	}
+	return &Client{client: server, place: place, cloud: cloud, closedSchemas: o.ClosedSchemas, outputLimits: limits}, nil
 }

@@ -21,12 +21,14 @@ import (
 // A plan is a request as the server gets it.
 type plan struct {
 	adapter.Plan
+	resource     string      // the resource name of Model
 	clientHeader http.Header // forwarded from the client
 }
 
 // plan plans a request.
 func (c *Client) plan(n *upstream.Request) *plan {
 	p := &plan{Plan: adapter.Plan{Source: n, Model: c.client.Model(n.Model)}}
+	p.resource = c.resourceOf(p.Model)
 	if !isModelPath(p.Model) {
 		p.Err = &content.Violation{Code: content.CodeValue, Path: "model", Text: "is not a valid model name"}
 		return p
@@ -38,8 +40,13 @@ func (c *Client) plan(n *upstream.Request) *plan {
 			p.clientHeader.Add(f.Name, f.Value)
 		}
 	}
-	if p.Document = snapshot.DocumentOf(n, generatecontent.Format); p.Document == nil {
-		p.Target = c.target(p.Model, foreign)
+	p.Document = snapshot.DocumentOf(n, generatecontent.Format)
+	switch vertex := isVertex(p.resource); {
+	case p.Document == nil:
+		p.Target = c.target(p.Model, vertex, foreign)
+		p.Lower()
+	case vertex && (p.Document.Lenient || !vertexCloud.Accepts(n)):
+		p.Target = vertexDocuments
 		p.Lower()
 	}
 	return p
@@ -87,7 +94,7 @@ func (p *plan) document() *generatecontent.Request {
 func (p *plan) renamed() bool {
 	for _, s := range p.Document.Spans {
 		name := gjson.Parse(p.Document.Body[s.From:s.To]).Str
-		if resource(name) != resource(p.Model) {
+		if name != p.resource && "models/"+name != p.resource {
 			return true
 		}
 	}
@@ -99,29 +106,36 @@ func (p *plan) renamed() bool {
 func (p *plan) splice(model bool) adapter.Body {
 	var members []adapter.Member
 	if model {
-		members = []adapter.Member{{Name: "model", Value: string(jsonwire.AppendString(nil, resource(p.Model)))}}
+		members = []adapter.Member{{Name: "model", Value: string(jsonwire.AppendString(nil, p.resource))}}
 	}
 	return adapter.Splice(p.Document, members...)
 }
 
 // countBody returns the document of a count request. The vendor counts only
-// contents, unless the document contains the whole request. The vendor's cloud
-// service does not accept that, but counts members beside the contents.
+// contents, unless the document contains the whole request. Google Cloud does not
+// accept that, but counts some members beside the contents.
 func (p *plan) countBody() (adapter.Body, error) {
-	cloud := strings.HasPrefix(p.Model, "publishers/") || strings.HasPrefix(p.Model, "projects/")
+	if isVertex(p.resource) {
+		if p.Document != nil && hasOnly(p.Document.Body, countMembers...) {
+			return p.splice(p.renamed()), nil
+		}
+		if p.Document != nil {
+			p.Target = vertexDocuments
+			p.Lower()
+		}
+		r := p.document()
+		r = &generatecontent.Request{Contents: r.Contents, SystemInstruction: r.SystemInstruction, Tools: r.Tools,
+			GenerationConfig: r.GenerationConfig}
+		return r.Body()
+	}
 	if p.Document != nil {
-		if cloud || hasOnlyContents(p.Document.Body) {
+		if hasOnly(p.Document.Body, "contents") || hasOnly(p.Document.Body, "generateContentRequest", "generate_content_request") {
 			return p.splice(p.renamed()), nil
 		}
 		return wrapped{p.splice(true)}, nil
 	}
 	r := p.document()
-	if cloud {
-		r = &generatecontent.Request{Contents: r.Contents, SystemInstruction: r.SystemInstruction, Tools: r.Tools,
-			GenerationConfig: r.GenerationConfig}
-		return r.Body()
-	}
-	r.Model = resource(p.Model)
+	r.Model = p.resource
 	b, err := r.Body()
 	if err != nil {
 		return nil, err
@@ -129,20 +143,18 @@ func (p *plan) countBody() (adapter.Body, error) {
 	return wrapped{b}, nil
 }
 
-// hasOnlyContents reports whether a document has only contents, or is a count
-// request already.
-func hasOnlyContents(body string) bool {
+// countMembers are the members of a request that Google Cloud counts.
+var countMembers = []string{"model", "contents", "systemInstruction", "system_instruction", "tools", "generationConfig", "generation_config"}
+
+// hasOnly reports whether a document has no other members than these, or is not valid.
+func hasOnly(body string, names ...string) bool {
 	doc, err := jsonwire.Parse(body, jsonwire.Limits{})
 	if err != nil {
 		return true
 	}
 	defer doc.Close()
 	for name := range doc.Root().Members() {
-		switch name {
-		case "contents":
-		case "generateContentRequest", "generate_content_request":
-			return true
-		default:
+		if !slices.Contains(names, name) {
 			return false
 		}
 	}

@@ -1,6 +1,7 @@
 package gemini_test
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -81,13 +82,25 @@ func (c counting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, strings.Replace(rec.Body.String(), `"totalTokens":42`, `"totalTokens":`+strconv.Itoa(len(c.Last().Body)/4), 1))
 }
 
-// TestSuite runs the conformance suite.
+// TestSuite runs the conformance suite for the vendor's API and for Google Cloud.
 func TestSuite(t *testing.T) {
-	vendor := vendorfake.NewHandler(vendorfake.Options{Key: "host-key-1234567"})
+	t.Run("vendor", func(t *testing.T) {
+		runSuite(t, vendorfake.Options{}, gemini.Options{Key: "host-key-1234567"})
+	})
+	t.Run("cloud", func(t *testing.T) {
+		token := func(context.Context) (string, error) { return "host-key-1234567", nil }
+		runSuite(t, vendorfake.Options{Vertex: "p/locations/global"}, gemini.Options{Project: "p", Location: "global", KeyFunc: token})
+	})
+}
+
+func runSuite(t *testing.T, server vendorfake.Options, o gemini.Options) {
+	server.Key = "host-key-1234567"
+	vendor := vendorfake.NewHandler(server)
 	vendor.Answer(obey)
 	ts := httptest.NewServer(counting{vendor})
 	t.Cleanup(ts.Close)
-	c, err := gemini.New(&gemini.Options{BaseURL: ts.URL, Key: "host-key-1234567"})
+	o.BaseURL = ts.URL
+	c, err := gemini.New(&o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,12 +13,13 @@ import (
 type targetKey struct {
 	family  family
 	limit   int64 // the model's maximum of output tokens; 0 means unknown
+	vertex  bool  // the model is at Google Cloud
 	foreign bool  // the client has another format, whose headers are not sent
 }
 
 // target returns what a model accepts.
-func (c *Client) target(model string, foreign bool) *lower.Target {
-	k := targetKey{familyOf(model), c.maxOutput(model), foreign}
+func (c *Client) target(model string, vertex, foreign bool) *lower.Target {
+	k := targetKey{familyOf(model), c.maxOutput(model), vertex, foreign}
 	return c.targets.Get(k, func() (*lower.Target, targetKey) { return c.newTarget(k), k })
 }
 
@@ -41,6 +42,9 @@ func (c *Client) newTarget(k targetKey) *lower.Target {
 		t.Limit.Max = min(n, math.MaxInt32)
 	}
 	t.Thinking.Levels = f.levels(t.Thinking.Levels)
+	if k.vertex {
+		setVertex(&t)
+	}
 	return &t
 }
 

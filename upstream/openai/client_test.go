@@ -29,14 +29,23 @@ func client(t *testing.T, f fakeopenai.Options, o openai.Options) (*openai.Clien
 	if o.Key == "" {
 		o.Key = "host-key"
 	}
-	if !f.Local && o.Dialect.Kind == openai.ServerByHost {
-		o.Dialect.Kind = openai.ServerOpenAI
-	}
+	o.Dialect.Kind = kindOf(f, o)
 	c, err := openai.New(&o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return c, s
+}
+
+// kindOf returns the kind of a fake server, which its host does not show.
+func kindOf(f fakeopenai.Options, o openai.Options) openai.ServerKind {
+	switch {
+	case f.Azure != "":
+		return openai.ServerAzure
+	case !f.Local && o.Dialect.Kind == openai.ServerByHost:
+		return openai.ServerOpenAI
+	}
+	return o.Dialect.Kind
 }
 
 // post sends a body through a handler to an upstream.
@@ -56,9 +65,19 @@ func post(t *testing.T, u upstream.Upstream, path, body string) *httptest.Respon
 
 // TestConformance runs the conformance suite with a fake server.
 func TestConformance(t *testing.T) {
-	for name, local := range map[string]bool{"vendor": false, "compatible": true} {
+	for name, f := range map[string]fakeopenai.Options{
+		"vendor": {}, "compatible": {Local: true}, "azure": {Azure: "v1", Deployments: deployments}, "azure, dated": {Azure: "2024-10-21", Deployments: deployments},
+	} {
 		t.Run(name, func(t *testing.T) {
-			c, s := client(t, fakeopenai.Options{Local: local, Quirks: fakeopenai.Quirks{Reasoning: "reasoning_content"}}, openai.Options{Key: "secret-key"})
+			o := openai.Options{Key: "secret-key"}
+			if f.Key = o.Key; f.Azure != "" {
+				o.Deployments = map[string]string{"gpt-4.1": "prod chat"}
+			}
+			if strings.HasSuffix(name, "dated") {
+				o.APIVersion = f.Azure
+			}
+			f.Quirks.Reasoning = "reasoning_content"
+			c, s := client(t, f, o)
 			s.Answer(script)
 			req := func(text string) *upstream.Request { return simpleRequest("gpt-4.1", text) }
 			call := req("call")
@@ -72,6 +91,9 @@ func TestConformance(t *testing.T) {
 		})
 	}
 }
+
+// deployments are the models of deployments at Azure.
+var deployments = map[string]string{"prod chat": "gpt-4.1", "prod": "gpt-6.2-sol"}
 
 // script returns the response to the last word of the user.
 func script(r fake.Request) []fake.Piece {

@@ -9,6 +9,9 @@
 // API. OpenAI's newest models accept tools only in the Responses API. Most other
 // servers support Chat Completions better.
 //
+// At Azure, a key is sent as "api-key", [Options.Deployments] maps models to deployments,
+// and [Options.APIVersion] selects the dated API.
+//
 // A client converts each request to the format of the API. Before it sends the request,
 // it reports the losses of the conversion: see [upstream.Writer.Loss]. It never
 // forwards a client's headers.

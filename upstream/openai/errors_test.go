@@ -103,6 +103,7 @@ func TestDecodeError(t *testing.T) {
 func TestIsOpenAI(t *testing.T) {
 	for base, vendor := range map[string]bool{
 		"": true, "https://api.openai.com/v1": true, "https://eu.api.openai.com/v1": true, "https://x.openai.azure.com/openai/v1": true,
+		"https://x.services.ai.azure.com/openai/v1": true, "https://x.cognitiveservices.azure.com/openai/v1": true,
 		"http://localhost:8000/v1": false, "https://api.openai.com.example/v1": false, "https://openrouter.ai/api/v1": false,
 	} {
 		if got := (Options{BaseURL: base}).isOpenAI(); got != vendor {

@@ -67,6 +67,8 @@ func TestInvalidOptions(t *testing.T) {
 		{openai.Options{KeyHeader: "api key"}, `openai chat: KeyHeader: "api key" is not a valid header name`},
 		{openai.Options{Project: "secret\n"}, `openai chat: Header: the value of "Openai-Project" ` + char},
 		{openai.Options{MaxResponse: -1}, "openai chat: MaxResponse: is negative"},
+		{openai.Options{APIVersion: "2024/10", Deployments: map[string]string{"b": "..", "a": ""}}, `openai chat: APIVersion: "2024/10" must consist of lower-case letters, digits, hyphens and dots; ` +
+			`BaseURL: must be set with APIVersion, to the URL of the Azure resource; Deployments: "" is not a valid name of a deployment; Deployments: ".." is not a valid name of a deployment`},
 		{openai.Options{Dialect: openai.Dialect{Kind: 9}}, "openai chat: Dialect.Kind: 9 is not a ServerKind"},
 		{openai.Options{BaseURL: "h", Dialect: openai.Dialect{
 			Efforts: []string{"low", "lots"}, Reasoning: "role", Thinking: "temperature", ThinkTags: 9,

@@ -27,9 +27,7 @@ func responses(t *testing.T, f fakeopenai.Options, o openai.Options) (*openai.Re
 	if o.Key == "" {
 		o.Key = "host-key"
 	}
-	if !f.Local {
-		o.Dialect.Kind = openai.ServerOpenAI
-	}
+	o.Dialect.Kind = kindOf(f, o)
 	c, err := openai.NewResponses(&o)
 	if err != nil {
 		t.Fatal(err)
@@ -39,9 +37,20 @@ func responses(t *testing.T, f fakeopenai.Options, o openai.Options) (*openai.Re
 
 // TestResponsesConformance runs the conformance suite with a fake server.
 func TestResponsesConformance(t *testing.T) {
-	for model, local := range map[string]bool{"gpt-6.2-sol": false, "local-model": true} {
-		t.Run(model, func(t *testing.T) {
-			c, s := responses(t, fakeopenai.Options{Local: local}, openai.Options{Key: "secret-key"})
+	for name, f := range map[string]fakeopenai.Options{
+		"gpt-6.2-sol": {}, "local-model": {Local: true},
+		"gpt-6.2-sol at azure": {Azure: "v1", Deployments: deployments}, "gpt-6.2-sol at azure, dated": {Azure: "2025-04-01-preview", Deployments: deployments},
+	} {
+		t.Run(name, func(t *testing.T) {
+			model, _, _ := strings.Cut(name, " ")
+			o := openai.Options{Key: "secret-key"}
+			if f.Key = o.Key; f.Azure != "" {
+				o.Deployments = map[string]string{model: "prod"}
+			}
+			if strings.HasSuffix(name, "dated") {
+				o.APIVersion = f.Azure
+			}
+			c, s := responses(t, f, o)
 			s.Answer(responsesScript)
 			req := func(text string) *upstream.Request { return simpleRequest(model, text) }
 			call, think := req("call"), req("think")

@@ -170,7 +170,7 @@ func finish(api *fake.Request, doc map[string]json.RawMessage, betas, known, too
 		}
 	}
 	for _, name := range []string{"speed", "container", "mcp_servers", "inference_geo", "service_tier", "diagnostics", "thread", "fallbacks",
-		"fallback_credit_token", "billing_policy", "anthropic_beta", "output_format"} {
+		"fallback_credit_token", "billing_policy", "anthropic_beta", "output_format", "cache_control"} {
 		if doc[name] != nil {
 			return &refusal{rule: "shape", message: name + ": Extra inputs are not permitted"}
 		}

@@ -105,9 +105,6 @@ func parseBody(c *call) *refusal {
 		shape = countRequest()
 	}
 	check := fake.Checker{Rename: camel, Loose: true, Beta: func(service string) bool { return service == serviceOf(c) }}
-	if serviceOf(c) == "vertex" {
-		check.Rename = nil
-	}
 	shape(&check, nil, doc)
 	if len(check.Problems) > 0 {
 		return parseError(c.version, check.Problems)

@@ -38,7 +38,7 @@ type Options struct {
 	// Vertex is the vendor's cloud service: other paths, which begin with
 	// "projects/" and this project and location ("p/locations/global") or, if it
 	// is "express", with "publishers/"; an OAuth token instead of a key, except
-	// for express; camelCase names only, a role in each content, and other members.
+	// for express; a role in each content, and other members.
 	Vertex string
 	// Lenient accepts values that released clients send although the
 	// documentation does not allow them: the role "tool", results of parallel

@@ -15,7 +15,7 @@ func TestVertex(t *testing.T) {
 		{"accepted", path, in(`"generationConfig":{"audioTimestamp":true},"labels":{"a":"b"}`), "", ""},
 		{"other project", strings.Replace(path, "/p/", "/q/", 1), in(`"labels":{}`), "path", "Not found"},
 		{"path of the vendor", "/v1beta/models/m:generateContent", talk(hi), "path", "Not found"},
-		{"snake_case", path, `{"contents":[` + hi + `],"generation_config":{}}`, "shape", `Unknown name "generation_config"`},
+		{"snake_case", path, `{"contents":[` + hi + `],"generation_config":{"top_k":3}}`, "", ""},
 		{"no role", path, talk(`{"parts":[{"text":"hi"}]}`), "role", "Please use a valid role"},
 		{"store", path, in(`"store":false`), "shape", `Unknown name "store"`},
 		{"server-side tools", path, in(`"toolConfig":{"includeServerSideToolInvocations":true}`), "shape", `Unknown name "includeServerSideToolInvocations"`},

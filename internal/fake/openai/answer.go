@@ -189,7 +189,7 @@ func (an *answer) chatWhole() string {
 		members = append(members, q.Reasoning, fake.Quote(thinking.String()))
 	}
 	members = append(members, "tool_calls", list(calls), "annotations", list(notes), "images", list(images))
-	choice := fake.Join("index", "0", "message", fake.Join(fake.With(members, an.ofMessages)...), "logprobs", "null", "finish_reason", an.finish())
+	choice := fake.Join("index", "0", "message", fake.Join(fake.With(members, an.ofMessages)...), "logprobs", "null", "finish_reason", an.finish(), "content_filter_results", an.ask.server.filtered())
 	return fake.Join(fake.With(append(an.meta("chat.completion"), "choices", "["+choice+"]", "usage", an.usageJSON()), an.outer)...)
 }
 

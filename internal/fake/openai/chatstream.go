@@ -11,7 +11,7 @@ func (an *answer) chatStream() []fake.Step {
 	w := chatWriter{an: an, q: an.ask.server.opts.Quirks}
 	options := an.ask.doc.Get("stream_options")
 	w.asked = options.True("include_usage")
-	if w.q.FilterFirst {
+	if _, isReply := firstPiece(an.pieces).(fake.Reply); w.q.FilterFirst && !isReply {
 		w.raw(fake.Join("choices", "[]", "created", "0", "id", `""`, "model", `""`, "object", `""`,
 			"prompt_filter_results", `[{"prompt_index":0,"content_filter_results":{"hate":{"filtered":false,"severity":"safe"}}}]`))
 	}
@@ -25,6 +25,22 @@ func (an *answer) chatStream() []fake.Step {
 		w.finish()
 	}
 	return w.steps
+}
+
+// filtered returns the results of Azure's filter for a response, or "".
+func (s *Server) filtered() string {
+	if s.opts.Azure == "" {
+		return ""
+	}
+	return `{"hate":{"filtered":false,"severity":"safe"},"protected_material_text":{"detected":false,"filtered":false}}`
+}
+
+// firstPiece returns the first piece, or nil.
+func firstPiece(pieces []fake.Piece) fake.Piece {
+	if len(pieces) == 0 {
+		return nil
+	}
+	return pieces[0]
 }
 
 type chatWriter struct {
@@ -48,7 +64,7 @@ func (w *chatWriter) chunk(delta, finish, usage string) {
 	if w.q.FinishEmpty && finish == "null" {
 		finish = `""`
 	}
-	choice := fake.Join("index", "0", "delta", delta, "logprobs", "null", "finish_reason", finish)
+	choice := fake.Join("index", "0", "delta", delta, "logprobs", "null", "finish_reason", finish, "content_filter_results", w.an.ask.server.filtered())
 	failure := ""
 	if w.q.NullError {
 		failure = "null"

@@ -13,6 +13,7 @@ import (
 type refusal struct {
 	rule, message, param, code, kind string
 	status                           int
+	bare                             bool // only a code and a message: Azure's, before the model
 }
 
 func no(param, code, format string, args ...any) *refusal {
@@ -56,6 +57,9 @@ func writeError(w http.ResponseWriter, r *refusal) {
 
 // body returns the error object of openai.md §6.
 func (r *refusal) body() string {
+	if r.bare {
+		return fake.Join("code", fake.Quote(r.code), "message", fake.Quote(r.message))
+	}
 	kind := r.kind
 	if kind == "" {
 		kind = "invalid_request_error"

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -41,6 +42,12 @@ type Options struct {
 	// StrictRoles rejects messages of one role in a row, and a user directly after
 	// a tool result, as chat templates of Mistral's models do.
 	StrictRoles bool
+	// Azure is "v1" or a version such as "2024-10-21" of Azure's API, which has other
+	// paths, keys and errors, and adds the results of its filters. Names of models are
+	// those of deployments: Deployments has their models; nil accepts every model as
+	// its own deployment.
+	Azure       string
+	Deployments map[string]string
 	// Quirks are deviations of a compatible server.
 	Quirks Quirks
 }
@@ -95,12 +102,23 @@ func NewHandler(opts Options) *Server {
 	if opts.InputTokens == 0 {
 		opts.InputTokens = 42
 	}
+	if opts.Azure != "" {
+		opts.Quirks.FilterFirst = true
+	}
 	return &Server{Server: fake.NewServer(), opts: opts}
 }
 
 // Base returns the base URL for the vendor's SDK, including the version
 // segment.
-func (s *Server) Base() string { return s.URL + "/v1" }
+func (s *Server) Base() string {
+	switch s.opts.Azure {
+	case "":
+		return s.URL + "/v1"
+	case "v1":
+		return s.URL + "/openai/v1"
+	}
+	return s.URL
+}
 
 // An ask is a request whose shape is valid.
 type ask struct {
@@ -117,6 +135,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	id := s.serial.Add(1)
 	h := w.Header()
 	h.Set("X-Request-Id", fmt.Sprintf("req_%08d", id))
+	if s.opts.Azure != "" {
+		h.Set("Apim-Request-Id", fmt.Sprintf("apim-%08d", id))
+	}
 	for _, kind := range []string{"Requests", "Tokens"} {
 		h.Set("X-Ratelimit-Limit-"+kind, "1000")
 		h.Set("X-Ratelimit-Remaining-"+kind, "999")
@@ -172,10 +193,13 @@ func (s *Server) checkHTTP(req *fake.Request) *refusal {
 	if where := fake.Marked(req, s.opts.Forbid); where != "" {
 		return &refusal{rule: "forbidden", message: "fake: " + where + " contains a value that is forbidden here"}
 	}
-	path, ok := strings.CutPrefix(req.Path, "/v1/")
+	path, ok := s.apiPath(req)
 	get := path == "models" || strings.HasPrefix(path, "models/")
 	post := slices.Contains([]string{"chat/completions", "responses", "responses/input_tokens"}, path)
 	if !ok || !(get && req.Method == http.MethodGet || post && req.Method == http.MethodPost) {
+		if s.opts.Azure != "" {
+			return &refusal{rule: "path", status: 404, code: "404", message: "Resource not found", bare: true}
+		}
 		return &refusal{rule: "path", status: 404, message: "Invalid URL (" + req.Method + " " + req.Path + ")"}
 	}
 	if no := s.checkKey(req); no != nil {
@@ -188,7 +212,64 @@ func (s *Server) checkHTTP(req *fake.Request) *refusal {
 	return nil
 }
 
+// apiPath returns the path behind the version segment. ok is false if the server has no such
+// path.
+func (s *Server) apiPath(req *fake.Request) (path string, ok bool) {
+	switch s.opts.Azure {
+	case "":
+		return strings.CutPrefix(req.Path, "/v1/")
+	case "v1":
+		return strings.CutPrefix(req.Path, "/openai/v1/")
+	}
+	path, ok = strings.CutPrefix(req.Path, "/openai/")
+	if deployment := s.deployment(req); deployment != "" {
+		path = strings.TrimPrefix(path, "deployments/"+deployment+"/")
+		ok = ok && path == "chat/completions"
+	} else {
+		ok = ok && path != "chat/completions"
+	}
+	return path, ok && slices.Equal(req.Query["api-version"], []string{s.opts.Azure})
+}
+
+// deployment returns the deployment in the path of Azure's dated API, or "".
+func (s *Server) deployment(req *fake.Request) string {
+	rest, ok := strings.CutPrefix(req.Path, "/openai/deployments/")
+	if !ok || s.opts.Azure == "" || s.opts.Azure == "v1" {
+		return ""
+	}
+	name, _, _ := strings.Cut(rest, "/")
+	return name
+}
+
+// modelOf returns the model of a request.
+func (s *Server) modelOf(req *fake.Request, doc *fake.Node) (string, *refusal) {
+	name := cmp.Or(s.deployment(req), doc.Text("model"))
+	if s.opts.Azure == "" || s.opts.Deployments == nil {
+		return name, nil
+	}
+	model, ok := s.opts.Deployments[name]
+	if !ok {
+		return "", &refusal{rule: "model", status: 404, code: "DeploymentNotFound", message: "The API deployment for this resource does not exist. If you created the deployment within the last 5 minutes, please wait a moment and try again.", bare: true}
+	}
+	return model, nil
+}
+
+// checkAzureKey checks that a request has an API key or a token, and not both.
+func (s *Server) checkAzureKey(req *fake.Request) *refusal {
+	keys, tokens := req.Header.Values("Api-Key"), req.Header.Values("Authorization")
+	if len(keys)+len(tokens) == 1 {
+		key, isToken := strings.CutPrefix(strings.Join(append(keys, tokens...), ""), "Bearer ")
+		if isToken == (len(tokens) == 1) && key != "" && (s.opts.Key == "" || key == s.opts.Key) {
+			return nil
+		}
+	}
+	return &refusal{rule: "key", status: 401, code: "401", message: "Access denied due to invalid subscription key or wrong API endpoint. Make sure to provide a valid key for an active subscription and use a correct regional API endpoint for your resource.", bare: true}
+}
+
 func (s *Server) checkKey(req *fake.Request) *refusal {
+	if s.opts.Azure != "" {
+		return s.checkAzureKey(req)
+	}
 	all := req.Header.Values("Authorization")
 	switch {
 	case len(all) == 0 && s.opts.Local && s.opts.Key == "":
@@ -222,7 +303,11 @@ func (s *Server) parse(req *fake.Request) (*ask, *refusal) {
 			return nil, shapeRefusal(p)
 		}
 	}
-	a.model = parseFamily(doc.Text("model"))
+	model, no := s.modelOf(req, doc)
+	if no != nil {
+		return nil, no
+	}
+	a.model = parseFamily(model)
 	if known := s.opts.Models; known != nil && !slices.Contains(known, a.model.name) {
 		return nil, &refusal{rule: "model", status: 404, code: "model_not_found", message: "The model '" + a.model.name + "' does not exist or you do not have access to it."}
 	}
