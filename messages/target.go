@@ -19,7 +19,7 @@ var target = lower.Target{
 	Conversation: lower.Conversation{
 		SystemTurns: lower.SystemBehind, LeadingSystem: true, SystemFiles: true,
 		JoinUser: lower.JoinSection, AssistantDocuments: true, MoveFiles: true,
-		NoBlanks: true, Prefill: true,
+		NoBlanks: true, Prefill: true, Attribution: true,
 	},
 	Files: lower.Files{
 		Images: imageTypes, ImageLinks: true, Documents: []string{pdfType}, DocumentLinks: true, Keep: true,
@@ -27,7 +27,7 @@ var target = lower.Target{
 	},
 	Results:  lower.Results{AsTheyCame: true, Files: true, Errors: true, Marks: true},
 	Thoughts: lower.Thoughts{Carried: true, Named: true, NotLast: func(_ *content.Thinking, restored bool) bool { return restored }},
-	Marks:    lower.Marks{System: true, User: true, Assistant: true, Times: true},
+	Marks:    lower.Marks{System: true, User: true, Assistant: true, AnyTime: true},
 	Own:      lower.Own{Members: true, Calls: true, Vendor: true},
 	Citation: isCitable,
 	Members:  lower.MemberRules{Headers: true},

@@ -27,6 +27,10 @@ type EncodedRequest struct {
 	// cache, as paths such as "generationConfig.responseSchema". It includes settings
 	// of which the vendor documents that a change invalidates what follows.
 	Prompt []string
+
+	// CacheKey is the member of Document that selects a cache, such as
+	// "prompt_cache_key". Empty means that the format has none.
+	CacheKey string
 }
 
 // EncodeRequest returns the document that u would send for r. It sends and fetches
@@ -84,7 +88,8 @@ func (d CacheDiff) String() string {
 // It compares the tools, the system text and the turns, in the order of the vendor's
 // cache, and settings that the vendor documents to invalidate caches. Cache marks and other
 // settings, such as the limit of output tokens, are ignored. A different model or format
-// breaks the cache at "model". Requests without a common cache for other reasons, such as
+// breaks the cache at "model". A different cache key, such as prompt_cache_key, is reported
+// if nothing else differs. Requests without a common cache for other reasons, such as
 // another account, are not detected.
 //
 // CacheBreak is for diagnosis: it encodes both requests and, if the cache is broken,
@@ -104,8 +109,11 @@ func CacheBreak(ctx context.Context, u Upstream, prev, next *Request) (CacheDiff
 		d.Broken, d.Path, d.WirePath = true, "model", "model"
 		return d, nil
 	}
-	d.Shared, d.WirePath = a.prompt.Compare(b.prompt)
+	d.Shared, d.WirePath = a.shared(&b)
 	if d.Broken = d.WirePath != ""; d.Broken {
+		if d.WirePath == a.CacheKey {
+			d.Shared = 0
+		}
 		d.Path = next.clientPath(breakCause(ctx, u, prev, next))
 	}
 	return d, context.Cause(ctx)
@@ -122,7 +130,19 @@ func (r *Request) clientPath(neutral string) string {
 // An encodedPrompt is an encoded request with its prompt.
 type encodedPrompt struct {
 	EncodedRequest
-	prompt *prompt.Prompt
+	prompt, key *prompt.Prompt
+}
+
+// shared returns how many bytes of p are at the beginning of next, and the first difference.
+// If all are, a different cache key is the difference.
+func (p *encodedPrompt) shared(next *encodedPrompt) (n int64, path string) {
+	n, path = p.prompt.Compare(next.prompt)
+	if path == "" && p.CacheKey != "" {
+		if _, path = p.key.Compare(next.key); path == "" {
+			_, path = next.key.Compare(p.key)
+		}
+	}
+	return n, path
 }
 
 func encodePrompt(ctx context.Context, u Upstream, r *Request) (encodedPrompt, error) {
@@ -131,10 +151,14 @@ func encodePrompt(ctx context.Context, u Upstream, r *Request) (encodedPrompt, e
 		return encodedPrompt{}, err
 	}
 	p, err := prompt.Parse(e.Document, e.Prompt)
+	var key *prompt.Prompt
+	if err == nil {
+		key, err = prompt.Parse(e.Document, []string{e.CacheKey})
+	}
 	if err != nil {
 		return encodedPrompt{}, fmt.Errorf("upstream: an encoded request is not a JSON document: %w", err)
 	}
-	return encodedPrompt{e, p}, nil
+	return encodedPrompt{e, p, key}, nil
 }
 
 // breakCause returns the neutral path of the difference because of which the prompt of next
@@ -155,7 +179,10 @@ func breakCause(ctx context.Context, u Upstream, prev, next *Request) string {
 		if err != nil || e.Model != base.Model || e.Format != base.Format {
 			return -1
 		}
-		n, _ := base.prompt.Compare(e.prompt)
+		n, path := base.shared(&e)
+		if path == "" {
+			n++ // more than with another cache key
+		}
 		return n
 	}
 	places := placesOf(&from, &to)

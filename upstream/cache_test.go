@@ -138,6 +138,36 @@ func TestCacheBreakWrapped(t *testing.T) {
 	}
 }
 
+// A keyed encoder sends the id of the user as the key of the cache.
+type keyed struct{ upstream.Upstream }
+
+func (keyed) EncodeRequest(_ context.Context, r *upstream.Request) (upstream.EncodedRequest, error) {
+	return upstream.EncodedRequest{
+		Document: fmt.Sprintf(`{"key":%q,"text":%q}`, r.UserID, r.System[0].(*content.Text).Text), Prompt: []string{"text"}, CacheKey: "key",
+	}, nil
+}
+
+// TestCacheBreakKey checks that a different key breaks the cache, and that a different text
+// is reported before it.
+func TestCacheBreakKey(t *testing.T) {
+	request := func(user, text string) *upstream.Request {
+		return &upstream.Request{UserID: user, System: []content.Part{&content.Text{Text: text}}}
+	}
+	for _, tt := range []struct {
+		next *upstream.Request
+		want upstream.CacheDiff
+	}{
+		{request("a", "text"), upstream.CacheDiff{Shared: 4, Total: 4}},
+		{request("b", "text"), upstream.CacheDiff{Broken: true, Path: "user_id", WirePath: "key", Total: 4}},
+		{request("", "text"), upstream.CacheDiff{Broken: true, Path: "user_id", WirePath: "key", Total: 4}},
+		{request("b", "team"), upstream.CacheDiff{Broken: true, Path: "system.0", WirePath: "text", Shared: 2, Total: 4}},
+	} {
+		if d, err := upstream.CacheBreak(t.Context(), keyed{}, request("a", "text"), tt.next); err != nil || d != tt.want {
+			t.Errorf("%+v, %v, want %+v", d, err, tt.want)
+		}
+	}
+}
+
 // A rewriting encoder changes the first text if there are more than two turns.
 type rewriting struct{ upstream.Upstream }
 

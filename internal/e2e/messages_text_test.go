@@ -104,7 +104,7 @@ var messagesTexts = []feature{
 		loss: map[string][]string{
 			toGemini: {"hint extra.cache_control", "hint tools.0", "hint turns.0.parts.0"},
 			toChat:   {"hint extra.cache_control", "hint tools.0", "hint turns.0.parts.0"},
-			toResp:   {"hint extra.cache_control", "hint tools.0"},
+			toResp:   {"hint tools.0"},
 		},
 	},
 	{

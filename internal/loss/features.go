@@ -3,6 +3,7 @@ package loss
 // The features of requests, in the order of docs/losses.md.
 const (
 	SystemFiles       = "files in system text"
+	Attribution       = "attribution line of a coding agent"
 	SystemTurn        = "system turn within the conversation"
 	TurnOrder         = "order of turns"
 	EmptyText         = "empty text"

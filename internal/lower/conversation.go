@@ -17,6 +17,7 @@ type Conversation struct {
 	LeadingSystem bool // system turns before the conversation belong to the system text
 	SystemFiles   bool // files of the system text may be sent in the first user turn
 	SentenceTurn  bool // sentences that settings need are a system turn, not system text
+	Attribution   bool // the line of a coding agent before its system prompt is sent
 
 	JoinUser   Join
 	EmptyTexts bool // a user turn may consist of one empty text

@@ -157,7 +157,7 @@ func (l *lowering) image(p *content.Image, at Path, in site) {
 		}
 		s = l.withType(b, kind)
 	}
-	mark := l.mark(p.Cache, at, in)
+	mark := l.fileMark(p.Cache, at, in)
 	l.resultFile(in, at, ResultImage)
 	l.pushFile(p, s, signature, mark, x)
 }
@@ -191,7 +191,7 @@ func (l *lowering) media(p *content.Media, at Path, in site) {
 		}
 		s = l.withType(b, kind)
 	}
-	mark := l.mark(p.Cache, at, in)
+	mark := l.fileMark(p.Cache, at, in)
 	l.resultFile(in, at, ResultFile)
 	l.pushFile(p, s, signature, mark, x)
 }
@@ -375,8 +375,12 @@ func (l *lowering) document(p *content.Document, at Path, in site) {
 	default:
 		l.documentFile(p, &q, at, in)
 	}
-	if mark != nil && len(l.stack) > before {
-		l.markPart(len(l.stack)-1, mark)
+	switch last := len(l.stack) - 1; {
+	case mark == nil || last < before:
+	case l.t.Marks.TextsOnly && isFile(l.stack[last]):
+		l.lose(CacheMark, at.Member("cache"))
+	default:
+		l.markPart(last, mark)
 	}
 }
 

@@ -117,6 +117,7 @@ func (l *lowering) run() {
 	l.members()
 	l.output()
 	l.lowerConversation()
+	l.markLast(l.atEnd)
 	l.tools()
 	l.choice()
 	l.limit()

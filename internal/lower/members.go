@@ -39,6 +39,8 @@ type ForeignMember struct {
 	// Detail returns the own members of files for the members of x, as a JSON object, or
 	// "" if there are none. It is nil if the member belongs to SamplingRules.Members.
 	Detail func(x *content.Extra) string
+
+	Mark bool // the member asks for a cache mark at the end of the conversation
 }
 
 // members lowers headers and the members of the request that have no field.
@@ -170,6 +172,8 @@ func (l *lowering) foreignMembers(x *content.Extra) {
 			l.refuse(content.CodeUnsupported, at, r.Reason)
 		case i < 0:
 			l.lose(r, at)
+		case l.t.Members.Foreign[i].Mark:
+			l.atEnd = newLastMark(x, tail, r, at)
 		case l.t.Members.Foreign[i].Detail == nil:
 			l.pending = append(l.pending, Loss{Rule: r, Path: at})
 		default:

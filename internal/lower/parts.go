@@ -33,10 +33,15 @@ func (t *Target) hasVendorPart(in site) bool {
 	return t.Own.Vendor && (in == inAssistant || !t.Own.VendorAssistant)
 }
 
-// Marks says where cache marks may be. Tools have their own field.
+// Marks says where cache marks may be. Tools and tool results have their own fields.
 type Marks struct {
 	System, User, Assistant bool // on parts there
-	Times                   bool // with a lifetime and other members
+	TextsOnly               bool // but not on files
+	AnyTime                 bool // with any lifetime and other members
+
+	// Times maps lifetimes to those of the server: its own to themselves, others to the
+	// next longer one. Others are not sent, and the server's default applies.
+	Times map[string]string
 }
 
 // acceptsMark reports whether a part may have a cache mark.
@@ -54,21 +59,37 @@ func (t *Target) acceptsMark(in site) bool {
 
 // mark returns the cache mark to send for a part.
 func (l *lowering) mark(c *content.Cache, at Path, in site) *content.Cache {
-	switch {
-	case c == nil:
+	if c == nil {
 		return nil
-	case !l.t.acceptsMark(in):
+	}
+	if !l.t.acceptsMark(in) {
 		l.lose(CacheMark, at.Member("cache"))
 		return nil
-	case (c.TTL != "" || c.Extra != nil) && !l.t.Marks.Times:
-		l.lose(CacheTime, at.Member("cache"))
-		return plainMark
 	}
-	return c
+	return l.lifetime(c, at.Member("cache"))
 }
 
-// plainMark is a cache mark without a lifetime.
-var plainMark = new(content.Cache)
+// lifetime returns a cache mark at a path with a lifetime that the target accepts.
+func (l *lowering) lifetime(c *content.Cache, at Path) *content.Cache {
+	if l.t.Marks.AnyTime || c.TTL == "" && c.Extra == nil {
+		return c
+	}
+	ttl := l.t.Marks.Times[c.TTL]
+	if ttl == c.TTL && c.Extra == nil {
+		return c
+	}
+	l.lose(CacheTime, at)
+	return &content.Cache{TTL: ttl}
+}
+
+// fileMark is mark for a file.
+func (l *lowering) fileMark(c *content.Cache, at Path, in site) *content.Cache {
+	if c != nil && l.t.Marks.TextsOnly {
+		l.lose(CacheMark, at.Member("cache"))
+		return nil
+	}
+	return l.mark(c, at, in)
+}
 
 // signature returns the signature to send. own reports whether the part may have one of
 // the target's format.
@@ -201,6 +222,20 @@ func (l *lowering) text(p *content.Text, at Path, in site) {
 		Extra:     l.extra(p.Extra, at, l.t.Own.Members, foreign.Part),
 		Signature: l.signature(p.Signature, at, l.signs(in) && l.carriedState(p) == ""),
 		Citations: l.citations(p.Citations, at),
+	}
+	if in == inSystem && !l.t.Conversation.Attribution {
+		if rest, found := CutAttribution(p.Text); found {
+			l.lose(Attribution, at)
+			if rest == "" {
+				if p.Cache != nil {
+					l.lose(EmptyMark, at.Member("cache"))
+				}
+				return
+			}
+			cut := *p
+			cut.Text, q.Text = rest, rest
+			p = &cut
+		}
 	}
 	if l.t.Conversation.NoBlanks && (in != inDocument || p.Text == "") && strings.TrimSpace(p.Text) == "" {
 		l.blank(p, at)

@@ -353,15 +353,19 @@ func (l *lowering) joinTexts(start int, at Path) {
 		return
 	}
 	texts := make([]string, len(list))
+	var mark *content.Cache
 	for i, p := range list {
 		t, ok := p.(*content.Text)
 		if !ok {
 			return // with files, the server accepts a list
 		}
 		texts[i] = t.Text
+		if t.Cache != nil {
+			mark = t.Cache
+		}
 	}
 	l.lose(ResultParts, at)
-	l.stack = append(l.stack[:start], &content.Text{Text: strings.Join(texts, "\n\n")})
+	l.stack = append(l.stack[:start], &content.Text{Text: strings.Join(texts, "\n\n"), Cache: mark})
 }
 
 // textFirst joins the texts of a result and puts them before its files.

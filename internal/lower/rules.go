@@ -21,6 +21,7 @@ func dropped(feature, reason string) *loss.Rule {
 var (
 	SystemFile      = dropped(loss.SystemFiles, "system text can contain text only; the part was dropped")
 	SystemFileMoved = degraded(loss.SystemFiles, "system text can contain text only; the file was sent in the first user turn")
+	Attribution     = hint(loss.Attribution, "the line that identifies a coding agent's request to its own vendor was omitted; it differs between sessions and requests, and the server could not cache what follows")
 	SystemTurn      = degraded(loss.SystemTurn, "the server does not accept system text at this place; it was sent as the user's, and the model may give it less weight")
 	LeadingTurn     = hint(loss.SystemTurn, "the system turn before the conversation was sent as system text")
 	TurnsJoined     = hint(loss.TurnOrder, "consecutive turns of one role were joined, because they have tool calls, results or thinking")
@@ -40,7 +41,7 @@ var (
 	TextCitations = hint(loss.TextCitations, "the server has no citations of this kind in earlier responses; they were omitted")
 	Signature     = hint(loss.Signature, "only the vendor that made a signature can use it; it was omitted")
 	CacheMark     = hint(loss.CacheMarks, "the server accepts no cache mark at this place; the mark was omitted, and the server decides what it caches")
-	CacheTime     = hint(loss.CacheMarks, "the server has no lifetimes of cache marks; its default applies")
+	CacheTime     = hint(loss.CacheMarks, "the server does not have this lifetime of a cache mark; the next longer one was sent, or its default applies")
 	OwnMembers    = hint(loss.Members, "the server rejects extra members at this place; they were omitted")
 	VendorPart    = dropped(loss.VendorPart, "only another vendor can read this part; it was dropped")
 	UnknownPart   = dropped(loss.UnknownPart, "the server does not have this kind of part; it was dropped")

@@ -14,5 +14,6 @@ type settings struct {
 	replaced      bool     // there are replacements that follow all other tools
 	free          []string // names of the built-in tools that the client's choice of tools does not limit
 	thinks        bool     // the model may think
+	atEnd         lastMark // the cache mark that the request asks for
 	pending       []Loss   // of foreign members that are sent if the model accepts settings of sampling
 }

@@ -21,6 +21,7 @@ type Client struct {
 	place         string // the resource name of the project and location at Google Cloud, with a slash, or ""
 	cloud         bool   // all models are those of Google Cloud
 	closedSchemas bool
+	attribution   bool // of a coding agent is sent
 	outputLimits  adapter.OutputLimits
 	targets       lower.Cache[targetKey]
 }

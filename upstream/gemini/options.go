@@ -67,6 +67,12 @@ type Options struct {
 	// servers without "parametersJsonSchema". More of a schema is dropped then.
 	ClosedSchemas bool
 
+	// KeepAttribution keeps the line "x-anthropic-billing-header: …" with which Claude
+	// Code begins its system prompt. By default it is omitted and reported as a hint: it
+	// differs between sessions and requests, so the vendor could not cache what follows.
+	// Requests of this format are sent with it.
+	KeepAttribution bool
+
 	// OutputLimits adds to and overrides the known maximum output tokens of models.
 	// A key is a model name, or a prefix that ends before a "-", ".", ":" or "@";
 	// the longest match counts. 0 means no limit. A higher limit of a request is
@@ -125,5 +131,5 @@ func New(opts *Options) (*Client, error) {
 	if o.Project != "" {
 		place = "projects/" + o.Project + "/locations/" + o.Location + "/"
 	}
-	return &Client{client: server, place: place, cloud: cloud, closedSchemas: o.ClosedSchemas, outputLimits: limits}, nil
+	return &Client{client: server, place: place, cloud: cloud, closedSchemas: o.ClosedSchemas, attribution: o.KeepAttribution, outputLimits: limits}, nil
 }

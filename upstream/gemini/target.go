@@ -26,6 +26,7 @@ func (c *Client) target(model string, vertex, foreign bool) *lower.Target {
 func (c *Client) newTarget(k targetKey) *lower.Target {
 	f, t := k.family, generatecontent.BaseTarget()
 	t.Names = nameRules
+	t.Conversation.Attribution = c.attribution
 	t.Files.Keep, t.Files.Accepts = false, geminifile.IsMediaType
 	t.Results.Files = f.isSince(3)
 	if !f.isBefore(3, 0) {

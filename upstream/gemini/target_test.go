@@ -189,6 +189,26 @@ func TestTargetLosses(t *testing.T) {
 	}
 }
 
+// TestKeepAttribution checks the line of a coding agent before its system prompt.
+func TestKeepAttribution(t *testing.T) {
+	line := &content.Text{Text: "x-anthropic-billing-header: cc_version=2.1.197.90a; cc_entrypoint=cli;"}
+	n := &upstream.Request{Model: "gemini-3-pro-preview", System: []content.Part{line}, Turns: []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "q"}}}}}
+	for _, keep := range []bool{false, true} {
+		c, err := New(&Options{KeepAttribution: keep})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, losses := []content.Part(nil), []content.Loss{lower.Attribution.At("system.0")}
+		if keep {
+			want, losses = n.System, nil
+		}
+		p := c.plan(n)
+		if diff := cmp.Diff(want, p.Request.System) + cmp.Diff(losses, p.Losses); diff != "" {
+			t.Errorf("keep %v (-want +got):\n%s", keep, diff)
+		}
+	}
+}
+
 // someTargets returns targets of all kinds.
 func someTargets(t testing.TB) []*lower.Target {
 	c, err := New(nil)

@@ -33,11 +33,8 @@ func (c *chatWriter) result(r *content.ToolResult) {
 	c.w.BeginObject()
 	c.member("role", "tool")
 	c.member("tool_call_id", r.ID)
-	text := ""
-	if len(r.Parts) > 0 {
-		text = r.Parts[0].(*content.Text).Text
-	}
-	c.member("content", text)
+	c.w.Name("content")
+	c.resultContent(c, r)
 	c.w.EndObject()
 }
 
@@ -50,14 +47,10 @@ func (c *chatWriter) content(parts []content.Part) {
 	switch {
 	case plain && len(parts) == 1:
 		c.w.String(parts[0].(*content.Text).Text)
-	case plain && !c.target.isOpenAI:
+	case plain && !c.target.isOpenAI && c.target.markMember(ChatFormat) == "": // a list must not become a string when its mark moves on
 		c.joined(parts, "\n\n")
 	default:
-		c.w.BeginArray()
-		for _, p := range parts {
-			c.part(p)
-		}
-		c.w.EndArray()
+		c.list(c, parts)
 	}
 }
 
@@ -107,7 +100,6 @@ func (c *chatWriter) toolCall(p *content.ToolUse) {
 	w.EndObject()
 }
 
-// part writes an element of content.
 func (c *chatWriter) part(p content.Part) {
 	w := c.w
 	w.BeginObject()

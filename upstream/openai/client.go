@@ -29,7 +29,7 @@ func New(opts *Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Client{client{format: ChatFormat, path: chatPath, server: server, isOpenAI: o.isOpenAI(), dialect: o.Dialect, known: servers[o.host()], limits: o.OutputLimits, apiVersion: o.APIVersion, deployments: o.Deployments}}, nil
+	return &Client{o.newClient(ChatFormat, chatPath, server)}, nil
 }
 
 // Generate implements [upstream.Upstream].
@@ -83,13 +83,14 @@ func (c *Client) CountTokens(_ context.Context, req *upstream.Request) (upstream
 type Responses struct{ client }
 
 // NewResponses returns a client for the Responses API. It returns an error as [New]
-// does. It ignores the fields Reasoning, ThinkTags, Thinking, ShortIDs and StrictRoles of Dialect.
+// does. It ignores the fields Reasoning, ThinkTags, Thinking, ShortIDs, StrictRoles and CacheControl of
+// Dialect.
 func NewResponses(opts *Options) (*Responses, error) {
 	o, server, err := opts.newServer(ResponsesFormat, "openai responses")
 	if err != nil {
 		return nil, err
 	}
-	return &Responses{client{format: ResponsesFormat, path: "/responses", server: server, isOpenAI: o.isOpenAI(), dialect: o.Dialect, known: servers[o.host()], limits: o.OutputLimits, apiVersion: o.APIVersion, deployments: o.Deployments}}, nil
+	return &Responses{o.newClient(ResponsesFormat, "/responses", server)}, nil
 }
 
 // Generate implements [upstream.Upstream].
@@ -202,6 +203,17 @@ type client struct {
 
 	refusals refusalMemory
 	targets  lower.Cache[targetKey]
+
+	attribution bool                           // of a coding agent is sent
+	customKey   func(*upstream.Request) string // of prompt caches; nil means the default
+}
+
+// newClient returns the common part of a client. path is that of generation requests.
+func (o *Options) newClient(f content.Format, path string, s *adapter.Client) client {
+	return client{
+		format: f, path: path, server: s, isOpenAI: o.isOpenAI(), dialect: o.Dialect, known: servers[o.host()], limits: o.OutputLimits,
+		attribution: o.KeepAttribution, customKey: o.CacheKey, apiVersion: o.APIVersion, deployments: o.Deployments,
+	}
 }
 
 const chatPath = "/chat/completions"
@@ -248,7 +260,7 @@ var (
 // EncodeRequest implements [upstream.RequestEncoder].
 func (c *client) EncodeRequest(ctx context.Context, req *upstream.Request) (upstream.EncodedRequest, error) {
 	p := c.plan(req)
-	e := upstream.EncodedRequest{Format: c.format, Model: p.Model, Prompt: cachedChat}
+	e := upstream.EncodedRequest{Format: c.format, Model: p.Model, Prompt: cachedChat, CacheKey: "prompt_cache_key"}
 	if c.format == ResponsesFormat {
 		e.Prompt = cachedResponses
 	}
@@ -383,6 +395,9 @@ func (p *plan) write() *jsonwire.Writer {
 	w := new(jsonwire.Writer)
 	w.Grow(codec.DocumentSize(p.Request.System, p.Request.Turns, p.Request.Tools))
 	base := writer{w: w, req: p.Request, target: &p.target, format: p.client.format}
+	if !p.counting {
+		base.cacheKey = p.client.cacheKey(p.Source)
+	}
 	if p.client.format == ResponsesFormat {
 		c := responsesWriter{writer: base, counting: p.counting}
 		c.write()

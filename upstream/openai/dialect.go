@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/internal/lower"
 )
@@ -97,6 +98,12 @@ type Dialect struct {
 	// images by URL. OpenAI's servers do both.
 	Files, Links bool
 
+	// CacheControl specifies that a compatible server accepts the cache marks of Messages,
+	// as "cache_control" in the texts of all messages. The content of messages with several
+	// texts, and of tool messages, is then a list. It is set for OpenRouter's own host. Chat
+	// Completions only.
+	CacheControl bool
+
 	// DescribeUnreadable replaces each file that the server does not accept with a
 	// sentence that the file cannot be read, and reports the file as dropped. An agent
 	// with a PDF in its history can then continue, and find another way to read the
@@ -142,12 +149,18 @@ type server struct {
 	defaults Dialect // for fields of the caller's Dialect that are not set
 	seed     string  // the member "seed" has this name; "" means its own
 	prefix   bool    // the member "prefix" marks the beginning of a response, which the model continues
+
+	cacheKeys []content.Format // of requests that may have the member prompt_cache_key
 }
 
-// servers are the known servers, by host. Another server needs an entry only.
+// servers are the known servers, by host. Another server needs an entry only. What they do
+// for prompt caches is from their documentation of November 2026.
 var servers = map[string]server{
 	"api.deepseek.com": {defaults: Dialect{Thinking: thinkingObject, Efforts: []string{"none", "low", "high", "max"}}},
-	"api.mistral.ai":   {defaults: Dialect{ShortIDs: true, Efforts: []string{"none", "high"}}, seed: "random_seed", prefix: true},
+	"api.mistral.ai": {defaults: Dialect{ShortIDs: true, Efforts: []string{"none", "high"}}, seed: "random_seed", prefix: true,
+		cacheKeys: []content.Format{ChatFormat}},
+	"api.x.ai":      {cacheKeys: []content.Format{ResponsesFormat}},
+	"openrouter.ai": {defaults: Dialect{CacheControl: true}},
 }
 
 // setDefaults sets the options that the caller has not set.
@@ -159,6 +172,7 @@ func (d *Dialect) setDefaults(own *Dialect) {
 		d.Efforts = own.Efforts
 	}
 	d.ShortIDs = d.ShortIDs || own.ShortIDs
+	d.CacheControl = d.CacheControl || own.CacheControl
 }
 
 // A family holds the rules of one family of OpenAI's models, found by the model name.

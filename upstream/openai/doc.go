@@ -21,6 +21,14 @@
 // names the part. For a message that was empty from the start, a placeholder
 // sentence is sent.
 //
+// # Prompt caches
+//
+// The encoding of a conversation's beginning does not change as the conversation grows. To
+// OpenAI, Azure and some other servers the client sends a key of the conversation: see
+// Options.CacheKey. Cache marks become the breakpoints of GPT-5.6 and later, and on servers
+// that accept it, cache_control: see Dialect.CacheControl. The line that Claude Code puts
+// before its system prompt is omitted: see Options.KeepAttribution.
+//
 // # Compatible servers
 //
 // A server is treated as compatible if its host is neither OpenAI's nor Azure's. The
@@ -28,8 +36,8 @@
 // their older names. The client detects how a server responds: where it puts thinking,
 // how it numbers and names tool calls, whether and where it reports usage, and how it
 // ends a response. [Dialect] configures the rest: how to turn thinking on and off,
-// which files the models read, and how to treat other files. The rules of DeepSeek's
-// and Mistral's own hosts are built in.
+// which files the models read, and how to treat other files. The rules of DeepSeek's,
+// Mistral's, xAI's and OpenRouter's own hosts are built in.
 //
 // If a server rejects a member by name, with status 400 or 422, the client sends the
 // request again without it or with an equivalent. It does so before the response

@@ -16,6 +16,8 @@ type writer struct {
 	format content.Format
 	sent   field // optional fields in the document
 	texts  []string
+
+	cacheKey string // of the conversation
 }
 
 // member writes a member with a string value.
@@ -42,6 +44,9 @@ type form interface {
 	// content writes the content of a message, as a string if possible: all servers accept
 	// strings.
 	content(parts []content.Part)
+
+	// part writes an element of content.
+	part(p content.Part)
 }
 
 // turns writes the turns. A user turn begins with the results of tool calls.
@@ -78,6 +83,28 @@ func (c *writer) message(f form, role string, parts []content.Part) {
 	c.w.Name("content")
 	f.content(parts)
 	c.w.EndObject()
+}
+
+// resultContent writes the content of a tool result. If results can have cache marks, it is
+// a list even without one: clients move their marks, and what is cached must stay the same.
+func (c *writer) resultContent(f form, r *content.ToolResult) {
+	switch {
+	case len(r.Parts) == 0:
+		c.w.String("")
+	case c.target.markMember(c.format) != "":
+		c.list(f, r.Parts)
+	default:
+		f.content(r.Parts)
+	}
+}
+
+// list writes content as a list.
+func (c *writer) list(f form, parts []content.Part) {
+	c.w.BeginArray()
+	for _, p := range parts {
+		f.part(p)
+	}
+	c.w.EndArray()
 }
 
 // systemRole returns the role of system text.
@@ -124,10 +151,23 @@ func (c *writer) fileURL(s content.Source) {
 
 // cacheMark writes a cache mark, if there is one.
 func (c *writer) cacheMark(m *content.Cache) {
-	if m != nil {
-		c.w.Name("prompt_cache_breakpoint")
-		c.w.Raw(`{"mode":"explicit"}`)
+	if m == nil {
+		return
 	}
+	c.sent |= fieldCacheMark
+	name := c.target.markMember(c.format)
+	c.w.Name(name)
+	c.w.BeginObject()
+	if name == breakpoint {
+		c.member("mode", "explicit")
+	} else {
+		c.member("type", "ephemeral")
+	}
+	if m.TTL != "" {
+		c.sent |= fieldCacheTime
+		c.member("ttl", m.TTL)
+	}
+	c.w.EndObject()
 }
 
 // noObfuscation turns off the padding of stream events. Padding makes equal events
@@ -158,11 +198,15 @@ func (c *writer) int(name string, v *int64, f field) {
 	}
 }
 
-// identity writes the user id and the service tier.
+// identity writes the user id, the key of the prompt cache and the service tier.
 func (c *writer) identity() {
 	if id := c.req.UserID; id != "" {
 		c.sent |= fieldUser
 		c.member("safety_identifier", id)
+	}
+	if own, _ := c.req.Extra.Get(cacheKeyName); own == "" && c.cacheKey != "" && !c.target.refusals.has(fieldCacheKey) {
+		c.sent |= fieldCacheKey
+		c.member(cacheKeyName, c.cacheKey)
 	}
 	if tier := c.req.ServiceTier; tier != "" {
 		c.member("service_tier", tier)

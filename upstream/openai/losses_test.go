@@ -253,7 +253,7 @@ var chatResponseLosses = map[*loss.Rule]string{
 
 func (x *lossCase) plan(t *testing.T) *plan {
 	t.Helper()
-	o := Options{Dialect: x.dialect}
+	o := Options{Dialect: x.dialect, CacheKey: noKey}
 	if x.compatible {
 		o.BaseURL = "http://localhost/v1"
 	}
@@ -273,6 +273,9 @@ func (x *lossCase) plan(t *testing.T) *plan {
 	x.change(r)
 	return c.plan(r)
 }
+
+// noKey is an Options.CacheKey for tests of other members.
+func noKey(*upstream.Request) string { return "" }
 
 // chatRules returns the rules of all losses in Chat Completions: those of the rows and of
 // responses.
@@ -362,7 +365,7 @@ func newPlan(t testing.TB, n *upstream.Request, kind ServerKind, refused field) 
 // newPlanWith is newPlan with any dialect.
 func newPlanWith(t testing.TB, n *upstream.Request, dialect Dialect, refused field) *plan {
 	t.Helper()
-	c, err := NewResponses(&Options{BaseURL: "http://localhost:1/v1", Dialect: dialect})
+	c, err := NewResponses(&Options{BaseURL: "http://localhost:1/v1", Dialect: dialect, CacheKey: noKey})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -77,6 +77,22 @@ type Options struct {
 	// most servers.
 	Dialect Dialect
 
+	// CacheKey returns the key of a request's conversation in the prompt cache of the
+	// server, which is sent as prompt_cache_key. All requests of a conversation should have
+	// the same key. A key of more than 64 bytes is sent as a digest; "" sends none. CacheKey
+	// must be safe for concurrent use. A key in the Extra of a request takes precedence.
+	//
+	// Nil means a digest of the session in the user id, as Claude Code sends it, or else
+	// of the texts of the system and the first user turn. It is sent to OpenAI's and Azure's
+	// servers, to Mistral's and, in the Responses API, to xAI's. Other servers get only
+	// the keys of CacheKey.
+	CacheKey func(*upstream.Request) string
+
+	// KeepAttribution keeps the line "x-anthropic-billing-header: …" with which Claude
+	// Code begins its system prompt. By default it is omitted and reported as a hint: it
+	// differs between sessions and requests, so the server could not cache what follows.
+	KeepAttribution bool
+
 	// OutputLimits adds to, and overrides, the built-in limits of output tokens of
 	// OpenAI's models. A key is a model name, or the beginning of one up to a "-", ".",
 	// ":" or "@". The longest matching key applies; 0 means no limit. A higher limit in

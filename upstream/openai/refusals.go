@@ -38,6 +38,9 @@ const (
 	fieldOutputSchema   // of tool results; Responses API only
 	fieldObfuscation    // do not turn padding off
 	fieldLogprobs       // Chat Completions only
+	fieldCacheKey
+	fieldCacheMark
+	fieldCacheTime // lifetimes of cache marks
 )
 
 // A fieldName is a name that servers use for a field in errors.
@@ -71,6 +74,10 @@ var chatFieldNames = []fieldName{
 	{"tool_choice", fieldToolChoice},
 	{"top_logprobs", fieldLogprobs},
 	{"logprobs", fieldLogprobs},
+	{"prompt_cache_key", fieldCacheKey},
+	{"ttl", fieldCacheTime},
+	{"prompt_cache_breakpoint", fieldCacheMark},
+	{"cache_control", fieldCacheMark},
 }
 
 // refusals are the members and values that a model rejects.
@@ -219,6 +226,9 @@ var responsesFieldNames = []fieldName{
 	{"json_object", fieldJSONObject},
 	{"include_obfuscation", fieldObfuscation},
 	{"stream_options", fieldObfuscation},
+	{"prompt_cache_key", fieldCacheKey},
+	{"ttl", fieldCacheTime},
+	{"prompt_cache_breakpoint", fieldCacheMark},
 }
 
 // isThinkingUnreadable reports whether the server cannot use the returned thinking: it

@@ -77,6 +77,33 @@ func TestRefusedFields(t *testing.T) {
 	}
 }
 
+// TestRefusedCacheMembers checks that a server without the key and the lifetimes of prompt
+// caches does not get them again, and that cache marks stay.
+func TestRefusedCacheMembers(t *testing.T) {
+	c, seen := rejectingServer(t, openai.Options{Dialect: openai.Dialect{Kind: openai.ServerOpenAI}},
+		[2]string{`"prompt_cache_key"`, `{"error":{"message":"Unrecognized request argument supplied: prompt_cache_key","type":"invalid_request_error","param":null,"code":null}}`},
+		[2]string{`"ttl"`, `{"error":{"message":"Invalid value: '12h'. Supported values are: '30m'.","type":"invalid_request_error","param":"messages[0].content[0].prompt_cache_breakpoint.ttl","code":"invalid_value"}}`},
+	)
+	req := simpleRequest("gpt-5.6", "q")
+	req.System = []content.Part{&content.Text{Text: "s", Cache: &content.Cache{TTL: "1h"}}}
+	for round, want := range []int{3, 4} {
+		reply, err := upstream.Collect(t.Context(), c, req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(*seen) != want || len(reply.Losses) != 1 || reply.Losses[0].Path != "system.0.cache" {
+			t.Errorf("round %d: %d requests, losses %v; want %d and one of the lifetime", round, len(*seen), reply.Losses, want)
+		}
+	}
+	if !strings.Contains((*seen)[0], `"prompt_cache_breakpoint":{"mode":"explicit","ttl":"12h"}`) {
+		t.Errorf("sent first: %s", (*seen)[0])
+	}
+	const last = `{"model":"gpt-5.6","messages":[{"role":"developer","content":[{"type":"text","text":"s","prompt_cache_breakpoint":{"mode":"explicit"}}]},{"role":"user","content":"q"}]}`
+	if got := (*seen)[3]; got != last {
+		t.Errorf("sent %s, want %s", got, last)
+	}
+}
+
 // A countingResolver counts how often it loads a file.
 type countingResolver struct{ loads int }
 

@@ -44,6 +44,9 @@ var chatRefused = map[field]refusedCase{
 	fieldLogprobs: {"extra.generationConfig.responseLogprobs", Dialect{}, func(r *upstream.Request) {
 		r.Extra = &content.Extra{Format: "generatecontent", JSON: `{"generationConfig":{"responseLogprobs":true}}`}
 	}},
+	fieldCacheKey:  {"", Dialect{Kind: ServerOpenAI}, func(*upstream.Request) {}},
+	fieldCacheMark: {"system.0.cache", Dialect{CacheControl: true}, withSystemMark("")},
+	fieldCacheTime: {"system.0.cache", Dialect{CacheControl: true}, withSystemMark("1h")},
 	fieldDescription: {"tools.0.description", Dialect{}, withTool(content.Tool{
 		Name: "f", Input: plainTool.Input, Description: strings.Repeat("x", maxDescription+1)})},
 	fieldDeveloper:      {"", Dialect{Kind: ServerOpenAI}, func(r *upstream.Request) { r.Model, r.System = "gpt-5", partsOf(textOf("s")) }},
@@ -53,6 +56,13 @@ var chatRefused = map[field]refusedCase{
 	fieldJSONObject: {"", Dialect{}, func(r *upstream.Request) {
 		r.Output.MediaType, r.Turns[0].Parts = jsonType, partsOf(textOf("JSON!"))
 	}},
+}
+
+// withSystemMark returns a change that adds a system text with a cache mark.
+func withSystemMark(ttl string) func(*upstream.Request) {
+	return func(r *upstream.Request) {
+		r.System = partsOf(&content.Text{Text: "s", Cache: &content.Cache{TTL: ttl}})
+	}
 }
 
 // responsesRefused has a case for each field of responses.
@@ -65,6 +75,15 @@ var responsesRefused = map[field]refusedCase{
 	fieldObfuscation: chatRefused[fieldObfuscation],
 	fieldDeveloper: {"", Dialect{Kind: ServerOpenAI}, func(r *upstream.Request) {
 		r.Model, r.Turns = "gpt-5", append(r.Turns, turnOf(content.RoleSystem, textOf("s")))
+	}},
+	fieldCacheKey: chatRefused[fieldCacheKey],
+	fieldCacheMark: {"system.0.cache", Dialect{Kind: ServerOpenAI}, func(r *upstream.Request) {
+		r.Model = "gpt-5.6"
+		withSystemMark("")(r)
+	}},
+	fieldCacheTime: {"system.0.cache", Dialect{Kind: ServerOpenAI}, func(r *upstream.Request) {
+		r.Model = "gpt-5.6"
+		withSystemMark("12h")(r)
 	}},
 	fieldReasoning:    {"thinking", Dialect{}, func(*upstream.Request) {}},
 	fieldSummary:      {"thinking.display", Dialect{}, thinkingOf(upstream.Thinking{Effort: "low", Display: "summarized"})},

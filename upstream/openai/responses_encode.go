@@ -44,11 +44,7 @@ func (c *responsesWriter) result(r *content.ToolResult) {
 	c.member("type", "function_call_output")
 	c.member("call_id", r.ID)
 	c.w.Name("output")
-	if len(r.Parts) == 0 {
-		c.w.String("")
-	} else {
-		c.content(r.Parts)
-	}
+	c.resultContent(c, r)
 	c.w.EndObject()
 }
 
@@ -57,14 +53,9 @@ func (c *responsesWriter) content(parts []content.Part) {
 		c.w.String(t.Text)
 		return
 	}
-	c.w.BeginArray()
-	for _, p := range parts {
-		c.part(p)
-	}
-	c.w.EndArray()
+	c.list(c, parts)
 }
 
-// part writes an element of content.
 func (c *responsesWriter) part(p content.Part) {
 	w := c.w
 	w.BeginObject()

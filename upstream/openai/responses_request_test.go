@@ -157,6 +157,7 @@ func TestResponsesParts(t *testing.T) {
 	output := func(s string) string {
 		return `{"type":"function_call_output","call_id":"c1","output":` + s + `}`
 	}
+	text := func(s string) string { return output(`[{"type":"input_text","text":` + s + `}]`) }
 	tests := []struct {
 		name  string
 		parts []content.Part
@@ -171,18 +172,18 @@ func TestResponsesParts(t *testing.T) {
 		{"file by id", partsOf(&content.Document{Source: &content.File{ID: "file-1"}}), `{"role":"user","content":[{"type":"input_file","file_id":"file-1"}]}`},
 		{"text file", partsOf(&content.Document{Title: "T", Context: "C", Source: &content.Base64{MediaType: "text/plain", Data: "aGk="}}),
 			`{"role":"user","content":[{"type":"input_text","text":"Document: T\nAbout the document: C"},{"type":"input_text","text":"hi"}]}`},
-		{"result", result(textOf("r")), output(`"r"`)},
+		{"result", result(textOf("r")), text(`"r"`)},
 		{"result of texts", result(textOf("r"), textOf("s")), output(`[{"type":"input_text","text":"r"},{"type":"input_text","text":"s"}]`)},
 		{"result with image", result(textOf("r"), png), output(`[{"type":"input_text","text":"r"},` + image + `]`)},
 		{"result with file", result(&content.Document{Source: pdf}), output(`[{"type":"input_file","filename":"document.pdf","file_data":"data:application/pdf;base64,JVBERi0xLjQK"}]`)},
 		{"empty result", result(), output(`""`)},
-		{"object", partsOf(&content.ToolResult{ID: "c1", Object: `{"x":1}`, Parts: partsOf(textOf(`1`))}), output(`"{\"x\":1}"`)},
-		{"failed tool call", partsOf(&content.ToolResult{ID: "c1", Error: true, Parts: partsOf(textOf("r"))}), output(`"Error: r"`)},
+		{"object", partsOf(&content.ToolResult{ID: "c1", Object: `{"x":1}`, Parts: partsOf(textOf(`1`))}), text(`"{\"x\":1}"`)},
+		{"failed tool call", partsOf(&content.ToolResult{ID: "c1", Error: true, Parts: partsOf(textOf("r"))}), text(`"Error: r"`)},
 		{"failed tool call with image", partsOf(&content.ToolResult{ID: "c1", Error: true, Parts: partsOf(png)}), output(`[{"type":"input_text","text":"Error"},` + image + `]`)},
 		{"result without a call", partsOf(textOf("x"), resultOf("gone", textOf("r"))),
 			`{"role":"user","content":[{"type":"input_text","text":"x"},{"type":"input_text","text":"Result of a tool:"},{"type":"input_text","text":"r"}]}`},
 		{"text, result and text", append(append(partsOf(textOf("x")), result(textOf("r"))...), textOf("y")),
-			output(`"r"`) + `,{"role":"user","content":[{"type":"input_text","text":"x"},{"type":"input_text","text":"y"}]}`},
+			text(`"r"`) + `,{"role":"user","content":[{"type":"input_text","text":"x"},{"type":"input_text","text":"y"}]}`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -191,7 +192,7 @@ func TestResponsesParts(t *testing.T) {
 			n.Turns[2].Parts = tt.parts
 			want := tt.want
 			if !strings.Contains(want, "function_call_output") {
-				want = output(`"There is no result of this call."`) + `,` + want
+				want = text(`"There is no result of this call."`) + `,` + want
 			}
 			want = `[` + itemA + `,{"type":"function_call","call_id":"c1","name":"f","arguments":"{}"},` + want + `]`
 			if diff := cmp.Diff(want, inputOf(t, n, ServerOpenAI)); diff != "" {
@@ -206,7 +207,7 @@ func TestResponsesCarried(t *testing.T) {
 	const (
 		think2 = `{"type":"reasoning","id":"rs_2","summary":[],"encrypted_content":"y"}`
 		search = `{"id":"ws_1","type":"web_search_call","status":"completed","action":{"type":"search"}}`
-		callC  = `{"type":"function_call","call_id":"c1","name":"f","arguments":"{}"},{"type":"function_call_output","call_id":"c1","output":"There is no result of this call."}`
+		callC  = `{"type":"function_call","call_id":"c1","name":"f","arguments":"{}"},{"type":"function_call_output","call_id":"c1","output":[{"type":"input_text","text":"There is no result of this call."}]}`
 	)
 	assistantItem := func(s string) string { return `{"type":"message","role":"assistant","content":"` + s + `"}` }
 	join := func(list ...envelope.State) content.Signature { return itemSignature(envelope.EncodeThinking(list)) }

@@ -440,7 +440,7 @@ func TestResponsesAssistantFiles(t *testing.T) {
 		imageB = `{"role":"user","content":[{"type":"input_image","image_url":"data:image/png;base64,iVBORw0KGgo="},{"type":"input_text","text":"b"}]}`
 		xItem  = `{"type":"message","role":"assistant","content":"x"}`
 		call   = `{"type":"function_call","call_id":"c1","name":"f","arguments":"{}"}`
-		result = `{"type":"function_call_output","call_id":"c1","output":"r"}`
+		result = `{"type":"function_call_output","call_id":"c1","output":[{"type":"input_text","text":"r"}]}`
 	)
 	b := textOf("b")
 	for _, tt := range []struct {

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -17,12 +18,13 @@ import (
 
 // A target is the model and server for which a request is encoded.
 type target struct {
-	isOpenAI  bool
-	family    family
-	dialect   Dialect
-	known     server
-	refusals  refusals
-	maxTokens int64 // of a response; 0 means no known limit
+	isOpenAI    bool
+	family      family
+	dialect     Dialect
+	known       server
+	refusals    refusals
+	maxTokens   int64 // of a response; 0 means no known limit
+	attribution bool  // of a coding agent is sent
 }
 
 // efforts returns the efforts that the model supports, as far as they are known.
@@ -59,7 +61,7 @@ func (t *target) neverThinks() bool { return t.family.known && t.family.defaultE
 
 // target returns the target for a model, and for the server's name of it.
 func (c *client) target(model, deployment string) target {
-	t := target{isOpenAI: c.isOpenAI, family: familyOf(model), dialect: c.dialect, known: c.known, refusals: c.refusals.get(deployment), maxTokens: c.maxTokens(model)}
+	t := target{isOpenAI: c.isOpenAI, family: familyOf(model), dialect: c.dialect, known: c.known, refusals: c.refusals.get(deployment), maxTokens: c.maxTokens(model), attribution: c.attribution}
 	if c.format == ResponsesFormat {
 		t.family = responsesFamilyOf(model)
 	}
@@ -82,6 +84,9 @@ func (t target) lowerTarget(f content.Format) *lower.Target {
 	}
 	if t.isOpenAI {
 		x.Members.Foreign = foreignMembersOpenAI
+	}
+	if t.markMember(f) != "" {
+		x.Members.Foreign = append(slices.Clip(x.Members.Foreign), lower.ForeignMember{Name: cacheControl, Mark: true})
 	}
 	if f == ResponsesFormat {
 		t.setResponses(x)
@@ -319,12 +324,55 @@ func (t *target) systemTurns() lower.SystemTurns {
 	return lower.SystemNowhere
 }
 
+// The members of cache marks.
+const (
+	breakpoint   = "prompt_cache_breakpoint" // of OpenAI
+	cacheControl = "cache_control"           // as in Messages
+)
+
+// markMember returns the member of parts that is a cache mark, or "" if there is none.
+func (t *target) markMember(f content.Format) string {
+	switch {
+	case t.refusals.has(fieldCacheMark):
+	case t.isOpenAI && t.family.cacheMarks:
+		return breakpoint
+	case !t.isOpenAI && f == ChatFormat && t.dialect.CacheControl:
+		return cacheControl
+	}
+	return ""
+}
+
+// cacheMarks returns where cache marks may be. OpenAI writes the latest ones of a request
+// into its cache, as many as it allows, and does not reject others.
+func (t *target) cacheMarks(f content.Format) lower.Marks {
+	m := lower.Marks{System: true, User: true}
+	switch t.markMember(f) {
+	case "":
+		return lower.Marks{}
+	case breakpoint:
+		m.Times = breakpointTimes
+	case cacheControl:
+		m.TextsOnly, m.Times = true, cacheControlTimes
+	}
+	if t.refusals.has(fieldCacheTime) {
+		m.Times = nil
+	}
+	return m
+}
+
+// The lifetimes of cache marks. OpenAI's are the least ones, of which 30m is the default.
+var (
+	breakpointTimes   = map[string]string{"5m": "", "1h": "12h", "30m": "30m", "12h": "12h"}
+	cacheControlTimes = map[string]string{"5m": "5m", "1h": "1h"}
+)
+
 // chatConversation sets what Chat Completions accepts in conversations.
 func (t *target) chatConversation(to *lower.Target) {
-	marks := t.isOpenAI && t.family.cacheMarks
+	marks := t.cacheMarks(ChatFormat)
 	to.Conversation = lower.Conversation{
 		SystemTurns: t.systemTurns(), TextsFirst: true, Prefill: t.known.prefix,
 		AnswerResults: t.dialect.StrictRoles, UserFirst: t.dialect.StrictRoles,
+		Attribution: t.attribution,
 	}
 	to.Files = lower.Files{
 		TextOnly: t.dialect.TextOnly, Note: t.dialect.DescribeUnreadable,
@@ -345,8 +393,8 @@ func (t *target) chatConversation(to *lower.Target) {
 	if t.acceptsFiles() {
 		to.Files.Documents = []string{typePDF}
 	}
-	to.Results = lower.Results{OneText: true}
-	to.Marks = lower.Marks{System: marks, User: marks}
+	to.Results = lower.Results{OneText: true, Marks: marks.User, MarkLast: true}
+	to.Marks = marks
 	to.Thoughts = lower.Thoughts{Carried: true, WithCalls: true, Recall: t.recallChat}
 	if member := t.forcedThinkingMember(); member != "" && member != "-" {
 		if !t.refusals.has(fieldReasoning) {
@@ -418,8 +466,8 @@ func (t *target) detailOf(f content.Format) func(*content.Extra) (string, bool) 
 
 // responsesConversation sets what Responses accepts in conversations.
 func (t *target) responsesConversation(to *lower.Target) {
-	marks := t.isOpenAI && t.family.cacheMarks
-	to.Conversation = lower.Conversation{SystemTurns: t.systemTurns(), MoveFiles: true, SentenceTurn: t.isOpenAI}
+	marks := t.cacheMarks(ResponsesFormat)
+	to.Conversation = lower.Conversation{SystemTurns: t.systemTurns(), MoveFiles: true, SentenceTurn: t.isOpenAI, Attribution: t.attribution}
 	to.Files = lower.Files{
 		TextOnly: t.dialect.TextOnly, Note: t.dialect.DescribeUnreadable,
 		Images: imageTypes, ImageLinks: t.acceptsLinks(), DocumentLinks: t.isOpenAI,
@@ -440,8 +488,8 @@ func (t *target) responsesConversation(to *lower.Target) {
 	case t.acceptsFiles():
 		to.Files.Documents = documentTypes[:1]
 	}
-	to.Results = lower.Results{AsTheyCame: true, OneText: !t.isOpenAI, Files: true, Marks: marks, MarkLast: true}
-	to.Marks = lower.Marks{System: marks, User: marks}
+	to.Results = lower.Results{AsTheyCame: true, OneText: !t.isOpenAI, Files: true, Marks: marks.User, MarkLast: true}
+	to.Marks = marks
 	to.Own = lower.Own{Calls: true, Vendor: true, VendorAssistant: true}
 	to.Thoughts = lower.Thoughts{
 		Carried: true, Named: true, TextState: true,

@@ -13,6 +13,11 @@ var conversation = []Feature{
 			r.System = []content.Part{hello, audio(base64("audio/wav", wavData))}
 		}},
 	}},
+	{Name: loss.Attribution, From: m, Cases: []Case{
+		{Set: func(r *upstream.Request) {
+			r.System = []content.Part{text("x-anthropic-billing-header: cc_version=2.1.197.90a; cc_entrypoint=cli; cch=71fea;"), hello}
+		}},
+	}},
 	{Name: loss.SystemTurn, From: m, Cases: []Case{
 		{Set: turns(user(hello), system(hello), assistant(hello), user(hello))},
 		{Unlisted: true, Set: turns(system(hello), user(hello))},
@@ -49,6 +54,7 @@ var conversation = []Feature{
 	{Name: loss.CacheMarks, From: m, Cases: []Case{
 		{Set: parts(&content.Text{Text: "a", Cache: &content.Cache{}})},
 		{When: "by GPT-5.6 and later", To: []Server{OpenAIChat, Responses}, Model: "gpt-5.6-sol", Set: parts(&content.Text{Text: "a", Cache: &content.Cache{}})},
+		{When: "by OpenRouter's server", To: []Server{OtherChat}, Host: openRouter, Set: parts(&content.Text{Text: "a", Cache: &content.Cache{}})},
 		{Unlisted: true, To: []Server{OpenAIChat, Responses}, Model: "gpt-5.6-sol", Set: parts(&content.Text{Text: "a", Cache: &content.Cache{TTL: "1h"}})},
 		{Unlisted: true, Set: declared(content.Tool{Name: "f", Input: content.Schema{JSON: simpleSchema}, Cache: &content.Cache{}})},
 		{Unlisted: true, Set: parts(&content.Text{Cache: &content.Cache{}})},

@@ -21,8 +21,9 @@ var (
 
 // Hosts of [OtherChat] with rules of their own.
 const (
-	mistral  = "https://api.mistral.ai/v1"
-	deepSeek = "https://api.deepseek.com/v1"
+	mistral    = "https://api.mistral.ai/v1"
+	openRouter = "https://openrouter.ai/api/v1"
+	deepSeek   = "https://api.deepseek.com/v1"
 )
 
 const wordType = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"

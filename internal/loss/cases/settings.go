@@ -164,7 +164,12 @@ func beta(name string) change {
 }
 
 var foreignMembers = []Feature{
-	member(m, "`speed`, `diagnostics`, `cache_control`", `{"speed":"fast"}`),
+	member(m, "`speed`, `diagnostics`", `{"speed":"fast"}`),
+	{Name: loss.Members, Row: "`cache_control`", From: m, Cases: []Case{
+		{Set: members(m, `{"cache_control":{"type":"ephemeral"}}`)},
+		{When: "by GPT-5.6 and later", To: []Server{OpenAIChat, Responses}, Model: "gpt-5.6-sol", Set: members(m, `{"cache_control":{"type":"ephemeral"}}`)},
+		{When: "by OpenRouter's server", To: []Server{OtherChat}, Host: openRouter, Set: members(m, `{"cache_control":{"type":"ephemeral"}}`)},
+	}},
 	member(m, "`inference_geo`", `{"inference_geo":"eu"}`),
 	member(m, "`container`, `mcp_servers`, `compaction`", `{"container":"c"}`),
 	{Name: loss.Members, Row: "`context_management`", From: m, Cases: []Case{

@@ -36,7 +36,8 @@ func choose[T any](c *choices, list ...T) T { return list[c.below(len(list))] }
 var wireFormats = []content.Format{"", messages.Format, generatecontent.Format, "openai-chat", "openai-responses", "other", ""}
 
 func (c *choices) text() string {
-	return choose(c, "A text.", "", " ", "\n", "naïve ✓", "<think>a</think>b", strings.Repeat("long ", 300))
+	return choose(c, "A text.", "", " ", "\n", "naïve ✓", "<think>a</think>b", strings.Repeat("long ", 300),
+		"x-anthropic-billing-header: cc_version=2.1;", "x-anthropic-billing-header: cc_version=2.1;\n\nA text.")
 }
 
 func (c *choices) signature() content.Signature {

@@ -1,0 +1,150 @@
+package openai
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/upstream"
+)
+
+// keySent returns the key that a client sends.
+func keySent(t *testing.T, o Options, n *upstream.Request) string {
+	t.Helper()
+	chat, err := New(&o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := NewResponses(&o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := gjson.Get(documentOf(t, chat.plan(n)), cacheKeyName).Str
+	if k := gjson.Get(documentOf(t, r.plan(n)), cacheKeyName).Str; k != key {
+		t.Errorf("Chat Completions gets the key %q, Responses %q", key, k)
+	}
+	return key
+}
+
+// TestConversationKey checks which requests have the same key.
+func TestConversationKey(t *testing.T) {
+	base := func() *upstream.Request {
+		return &upstream.Request{
+			Model:  "gpt-5.2",
+			System: partsOf(textOf("x-anthropic-billing-header: cc_version=2.1.197.90a; cch=00001;"), textOf("You are an agent.")),
+			Turns:  []content.Turn{turnOf(content.RoleUser, textOf("q"), png)},
+		}
+	}
+	const (
+		session = `{"device_id":"d","account_uuid":"a","session_id":"b55682d6-5eea-4793-98bb-f1fe50d518ab"}`
+		earlier = "user_0123_account_4567_session_b55682d6-5eea-4793-98bb-f1fe50d518ab"
+	)
+	of := func(change func(*upstream.Request)) string {
+		n := base()
+		change(n)
+		return keySent(t, Options{}, n)
+	}
+	same := func(*upstream.Request) {}
+	beginning, inSession := of(same), of(func(n *upstream.Request) { n.UserID = session })
+	if len(beginning) != 32 || len(inSession) != 32 || beginning == inSession {
+		t.Errorf("keys %q and %q, want two of 32 digits", beginning, inSession)
+	}
+	for _, tt := range []struct {
+		name   string
+		want   string // "" means another key
+		change func(*upstream.Request)
+	}{
+		{"later turns", beginning, func(n *upstream.Request) {
+			n.Turns = append(n.Turns, turnOf(content.RoleAssistant, textOf("a")), turnOf(content.RoleUser, textOf("more")))
+		}},
+		{"another attribution line", beginning, func(n *upstream.Request) {
+			n.System[0] = textOf("x-anthropic-billing-header: cc_version=2.1.197.90a; cch=00002;")
+		}},
+		{"cache marks", beginning, func(n *upstream.Request) {
+			n.System[1] = &content.Text{Text: "You are an agent.", Cache: new(content.Cache)}
+			n.Turns[0].Parts[0] = &content.Text{Text: "q", Cache: &content.Cache{TTL: "1h"}}
+		}},
+		{"settings", beginning, func(n *upstream.Request) {
+			n.MaxTokens, n.Stream, n.Tools, n.UserID = number[int64](7), true, []content.Tool{plainTool}, "someone"
+		}},
+		{"other system text", "", func(n *upstream.Request) { n.System[1] = textOf("You are a poet.") }},
+		{"other question", "", func(n *upstream.Request) { n.Turns[0].Parts[0] = textOf("p") }},
+		{"other file", beginning, func(n *upstream.Request) {
+			n.ForwardLinks = true
+			n.Turns[0].Parts[1] = &content.Image{Source: &content.URL{URL: "https://a.example/b.png"}}
+		}},
+		{"texts divided in another place", "", func(n *upstream.Request) { n.System = partsOf(textOf("You are"), textOf(" an agent.")) }},
+
+		{"session and other turns", inSession, func(n *upstream.Request) { n.UserID, n.System, n.Turns = session, nil, base().Turns[:1] }},
+		{"session in the earlier form", inSession, func(n *upstream.Request) { n.UserID = earlier }},
+		{"object without a session", beginning, func(n *upstream.Request) { n.UserID = `{"device_id":"d"}` }},
+		{"invalid object", beginning, func(n *upstream.Request) { n.UserID = `{"session_id":"s"` }},
+		{"user id with the word", beginning, func(n *upstream.Request) { n.UserID = "x_session_y" }},
+	} {
+		switch key := of(tt.change); {
+		case tt.want == "" && (key == beginning || key == inSession || key == ""):
+			t.Errorf("%s: the key %q is that of another conversation", tt.name, key)
+		case tt.want != "" && key != tt.want:
+			t.Errorf("%s: got the key %q, want %q", tt.name, key, tt.want)
+		}
+	}
+	if strings.Contains(inSession, "b55682d6") {
+		t.Errorf("the key %q has the session", inSession)
+	}
+}
+
+// TestCacheKeyOption checks keys of the caller.
+func TestCacheKeyOption(t *testing.T) {
+	fixed := func(key string) func(*upstream.Request) string {
+		return func(n *upstream.Request) string { return key + n.UserID }
+	}
+	long := strings.Repeat("k", maxCacheKey+1)
+	own := func(f content.Format, json string) *content.Extra { return &content.Extra{Format: f, JSON: json} }
+	for _, tt := range []struct {
+		name  string
+		o     Options
+		extra *content.Extra
+		want  string // "-" means any key of another value
+	}{
+		{"caller's", Options{CacheKey: fixed("k/")}, nil, "k/u"},
+		{"caller's at another server", Options{BaseURL: "http://localhost/v1", CacheKey: fixed("k/")}, nil, "k/u"},
+		{"none", Options{CacheKey: noKey}, nil, ""},
+		{"long one", Options{CacheKey: fixed(long)}, nil, "-"},
+		{"other server", Options{BaseURL: "http://localhost/v1"}, nil, ""},
+		{"own member", Options{CacheKey: fixed("k/")}, own("", `{"prompt_cache_key":"mine"}`), "mine"},
+		{"no key as own member", Options{}, own("", `{"prompt_cache_key":null}`), ""},
+		{"member of another format", Options{CacheKey: fixed("k/")}, own("messages", `{"prompt_cache_key":"mine"}`), "k/u"},
+	} {
+		n := &upstream.Request{Model: "gpt-5.2", UserID: "u", Turns: []content.Turn{q}, Extra: tt.extra}
+		got := keySent(t, tt.o, n)
+		if tt.want == "-" && (got == "" || len(got) > maxCacheKey) || tt.want != "-" && got != tt.want {
+			t.Errorf("%s: got the key %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestCacheKeyServers checks which formats of other servers have the member.
+func TestCacheKeyServers(t *testing.T) {
+	n := &upstream.Request{Model: "m", Turns: []content.Turn{q}}
+	for base, want := range map[string][2]bool{ // in Chat Completions, in Responses
+		"https://r.openai.azure.com/openai/v1": {true, true},
+		"https://api.mistral.ai/v1":            {true, false},
+		"https://api.x.ai/v1":                  {false, true},
+		"https://api.deepseek.com":             {false, false},
+	} {
+		o := Options{BaseURL: base}
+		chat, err := New(&o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		responses, err := NewResponses(&o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := [2]bool{chat.cacheKey(n) != "", responses.cacheKey(n) != ""}; got != want {
+			t.Errorf("%s: got keys %v, want %v", base, got, want)
+		}
+	}
+}
