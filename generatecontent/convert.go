@@ -61,8 +61,9 @@ func readRequest(body, version string, opts *ValidateOptions) (*Request, error) 
 // WireOf returns the document from which r was parsed if it is a generateContent document
 // and r still represents it. An adapter sends it instead of encoding r, with another value
 // of the member "model" if it has one, and with r.Header. WireOf returns false if r is a
-// copy other than one of [upstream.Request.WithModel], or if a field or part of r has
-// changed. It ignores changes of Model, Stream, Resolver, ForwardLinks and RejectLoss,
+// copy other than one of [upstream.Request.WithModel] and [upstream.Request.WithCache], or
+// if a field or part of r has changed. It ignores changes of Model, Stream, Resolver,
+// ForwardLinks and RejectLoss,
 // which the document does not contain or the adapter replaces. It also ignores the
 // replacement of a part by an equal one, and of a nil list by an empty one.
 //
@@ -81,8 +82,12 @@ func (r *Request) withDocument(header []upstream.HeaderField) (*upstream.Request
 	r.toNeutral(n)
 	turns, changed, losses := decodeState(n.Turns)
 	n.Turns, n.Header = turns, header
-	if !changed && !r.origin.nested {
-		snapshot.Attach(n, r.origin.wire())
+	d := r.origin.wire()
+	d.Parsed = r
+	if changed || r.origin.nested {
+		n.Wire = d.Paths()
+	} else {
+		snapshot.Attach(n, d)
 	}
 	return n, losses
 }

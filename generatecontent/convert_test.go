@@ -225,8 +225,11 @@ func TestDecodeRequestWithoutDocument(t *testing.T) {
 		"nested in a count":           {`{"generateContentRequest":{"contents":[` + ask + `]}}`, &ValidateOptions{Count: true}},
 	} {
 		n, _, err := DecodeRequest([]byte(tt.doc), tt.opts)
-		if err != nil || len(n.Turns) == 0 || n.Wire != nil {
-			t.Errorf("%s: got %+v, %v", name, n, err)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := WireOf(n); ok || len(n.Turns) == 0 {
+			t.Errorf("%s: got %+v", name, n)
 		}
 	}
 }
@@ -692,4 +695,23 @@ var toolMappings = []mapping{
 		lost: []string{"hint choice.mode"}, rules: []*loss.Rule{lower.ChoiceNoTools}},
 	{name: "unknown choice", from: choosing(content.ToolChoice{Mode: "x", Extra: foreignExtra(`{"x":1}`)}, aTool...),
 		want: declaredF, lost: []string{"dropped choice.extra.x", "dropped choice.mode"}, rules: []*loss.Rule{foreign.UnknownLoss, lower.ChoiceUnknown}},
+}
+
+// TestWithCache checks that a cache mark, which the format does not have, keeps the document.
+func TestWithCache(t *testing.T) {
+	const document = `{"contents":[{"role":"user","parts":[{"text":"a"},{"text":"b"}]}]}`
+	n, _, err := DecodeRequest([]byte(document), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	marked, err := n.WithCache(0, 1, &content.Cache{TTL: "1h"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if body, ok := WireOf(marked); !ok || body != document {
+		t.Errorf("the document is %q, %v", body, ok)
+	}
+	if c := marked.Turns[0].Parts[1].(*content.Text).Cache; c == nil || c.TTL != "1h" {
+		t.Errorf("the mark is %+v", c)
+	}
 }

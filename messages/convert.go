@@ -76,8 +76,9 @@ func (r *Request) Upstream() *upstream.Request {
 // WireOf returns the document from which r was parsed if it is a Messages document and
 // r still represents it. An adapter sends it instead of encoding r, with another value of
 // the members "model" and "stream" if needed, and with r.Header. WireOf returns false if
-// r is a copy other than one of [upstream.Request.WithModel], or if a field or part of r
-// has changed. It ignores changes of Model, Stream, Resolver, ForwardLinks and RejectLoss,
+// r is a copy other than one of [upstream.Request.WithModel] and
+// [upstream.Request.WithCache], or if a field or part of r has changed. It ignores changes
+// of Model, Stream, Resolver, ForwardLinks and RejectLoss,
 // which the document does not contain or the adapter replaces. It also ignores the
 // replacement of a part by an equal one, and of a nil list by an empty one.
 //
@@ -101,8 +102,14 @@ func (r *Request) withDocument(header []upstream.HeaderField) (*upstream.Request
 	r.neutral(n)
 	turns, changed, dropped, losses := decodeState(n.Turns)
 	n.Turns, n.Header = turns, header
-	if !changed && !unsigned(turns) && !r.isDense() {
-		snapshot.Attach(n, r.origin.document())
+	if !r.isDense() {
+		d := r.origin.document()
+		d.Parsed = r
+		if changed || unsigned(turns) {
+			n.Wire = d.Paths()
+		} else {
+			snapshot.Attach(n, d)
+		}
 	}
 	return n, placementOf(n, dropped), losses
 }

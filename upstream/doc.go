@@ -54,9 +54,10 @@
 // # Optional methods
 //
 // An Upstream may also count tokens ([TokenCounter]), list its models ([ModelLister]),
-// report losses in advance ([Preflighter]) and report its wire format
-// ([FormatReporter]). Call these methods through [CountTokens], [Models], [Preflight]
-// and [FormatOf], which find them in wrapped upstreams too.
+// report losses in advance ([Preflighter]), encode requests without sending them
+// ([RequestEncoder]) and report its wire format ([FormatReporter]). Call these methods
+// through [CountTokens], [Models], [Preflight], [EncodeRequest] and [FormatOf], which find
+// them in wrapped upstreams too. [CacheBreak] compares encoded requests.
 //
 // # Combining upstreams
 //

@@ -104,9 +104,9 @@ type FailoverOptions struct {
 // If the handler found that a request refers to state at a vendor, only upstreams whose
 // [FormatOf] is the format of that vendor are called.
 //
-// CountTokens calls upstreams in the order until one of them counts. Preflight uses the
-// first one in the order, and FormatOf the first one that may be called. Models returns
-// the list of the first Upstream that has one.
+// CountTokens calls upstreams in the order until one of them counts. Preflight and
+// EncodeRequest use the first one in the order, and FormatOf the first one that may be
+// called. Models returns the list of the first Upstream that has one.
 //
 // Failover panics if list is empty or contains nil, or if FirstContent or Hedge is
 // negative.
@@ -245,6 +245,15 @@ func (f *failover) Preflight(ctx context.Context, r *Request) ([]content.Loss, e
 		return nil, err
 	}
 	return Preflight(ctx, f.list[order[0]], r)
+}
+
+// EncodeRequest encodes the request with the first Upstream of the order.
+func (f *failover) EncodeRequest(ctx context.Context, r *Request) (EncodedRequest, error) {
+	order, err := f.candidates(ctx, r)
+	if err != nil {
+		return EncodedRequest{}, err
+	}
+	return EncodeRequest(ctx, f.list[order[0]], r)
 }
 
 // FormatOf returns the format of the first Upstream that may be called for r, or if

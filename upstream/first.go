@@ -30,8 +30,8 @@ import (
 // set it in the options of the adapter or wrap the Upstream in an Edit that calls
 // [Request.WithModel].
 //
-// CountTokens, Preflight and FormatOf use the Upstream that would be selected. Models
-// returns the list of the first Upstream that has one. First panics if ups is empty or
+// CountTokens, Preflight, EncodeRequest and FormatOf use the Upstream that would be
+// selected. Models returns the list of the first Upstream that has one. First panics if ups is empty or
 // contains nil.
 func First(ups ...Upstream) Upstream {
 	if len(ups) == 0 || slices.Contains(ups, nil) {
@@ -95,6 +95,14 @@ func (f *first) Preflight(ctx context.Context, r *Request) ([]content.Loss, erro
 		return nil, err
 	}
 	return c.losses, c.err
+}
+
+func (f *first) EncodeRequest(ctx context.Context, r *Request) (EncodedRequest, error) {
+	c, err := f.choose(ctx, r)
+	if err != nil {
+		return EncodedRequest{}, err
+	}
+	return EncodeRequest(ctx, c.up, r)
 }
 
 func (f *first) FormatOf(ctx context.Context, r *Request) (content.Format, error) {

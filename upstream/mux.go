@@ -174,6 +174,15 @@ func (m *Mux) Preflight(ctx context.Context, r *Request) ([]content.Loss, error)
 	return Preflight(ctx, up, r)
 }
 
+// EncodeRequest encodes r with the Upstream for r.Model.
+func (m *Mux) EncodeRequest(ctx context.Context, r *Request) (EncodedRequest, error) {
+	up, r, err := m.route(r)
+	if err != nil {
+		return EncodedRequest{}, err
+	}
+	return EncodeRequest(ctx, up, r)
+}
+
 // FormatOf returns the wire format of the Upstream for r.Model.
 func (m *Mux) FormatOf(ctx context.Context, r *Request) (content.Format, error) {
 	up, r, err := m.route(r)

@@ -3,6 +3,7 @@ package upstream
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/polywire/polywire/content"
@@ -13,7 +14,7 @@ import (
 // A Request is a request to a model in neutral form.
 //
 // A Request is read-only. To change one, change a [Request.Clone], or use
-// [Request.WithModel]. If a Request is changed anyway, adapters detect it (see
+// [Request.WithModel] or [Request.WithCache]. If a Request is changed anyway, adapters detect it (see
 // messages.WireOf) and send the changed request.
 //
 // Turns and parts correspond one to one to those of the parsed document, so a path such
@@ -169,6 +170,84 @@ func (r *Request) WithModel(name string) *Request {
 		c.Wire = &w
 	}
 	return &c
+}
+
+// WithCache returns a shallow copy of r with another cache mark at a part of a turn. Nil
+// removes the mark. Unlike a changed Clone the copy keeps the Wire: adapters of the client's
+// format send its document with the mark in it and with all other bytes unchanged. A
+// document of a format without cache marks is sent as it is.
+//
+// It returns an error if there is no such part, or if parts of its kind cannot have a mark,
+// such as thinking. It does not check whether the vendor accepts the mark.
+//
+// Each call copies the document. The copy shares other parts with r.
+func (r *Request) WithCache(turn, part int, c *content.Cache) (*Request, error) {
+	if turn < 0 || turn >= len(r.Turns) {
+		return nil, fmt.Errorf("upstream: WithCache: there is no turn %d; the request has %d", turn, len(r.Turns))
+	}
+	turns := slices.Clone(r.Turns)
+	parts, err := withMark(turns[turn].Parts, part, c)
+	if err != nil {
+		return nil, fmt.Errorf("upstream: WithCache: turn %d: %w", turn, err)
+	}
+	turns[turn].Parts = parts
+	n := *r
+	n.Turns = turns
+	return r.marked(&n, document.Place{List: "turns", Item: turn, Part: part}, c)
+}
+
+// WithSystemCache is WithCache for a part of the system text.
+func (r *Request) WithSystemCache(part int, c *content.Cache) (*Request, error) {
+	parts, err := withMark(r.System, part, c)
+	if err != nil {
+		return nil, fmt.Errorf("upstream: WithSystemCache: %w", err)
+	}
+	n := *r
+	n.System = parts
+	return r.marked(&n, document.Place{List: "system", Item: part}, c)
+}
+
+// WithToolCache is WithCache for a tool. Vendors cache all tools up to the marked one.
+func (r *Request) WithToolCache(tool int, c *content.Cache) (*Request, error) {
+	if tool < 0 || tool >= len(r.Tools) {
+		return nil, fmt.Errorf("upstream: WithToolCache: there is no tool %d; the request has %d", tool, len(r.Tools))
+	}
+	n := *r
+	n.Tools = slices.Clone(r.Tools)
+	n.Tools[tool].Cache = cloneCache(c)
+	return r.marked(&n, document.Place{List: "tools", Item: tool}, c)
+}
+
+// withMark returns a copy of a list with another cache mark at part i.
+func withMark(parts []content.Part, i int, c *content.Cache) ([]content.Part, error) {
+	if i < 0 || i >= len(parts) {
+		return nil, fmt.Errorf("there is no part %d; there are %d parts", i, len(parts))
+	}
+	p := partfield.Copy(parts[i])
+	mark := partfield.Of(p).Cache
+	if mark == nil {
+		return nil, fmt.Errorf("part %d is a %T, which cannot have a cache mark", i, p)
+	}
+	*mark = cloneCache(c)
+	parts = slices.Clone(parts)
+	parts[i] = p
+	return parts, nil
+}
+
+// marked returns n, a copy of r with another cache mark, with its document.
+func (r *Request) marked(n *Request, at document.Place, c *content.Cache) (*Request, error) {
+	w := r.Wire
+	if w == nil || w.Request != r || w.Marked == nil {
+		return n, nil // if n has a Wire, it is not the document of r and not that of n
+	}
+	d, err := w.Marked(w, r, n, at, c)
+	if err != nil {
+		return nil, err
+	}
+	if n.Wire = d; d == nil {
+		n.Wire = w.Paths()
+	}
+	return n, nil
 }
 
 // Load returns the file of a source. Base64 data is decoded; links and file ids are

@@ -8,7 +8,7 @@ import (
 )
 
 // Edit returns an Upstream that passes each request through f before next receives it,
-// in every operation: generating, counting tokens, preflight and FormatOf.
+// in every operation: generating, counting tokens, preflight, encoding and FormatOf.
 //
 // f returns the request to use, usually r itself or a changed [Request.Clone]. If f
 // returns an error, the operation fails with it, as if Generate had returned it. f must
@@ -64,6 +64,14 @@ func (e *edit) Preflight(ctx context.Context, r *Request) ([]content.Loss, error
 		return nil, err
 	}
 	return Preflight(ctx, e.next, r)
+}
+
+func (e *edit) EncodeRequest(ctx context.Context, r *Request) (EncodedRequest, error) {
+	r, err := e.edit(ctx, r)
+	if err != nil {
+		return EncodedRequest{}, err
+	}
+	return EncodeRequest(ctx, e.next, r)
 }
 
 func (e *edit) FormatOf(ctx context.Context, r *Request) (content.Format, error) {

@@ -14,15 +14,19 @@ type Body interface {
 	Reader() io.ReadCloser
 }
 
+// Text returns the whole document.
+func Text(b Body) (string, error) {
+	r := b.Reader()
+	defer r.Close()
+	var text strings.Builder
+	text.Grow(int(b.Len()))
+	_, err := io.Copy(&text, r)
+	return text.String(), err
+}
+
 // A Member is a top-level member of a document, its value as JSON text. An empty value
 // means that the document does not have the member.
 type Member struct{ Name, Value string }
-
-// An edit replaces the bytes of a document from From to To.
-type edit struct {
-	From, To int
-	Text     string
-}
 
 // Splice returns the document of w with members replaced or removed. Members that are not
 // in its spans are inserted at the front. The document is not copied.
@@ -36,13 +40,13 @@ func Splice(w *document.Document, members ...Member) Body {
 			inserted.WriteString(`"` + m.Name + `":` + m.Value + `,`)
 		}
 	}
-	edits := make([]edit, 0, len(spans))
+	edits := make([]document.Edit, 0, len(spans))
 	for _, s := range spans {
 		i := slices.IndexFunc(members, func(m Member) bool { return m.Name == s.Name })
 		switch {
 		case i < 0:
 		case members[i].Value != "":
-			edits = append(edits, edit{s.From, s.To, members[i].Value})
+			edits = append(edits, document.Edit{From: s.From, To: s.To, Text: members[i].Value})
 		default:
 			edits = appendRemoval(edits, w.Body, s)
 		}
@@ -63,8 +67,8 @@ func Splice(w *document.Document, members ...Member) Body {
 
 // appendRemoval appends the edit that removes the member at s with one comma: the one after
 // it or, for the last member, the one before it. edits are those before s.
-func appendRemoval(edits []edit, body string, s document.Span) []edit {
-	e := edit{From: s.From, To: s.To}
+func appendRemoval(edits []document.Edit, body string, s document.Span) []document.Edit {
+	e := document.Edit{From: s.From, To: s.To}
 	// The name has no quote in it, not even an escaped one.
 	name := strings.LastIndexByte(body[:e.From], '"')
 	e.From = strings.LastIndexByte(body[:name], '"')

@@ -2,6 +2,7 @@ package adapter
 
 import (
 	"context"
+	"strings"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/document"
@@ -52,6 +53,53 @@ func (p *Plan) Load(ctx context.Context) (news []content.Loss, err error) {
 	p.Source, p.loaded = n, true
 	news = p.Lower()
 	return news, p.Err
+}
+
+// LoadPlaceholders is Load without fetching anything: each file that Load would fetch is
+// replaced by a short one that is made from its link or id.
+func (p *Plan) LoadPlaceholders(ctx context.Context) error {
+	n := *p.Source
+	n.Resolver = placeholders{}
+	p.Source = &n
+	if p.Document == nil && !p.Request.Load {
+		return p.Err
+	}
+	_, err := p.Load(ctx)
+	return err
+}
+
+// placeholders is a [content.Resolver] that fetches nothing.
+type placeholders struct{}
+
+// Resolve returns a file with the first bytes of its kind, and with the link or id.
+func (placeholders) Resolve(_ context.Context, s content.Source) (content.Blob, error) {
+	var b content.Blob
+	name := ""
+	switch s := s.(type) {
+	case *content.URL:
+		name, b.MediaType = s.URL, s.MediaType
+	case *content.File:
+		name, b.MediaType = s.ID, s.MediaType
+	default:
+		return b, content.ErrUnresolved
+	}
+	switch {
+	case b.MediaType != "":
+	case strings.HasSuffix(name, ".pdf"):
+		b.MediaType = "application/pdf"
+	case strings.HasSuffix(name, ".txt"):
+		b.MediaType = "text/plain"
+	default:
+		b.MediaType = "image/png"
+	}
+	switch b.MediaType {
+	case "application/pdf":
+		name = "%PDF-1.4\n" + name
+	case "image/png":
+		name = "\x89PNG\r\n\x1a\n" + name
+	}
+	b.Data = []byte(name)
+	return b, nil
 }
 
 // Estimate returns an estimate of the tokens, for a server that cannot count them.

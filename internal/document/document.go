@@ -2,7 +2,11 @@
 // Package snapshot attaches it to a request and detects changes of the request.
 package document
 
-import "github.com/polywire/polywire/content"
+import (
+	"slices"
+
+	"github.com/polywire/polywire/content"
+)
 
 // A Document is the document from which a request was parsed. An adapter of the same
 // format sends Body with the members at Spans replaced.
@@ -11,12 +15,46 @@ type Document struct {
 	Body   string
 	Spans  []Span // members that adapters replace
 
+	// Parsed converts paths of the request to paths in the document. It may be nil.
+	Parsed interface{ Path(neutral string) string }
+
 	// Lenient reports that the vendor's own server accepts the document, but a stricter one
 	// of the same format may not: encoded anew, the request has no loss and a stricter form.
 	Lenient bool
 
+	// Mark returns the edit that sets the cache mark at a place of Body, or removes it if c
+	// is nil. It is nil if documents of the format have no cache marks.
+	Mark func(body string, at Place, c *content.Cache) (Edit, error)
+
+	// Marked returns the document of the request to, which is equal to the request from
+	// except for the cache mark at a place. It returns nil if from has changed since it was
+	// parsed. Package snapshot sets it.
+	Marked func(d *Document, from, to any, at Place, c *content.Cache) (*Document, error)
+
 	Request  any // the only request that the document represents, an *upstream.Request
 	Snapshot Snapshot
+}
+
+// Paths returns a document that only converts paths. No adapter sends it.
+func (d *Document) Paths() *Document {
+	if d == nil {
+		return nil
+	}
+	return &Document{Format: d.Format, Parsed: d.Parsed}
+}
+
+// Replace returns a copy of d with an edit of its Body, which is outside of its Spans.
+func (d *Document) Replace(e Edit) *Document {
+	c := *d
+	c.Body = d.Body[:e.From] + e.Text + d.Body[e.To:]
+	c.Spans = slices.Clone(d.Spans)
+	for i := range c.Spans {
+		if s := &c.Spans[i]; s.From >= e.To {
+			shift := len(e.Text) - (e.To - e.From)
+			s.From, s.To = s.From+shift, s.To+shift
+		}
+	}
+	return &c
 }
 
 // Equal returns true. With it, cmp.Diff compares requests by meaning and not by
@@ -28,6 +66,19 @@ func (*Document) Equal(*Document) bool { return true }
 type Span struct {
 	Name     string
 	From, To int
+}
+
+// An Edit replaces the bytes of a document from From to To.
+type Edit struct {
+	From, To int
+	Text     string
+}
+
+// A Place is a tool, a part of the system text or a part of a turn.
+type Place struct {
+	List string // "tools", "system" or "turns"
+	Item int
+	Part int // of a turn
 }
 
 // A Snapshot records the values of a request: every nonempty string and every nonzero

@@ -62,7 +62,7 @@ func (x *exchange) loadFiles(ctx context.Context, l *loader, op *Operation) erro
 		case alone && errors.Is(err, l.errFiles):
 			err = nil // only the file that alone exceeds the limit is reported
 		case err == nil:
-			op.Request.Wire = nil // otherwise an adapter would send the link
+			op.Request.Wire = op.Request.Wire.Paths() // otherwise an adapter would send the link
 			err = f.Check(got.blob)
 		case !errors.Is(err, content.ErrUnresolved):
 			x.logFileError(ctx, f, err)

@@ -235,11 +235,33 @@ func checkReports(d destination, n *upstream.Request) error {
 	if err != nil {
 		return err
 	}
-	e, err := encodeFor(up, sent, n.WithModel(d.model))
+	n = n.WithModel(d.model)
+	e, err := encodeFor(up, sent, n)
 	if err != nil {
 		return err
 	}
+	if err := e.sameDocument(up, n); err != nil {
+		return err
+	}
 	return e.sameReports(n)
+}
+
+// sameDocument checks that EncodeRequest returns the document that Generate sends, unless
+// that depends on files.
+func (e *encoding) sameDocument(up upstream.Upstream, n *upstream.Request) error {
+	before := n.Resolver.(*host).loaded.Load()
+	encoded, err := upstream.EncodeRequest(context.Background(), up, n)
+	switch {
+	case n.Resolver.(*host).loaded.Load() != before:
+		return errors.New("EncodeRequest loads a file")
+	case len(filePaths(n)) > 0:
+		return nil
+	case fmt.Sprint(err) != fmt.Sprint(e.err):
+		return fmt.Errorf("EncodeRequest returns the error %v, Generate %v", err, e.err)
+	case err == nil && encoded.Document != e.body:
+		return fmt.Errorf("EncodeRequest returns\n%s\nGenerate sends\n%s", encoded.Document, e.body)
+	}
+	return nil
 }
 
 // checkTwice is check 9.

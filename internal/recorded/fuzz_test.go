@@ -9,6 +9,7 @@ import (
 	"github.com/polywire/polywire/internal/lower/lowertest"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/upstream/upstreamtest"
 )
 
 // fuzzDocuments are the requests that the fuzz targets change.
@@ -93,7 +94,7 @@ func FuzzPrefixes(f *testing.F) {
 	fuzzSeeds(f)
 	f.Fuzz(func(t *testing.T, document uint, changes string) {
 		n := fuzzed(document, changes)
-		list := beginnings(n)
+		list := upstreamtest.Conversation(n)
 		if len(list) < 2 {
 			return
 		}

@@ -3,6 +3,7 @@ package recorded
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -81,39 +82,33 @@ func TestSessions(t *testing.T) {
 			continue
 		}
 		t.Run(d.name, func(t *testing.T) {
-			var first []*prompt
+			up, err := d.make(&http.Client{Transport: new(capture)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var first []*upstream.Request
+			var keys []string
 			for i := range sessions {
 				s := &sessions[i]
 				list := []*upstream.Request{s.request(t, 0), s.request(t, 1), s.request(t, 2)}
 				if err := samePrefixes(d, list); err != nil {
 					t.Error(err)
 				}
-				p, err := promptSent(d, list[0])
-				if p == nil {
-					t.Fatal("nothing was sent: ", err)
+				n := list[0].WithModel(d.model)
+				e, err := upstream.EncodeRequest(t.Context(), up, n)
+				if err != nil {
+					t.Fatal(err)
 				}
-				first = append(first, p)
-			}
-			a, b := first[0], first[1]
-			shared := a.fixed
-			for i := range min(len(a.turns), len(b.turns)) {
-				if a.turns[i] != b.turns[i] {
-					break
+				if strings.Contains(e.Document, "billing") {
+					t.Error("the attribution line was sent")
 				}
-				shared += a.turns[i]
+				first, keys = append(first, n), append(keys, stringAt(parseJSON(e.Document), "prompt_cache_key"))
 			}
-			for _, want := range []string{"Runs a command.", "official CLI", "interactive agent"} {
-				if !strings.Contains(shared, want) {
-					t.Errorf("%q is not in the part that both sessions have:\n%s", want, shared)
-				}
+			diff, err := upstream.CacheBreak(t.Context(), up, first[0], first[1])
+			if err != nil || diff.Path != "messages.0.content.1" {
+				t.Errorf("the sessions share a prompt up to %q, %v; want up to their questions", diff.Path, err)
 			}
-			if a.fixed != b.fixed {
-				t.Errorf("tools and system text\n%s\nbecame\n%s", a.fixed, b.fixed)
-			}
-			if strings.Contains(a.fixed+strings.Join(a.turns, ""), "billing") {
-				t.Error("the attribution line was sent")
-			}
-			if a.key != "" && a.key == b.key {
+			if keys[0] != "" && keys[0] == keys[1] {
 				t.Error("two sessions have one key")
 			}
 		})
@@ -123,13 +118,18 @@ func TestSessions(t *testing.T) {
 // TestKeys checks which destinations get a key of the conversation.
 func TestKeys(t *testing.T) {
 	for _, d := range destinations {
-		p, err := promptSent(d, sessions[0].request(t, 0))
-		if p == nil {
+		up, err := d.make(&http.Client{Transport: new(capture)})
+		if err != nil {
 			t.Fatal(err)
 		}
+		e, err := upstream.EncodeRequest(t.Context(), up, sessions[0].request(t, 0).WithModel(d.model))
+		if err != nil {
+			t.Fatal(err)
+		}
+		key := stringAt(parseJSON(e.Document), "prompt_cache_key")
 		want := slices.Contains([]string{"chat of OpenAI", "chat of OpenAI, thinking", "chat of Mistral", "responses of OpenAI", "responses of OpenAI, cache marks"}, d.name)
-		if (p.key != "") != want || strings.Contains(p.key, "-") || len(p.key) > 64 {
-			t.Errorf("%s: key %q, want one: %v", d.name, p.key, want)
+		if (key != "") != want || strings.Contains(key, "-") || len(key) > 64 {
+			t.Errorf("%s: key %q, want one: %v", d.name, key, want)
 		}
 	}
 }

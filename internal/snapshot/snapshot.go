@@ -15,7 +15,27 @@ import (
 func Attach(r *upstream.Request, d *document.Document) {
 	d.Request = r
 	d.Snapshot = record(r)
+	d.Marked = marked
 	r.Wire = d
+}
+
+// marked is the method [document.Document.Marked] of all documents.
+func marked(d *document.Document, from, to any, at document.Place, c *content.Cache) (*document.Document, error) {
+	r, ok := to.(*upstream.Request)
+	old, isRequest := from.(*upstream.Request)
+	if !ok || !isRequest || d.Request != from || !matches(&d.Snapshot, old) {
+		return nil, nil
+	}
+	var e document.Edit
+	if d.Mark != nil {
+		var err error
+		if e, err = d.Mark(d.Body, at, c); err != nil {
+			return nil, err
+		}
+	}
+	n := d.Replace(e)
+	n.Request, n.Snapshot = r, record(r)
+	return n, nil
 }
 
 // DocumentOf returns the document from which r was parsed if r still represents it. It

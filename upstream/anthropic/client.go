@@ -15,7 +15,8 @@ import (
 )
 
 // A Client is an [upstream.Upstream] that sends requests to a Messages server. It
-// also implements [upstream.TokenCounter], [upstream.ModelLister] and [upstream.Preflighter].
+// also implements [upstream.TokenCounter], [upstream.ModelLister], [upstream.Preflighter] and
+// [upstream.RequestEncoder].
 // It is safe for concurrent use.
 type Client struct {
 	client       *adapter.Client
@@ -118,4 +119,26 @@ func (c *Client) FormatOf(context.Context, *upstream.Request) (content.Format, e
 func (c *Client) Preflight(_ context.Context, req *upstream.Request) ([]content.Loss, error) {
 	p := c.plan(req)
 	return p.Losses, p.Err
+}
+
+// cached are the members that the vendor caches, in its order, and the settings that
+// invalidate what follows. The source is the table of invalidations in the vendor's
+// page on prompt caching, and that on structured outputs, of November 2026.
+var cached = []string{"tools", "speed", "output_config.format", "output_format", "system", "tool_choice", "thinking", "messages"}
+
+// EncodeRequest implements [upstream.RequestEncoder].
+func (c *Client) EncodeRequest(ctx context.Context, req *upstream.Request) (upstream.EncodedRequest, error) {
+	p := c.plan(req)
+	e := upstream.EncodedRequest{Format: messages.Format, Model: p.Model, Prompt: cached}
+	if p.Err != nil {
+		return e, p.Err
+	}
+	if err := p.LoadPlaceholders(ctx); err != nil {
+		return e, err
+	}
+	body, err := p.body()
+	if err == nil {
+		e.Document, err = adapter.Text(body)
+	}
+	return e, err
 }

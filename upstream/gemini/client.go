@@ -14,8 +14,8 @@ import (
 )
 
 // A Client is an [upstream.Upstream] that sends requests to a generateContent
-// server. It also implements [upstream.TokenCounter], [upstream.ModelLister] and
-// [upstream.Preflighter]. It is safe for concurrent use.
+// server. It also implements [upstream.TokenCounter], [upstream.ModelLister],
+// [upstream.Preflighter] and [upstream.RequestEncoder]. It is safe for concurrent use.
 type Client struct {
 	client        *adapter.Client
 	place         string // the resource name of the project and location at Google Cloud, with a slash, or ""
@@ -114,4 +114,26 @@ func (c *Client) FormatOf(context.Context, *upstream.Request) (content.Format, e
 func (c *Client) Preflight(_ context.Context, req *upstream.Request) ([]content.Loss, error) {
 	p := c.plan(req)
 	return p.Losses, p.Err
+}
+
+// cached are the members that the vendor caches, in its order. Both spellings are valid.
+var cached = []string{"cachedContent", "cached_content", "systemInstruction", "system_instruction", "tools", "contents"}
+
+// EncodeRequest implements [upstream.RequestEncoder].
+func (c *Client) EncodeRequest(ctx context.Context, req *upstream.Request) (upstream.EncodedRequest, error) {
+	p := c.plan(req)
+	e := upstream.EncodedRequest{Format: generatecontent.Format, Model: p.Model, Prompt: cached}
+	if p.Err != nil {
+		return e, p.Err
+	}
+	if p.Document == nil {
+		if err := p.LoadPlaceholders(ctx); err != nil {
+			return e, err
+		}
+	}
+	body, err := p.body()
+	if err == nil {
+		e.Document, err = adapter.Text(body)
+	}
+	return e, err
 }

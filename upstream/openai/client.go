@@ -18,8 +18,8 @@ import (
 )
 
 // A Client is an [upstream.Upstream] that sends requests to a Chat Completions server.
-// It also implements [upstream.TokenCounter], [upstream.ModelLister] and
-// [upstream.Preflighter]. It is safe for concurrent use.
+// It also implements [upstream.TokenCounter], [upstream.ModelLister],
+// [upstream.Preflighter] and [upstream.RequestEncoder]. It is safe for concurrent use.
 type Client struct{ client }
 
 // New returns a client for Chat Completions. It copies opts; nil means the defaults. If
@@ -73,8 +73,8 @@ func (c *Client) CountTokens(_ context.Context, req *upstream.Request) (upstream
 }
 
 // Responses is an [upstream.Upstream] that sends requests to a Responses API server. It
-// also implements [upstream.TokenCounter], [upstream.ModelLister] and
-// [upstream.Preflighter]. It is safe for concurrent use.
+// also implements [upstream.TokenCounter], [upstream.ModelLister], [upstream.Preflighter]
+// and [upstream.RequestEncoder]. It is safe for concurrent use.
 //
 // The server stores nothing: each request contains the whole conversation. The server
 // sends thinking in encrypted form. The client of the handler receives it in signatures
@@ -212,8 +212,7 @@ type client struct {
 func (o *Options) newClient(f content.Format, path string, s *adapter.Client) client {
 	return client{
 		format: f, path: path, server: s, isOpenAI: o.isOpenAI(), dialect: o.Dialect, known: servers[o.host()], limits: o.OutputLimits,
-		attribution: o.KeepAttribution, customKey: o.CacheKey,
-		apiVersion: o.APIVersion, deployments: o.Deployments,
+		attribution: o.KeepAttribution, customKey: o.CacheKey, apiVersion: o.APIVersion, deployments: o.Deployments,
 	}
 }
 
@@ -249,6 +248,30 @@ func (c *client) FormatOf(context.Context, *upstream.Request) (content.Format, e
 func (c *client) Preflight(_ context.Context, req *upstream.Request) ([]content.Loss, error) {
 	p := c.plan(req)
 	return p.Losses, p.Err
+}
+
+// The members that the vendor caches, in its order, by format. The schema of the response is
+// before the system text.
+var (
+	cachedChat      = []string{"tools", "response_format", "messages"}
+	cachedResponses = []string{"tools", "text.format", "instructions", "input"}
+)
+
+// EncodeRequest implements [upstream.RequestEncoder].
+func (c *client) EncodeRequest(ctx context.Context, req *upstream.Request) (upstream.EncodedRequest, error) {
+	p := c.plan(req)
+	e := upstream.EncodedRequest{Format: c.format, Model: p.Model, Prompt: cachedChat, CacheKey: "prompt_cache_key"}
+	if c.format == ResponsesFormat {
+		e.Prompt = cachedResponses
+	}
+	if p.Err != nil {
+		return e, p.Err
+	}
+	if err := p.LoadPlaceholders(ctx); err != nil {
+		return e, err
+	}
+	e.Document = p.write().Text()
+	return e, nil
 }
 
 // exchange sends a request. If the server rejects a member, it sends the request again

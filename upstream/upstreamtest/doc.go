@@ -9,6 +9,8 @@
 //	}
 //
 // Outside of tests, [Check] runs the same checks and returns an error.
+// [CheckPrefixes] checks that the turns of a conversation can use the prompt cache of a
+// vendor.
 //
 // # Requests
 //
