@@ -35,9 +35,14 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	first, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, stop) // afterwards a second signal ends the process
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	context.AfterFunc(first, func() {
+		stop() // from now on a second signal ends the process
+		cancel()
+	})
 
 	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	switch {
