@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"regexp"
+	"strconv"
 )
 
 // The body of CountTokens has that of InvokeModel in base64, as its only member.
@@ -98,8 +99,10 @@ func (b *base64Text) Read(p []byte) (n int, err error) {
 			}
 			_, _ = b.in.Discard(b.in.Buffered())
 			return n, io.EOF
-		case c == '\\': // JSON may escape the slash
-			continue
+		case c == '\\':
+			if c, err = b.escaped(); err != nil {
+				return n, err
+			}
 		}
 		p[n] = c
 		n++
@@ -108,4 +111,29 @@ func (b *base64Text) Read(p []byte) (n int, err error) {
 		}
 	}
 	return n, nil
+}
+
+// escaped reads the rest of an escape sequence of JSON. Some encoders of JSON escape the
+// characters of base64 that are not letters or digits.
+func (b *base64Text) escaped() (byte, error) {
+	c, err := b.in.ReadByte()
+	switch {
+	case err != nil:
+		return 0, wrongBody(err)
+	case c == '/':
+		return c, nil
+	case c == 'n', c == 'r':
+		return '\n', nil // decoders of base64 ignore it
+	case c != 'u':
+		return 0, errCountBody
+	}
+	var digits [4]byte
+	if _, err := io.ReadFull(b.in, digits[:]); err != nil {
+		return 0, wrongBody(err)
+	}
+	n, err := strconv.ParseUint(string(digits[:]), 16, 7)
+	if err != nil {
+		return 0, errCountBody
+	}
+	return byte(n), nil
 }

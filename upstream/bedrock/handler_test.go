@@ -359,12 +359,17 @@ func TestInvokeCount(t *testing.T) {
 		body   string
 		status int
 	}{
-		"short":   {wrap(hello), 200},
-		"spaces":  {strings.ReplaceAll(strings.ReplaceAll(wrap(" \n"+hello), "{", " {\n"), "}", "\n} "), 200},
-		"long":    {wrap(long), 200},
-		"escaped": {strings.ReplaceAll(wrap(long), "/", `\/`), 200},
-		"large":   {wrap(strings.Replace(hello, "Hi.", strings.Repeat("Hi.", 50000), 1)), 400},
-		"raw":     {hello, 400}, "empty": {"", 400}, "cut": {wrap(hello)[:90], 400}, "more": {wrap(hello) + "1", 400},
+		"short":             {wrap(hello), 200},
+		"spaces":            {strings.ReplaceAll(strings.ReplaceAll(wrap(" \n"+hello), "{", " {\n"), "}", "\n} "), 200},
+		"long":              {wrap(long), 200},
+		"escaped":           {strings.ReplaceAll(wrap(long), "/", `\/`), 200},
+		"escaped by number": {strings.NewReplacer("/", `\u002f`, "+", `\u002B`, "=", `\u003d`).Replace(wrap(long)), 200},
+		"lines":             {strings.ReplaceAll(wrap(long), "/", `\r\n/`), 200},
+		"escaped quote":     {strings.Replace(wrap(long), "/", `\"/`, 1), 400},
+		"escaped letter":    {strings.Replace(wrap(long), "/", `\u012f`, 1), 400},
+		"cut in an escape":  {wrap(hello)[:90] + `\u00`, 400},
+		"large":             {wrap(strings.Replace(hello, "Hi.", strings.Repeat("Hi.", 50000), 1)), 400},
+		"raw":               {hello, 400}, "empty": {"", 400}, "cut": {wrap(hello)[:90], 400}, "more": {wrap(hello) + "1", 400},
 		"other member": {strings.Replace(wrap(hello), `"}}}`, `","x":1}}}`, 1), 400},
 		"converse":     {`{"input":{"converse":{"messages":[]}}}`, 400},
 		"not base64":   {`{"input":{"invokeModel":{"body":"eyJ?"}}}`, 400},
