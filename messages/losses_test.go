@@ -382,6 +382,7 @@ func TestRequestPath(t *testing.T) {
 		"turns.3.parts.1.parts.0.cache":      "messages.3.content.1.content.0.cache_control",
 		"system.0.cache":                     "system.0.cache_control",
 		"tools.1.cache":                      "tools.1.cache_control",
+		"system.0.cache.extra.scope":         "system.0.cache_control.scope",
 		"choice.names":                       "tool_choice.name",
 		"choice.no_parallel":                 "tool_choice.disable_parallel_tool_use",
 		"extra.thread":                       "thread",

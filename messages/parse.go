@@ -126,6 +126,7 @@ func (p *parser) members(v jsonwire.Value, t *object.Type, to any) {
 			if i := slices.Index(movedMembers[:], name); i >= 0 {
 				p.origin.moved[i] = codec.ExtentOf(x)
 			}
+			p.origin.lenient = p.origin.lenient || x.Kind() == jsonwire.Null
 		}
 		switch f, _ := seen.Field(t, name); {
 		case f == nil:

@@ -100,6 +100,10 @@ type origin struct {
 
 	moved [len(movedMembers)]codec.Extent // of the members that adapters replace
 
+	// lenient reports a member that is null, which a service without that member may
+	// reject: see [document.Document].
+	lenient bool
+
 	// The version of the API and the betas, if the document has them instead of headers:
 	// see [vertexPath].
 	version string
@@ -128,7 +132,7 @@ func (o *origin) hasMember(name string) bool {
 
 // document returns the document for adapters of this format.
 func (o *origin) document() *document.Document {
-	w := &document.Document{Format: Format, Body: o.body, Spans: make([]document.Span, 0, 2), Mark: markCache}
+	w := &document.Document{Format: Format, Body: o.body, Spans: make([]document.Span, 0, 2), Mark: markCache, Lenient: o.lenient}
 	for i, x := range o.moved {
 		if x.To > 0 {
 			w.Spans = append(w.Spans, x.Span(movedMembers[i]))

@@ -134,7 +134,7 @@ func wireInside(path string, tool bool) string {
 	case step == "input" && tool:
 		return joinPath("input_schema", rest)
 	case step == "cache":
-		return joinPath("cache_control", rest)
+		return joinPath("cache_control", wireInside(rest, tool))
 	case step == "error" && !tool:
 		return joinPath("is_error", rest)
 	}

@@ -156,6 +156,9 @@ func TestGarbage(t *testing.T) {
 	c := &http.Client{Transport: server}
 	ups := []upstream.Upstream{anthropicAt(t, "http://localhost", c), geminiAt(t, "http://localhost", c),
 		chatAt(t, "http://localhost", c), responsesAt(t, "http://localhost", c)}
+	for _, name := range []string{"vertex claude", "bedrock claude", "foundry claude", "vertex gemini"} {
+		ups = append(ups, clouds[name].at(t, "http://localhost", c))
+	}
 	models := []string{"", "m", "../x", "claude-opus-4-5", "gemini-3-pro", "gemini-2.5-flash", "gpt-5", "o3"}
 	for seed := range seeds {
 		r := randomFiller{rand.New(rand.NewPCG(seed, 1))}

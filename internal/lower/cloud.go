@@ -24,15 +24,12 @@ type Cloud struct {
 	// report them. A member of a member has both names, joined by a dot.
 	Members map[string]*loss.Rule
 
-	// ToolMembers and PartMembers are the same for functions and for parts.
-	ToolMembers, PartMembers map[string]*loss.Rule
+	// ToolMembers, PartMembers and MarkMembers are the same for functions, parts and cache marks.
+	ToolMembers, PartMembers, MarkMembers map[string]*loss.Rule
 
 	// Tools are the beginnings of the kinds of built-in tools that it does not accept, and
 	// Calls those of the names and kinds of their calls and results in the conversation.
 	Tools, Calls []string
-
-	// MarkMembers are the own members of cache marks that it does not accept.
-	MarkMembers []string
 
 	// Edits are the kinds of edits of context_management that it does not accept.
 	Edits []string
@@ -233,6 +230,9 @@ func (r *restriction) parts(parts []content.Part, at Path, l List) (list []conte
 
 // part returns p, a changed copy, or nil if the service does not accept it.
 func (r *restriction) part(p content.Part, at Path) content.Part {
+	if content.IsNil(p) {
+		return p // a later pass refuses it
+	}
 	name := ""
 	switch p := p.(type) {
 	case *content.ServerToolUse:
@@ -274,10 +274,13 @@ func (r *restriction) part(p content.Part, at Path) content.Part {
 	}
 	switch s := (*f.Source).(type) {
 	case *content.File:
-		r.files = r.files || r.cloud.NoFiles && (r.cloud.Stores == nil || !r.cloud.Stores(s.ID))
+		r.files = r.files || s != nil && r.cloud.NoFiles && (r.cloud.Stores == nil || !r.cloud.Stores(s.ID))
 	case *content.URL:
 		r.files = r.files || r.cloud.NoLinks
 	case *content.Parts:
+		if s == nil {
+			return p
+		}
 		if list, changed := r.parts(s.Parts, at, SourceParts); changed {
 			p = partfield.WithSource(p, &content.Parts{Parts: list, Extra: s.Extra})
 		}
@@ -287,19 +290,14 @@ func (r *restriction) part(p content.Part, at Path) content.Part {
 
 // mark returns a cache mark without the members that the service does not accept.
 func (r *restriction) mark(c *content.Cache, at Path) *content.Cache {
-	if c == nil || codec.Own(c.Extra, r.cloud.Format) == nil {
+	if c == nil {
+		return nil
+	}
+	x := r.members(c.Extra, r.cloud.MarkMembers, at.Member("cache"))
+	if x == c.Extra {
 		return c
 	}
-	has := func(name string) bool { json, ok := c.Extra.Get(name); return ok && json != "" }
-	if !slices.ContainsFunc(r.cloud.MarkMembers, has) {
-		return c
-	}
-	r.lose(CloudMark, at.Member("cache"))
-	var w jsonwire.Writer
-	w.BeginObject()
-	_ = w.MembersExcept(c.Extra.JSON, func(name string) bool { return slices.Contains(r.cloud.MarkMembers, name) }) // was parsed before
-	w.EndObject()
-	return &content.Cache{TTL: c.TTL, Extra: &content.Extra{Format: c.Extra.Format, JSON: w.Text()}}
+	return &content.Cache{TTL: c.TTL, Extra: x}
 }
 
 // members returns x, own members of the object at a path, without those of a table. It

@@ -46,7 +46,7 @@ func (c *Client) plan(n *upstream.Request) *plan {
 	if p.Document != nil || isNative(n.Header) {
 		p.setHeader(n.Header)
 	}
-	if p.Document != nil && !c.cloud.Accepts(n) {
+	if p.Document != nil && c.cloud != nil && (p.Document.Lenient || !c.cloud.Accepts(n)) {
 		p.Document = nil
 	}
 	if c.rules.version == "" {

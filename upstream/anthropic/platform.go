@@ -191,7 +191,7 @@ func (r *platformRules) cloud(isSent func(beta string) bool) *lower.Cloud {
 		c.Members["inference_geo"] = lower.CloudLocation
 	}
 	if !isSent(scopeBeta) {
-		c.MarkMembers = []string{"scope"}
+		c.MarkMembers = map[string]*loss.Rule{"scope": lower.CloudMark}
 	}
 	if !isSent(codeBeta) {
 		c.ToolMembers = map[string]*loss.Rule{"allowed_callers": lower.CloudInfluence}
