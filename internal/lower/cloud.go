@@ -142,16 +142,7 @@ func (r *restriction) edits() {
 
 // setMember replaces an own member of the request. An empty value removes it.
 func (r *restriction) setMember(name, value string) {
-	x := r.to.Extra
-	var w jsonwire.Writer
-	w.BeginObject()
-	_ = w.MembersExcept(x.JSON, func(s string) bool { return s == name }) // was parsed before
-	if value != "" {
-		w.Name(name)
-		w.Raw(value)
-	}
-	w.EndObject()
-	r.to.Extra, r.changed = &content.Extra{Format: x.Format, JSON: w.Text()}, true
+	r.to.Extra, r.changed = withMember(r.to.Extra, name, value), true
 }
 
 // autoCache moves the cache mark of the request to its last part that can have one. If that
@@ -164,7 +155,8 @@ func (r *restriction) autoCache() {
 		return
 	}
 	json, _ := x.Get(member)
-	if mark := gjson.Parse(json); !mark.IsObject() {
+	mark := cacheOf(json, x.Format)
+	if mark == nil {
 		return
 	}
 	r.setMember(member, "")
@@ -179,7 +171,7 @@ func (r *restriction) autoCache() {
 				return
 			}
 			p = partfield.Copy(p)
-			*partfield.Of(p).Cache = &content.Cache{TTL: gjson.Get(json, "ttl").Str}
+			*partfield.Of(p).Cache = mark
 			n.Turns = slices.Clone(n.Turns)
 			n.Turns[i].Parts = slices.Clone(n.Turns[i].Parts)
 			n.Turns[i].Parts[k] = p

@@ -6,6 +6,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/partfield"
 )
@@ -20,24 +21,26 @@ type lastMark struct {
 
 // newLastMark returns the mark that a member of a request asks for, or one without a cache.
 func newLastMark(x *content.Extra, name string, r *loss.Rule, at Path) lastMark {
-	m := lastMark{rule: r, at: at}
 	json, _ := x.Get(name)
+	return lastMark{cache: cacheOf(json, x.Format), rule: r, at: at}
+}
+
+// cacheOf returns the cache mark that a member of a request has as its value. It returns nil if
+// that is not an object.
+func cacheOf(json string, f content.Format) *content.Cache {
 	v := gjson.Parse(json)
 	if !v.IsObject() {
-		return m
+		return nil
 	}
-	m.cache = new(content.Cache)
-	v.ForEach(func(name, v gjson.Result) bool {
-		switch name.Str {
-		case "type":
-		case "ttl":
-			m.cache.TTL = v.Str
-		default:
-			m.cache.Extra = x
-		}
-		return true
-	})
-	return m
+	c := &content.Cache{TTL: v.Get("ttl").Str}
+	var w jsonwire.Writer
+	w.BeginObject()
+	_ = w.MembersExcept(json, func(name string) bool { return name == "type" || name == "ttl" }) // was parsed before
+	w.EndObject()
+	if w.Text() != "{}" {
+		c.Extra = &content.Extra{Format: f, JSON: w.Text()}
+	}
+	return c
 }
 
 // markLast sets the mark at the last part of the last user turn, unless that has one.

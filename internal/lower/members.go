@@ -134,11 +134,21 @@ func (l *lowering) replaceMember(name string) {
 		return
 	}
 	l.lose(MemberReplaced, At("extra."+name))
+	l.to.Extra = withMember(x, name, "")
+}
+
+// withMember returns a copy of x with another value of a member, or without it if value is
+// empty.
+func withMember(x *content.Extra, name, value string) *content.Extra {
 	var w jsonwire.Writer
 	w.BeginObject()
 	_ = w.MembersExcept(x.JSON, func(s string) bool { return s == name }) // was parsed before
+	if value != "" {
+		w.Name(name)
+		w.Raw(value)
+	}
 	w.EndObject()
-	l.to.Extra = &content.Extra{Format: x.Format, JSON: w.Text()}
+	return &content.Extra{Format: x.Format, JSON: w.Text()}
 }
 
 // hasMember reports whether the request has an own member of a name that is not empty.
