@@ -105,7 +105,7 @@ func (r *Request) withDocument(header []upstream.HeaderField) (*upstream.Request
 	if !r.isDense() {
 		d := r.origin.document()
 		d.Parsed = r
-		if changed || unsigned(turns) {
+		if changed || unsigned(turns) || r.origin.whole {
 			n.Wire = d.Paths()
 		} else {
 			snapshot.Attach(n, d)

@@ -109,6 +109,10 @@ type origin struct {
 	version string
 	betas   []string
 
+	// whole reports that a document for counting is one for a response, as those of Bedrock
+	// are. It has members that count requests do not have.
+	whole bool
+
 	violations *codec.ParseViolations // nil if the document has none
 	unknown    violation.List         // unknown names and values; violations under Strict
 

@@ -300,7 +300,7 @@ func (v *validator) settings() {
 		v.exclusive("compaction", "context_management")
 		v.exclusive("fallback_credit_token", "fallbacks")
 	}
-	if v.opts.Count && v.opts.Strict {
+	if v.opts.Count && v.opts.Strict && (v.constructed || !r.origin.whole) {
 		v.countOnly()
 	}
 }

@@ -84,6 +84,7 @@ func (at *vertexPath) complete(p *parser) {
 	}
 	switch {
 	case o.version == vertexVersion, o.version == bedrockVersion:
+		o.whole = at.count && o.version == bedrockVersion
 		o.version = version2023
 	case o.version != "" && !isVersion(o.version):
 		p.violation(content.CodeValue, versionMember, textOneOf(append([]string{vertexVersion, bedrockVersion}, versions...)))

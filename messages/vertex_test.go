@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/internal/formattest"
+	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -307,4 +308,29 @@ func FuzzVertexPath(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestWholeCount checks that a document of Bedrock for counting, which is one for a response, is
+// valid, and that it is not sent as a count request.
+func TestWholeCount(t *testing.T) {
+	for version, status := range map[string]int{"bedrock-2023-05-31": 200, "vertex-2023-10-16": 400} {
+		var got *upstream.Request
+		up := &formattest.Able{Count: func(_ context.Context, n *upstream.Request) (upstream.TokenCount, error) {
+			got = n
+			return upstream.TokenCount{Tokens: 7}, nil
+		}}
+		body := `{"anthropic_version":"` + version + `","model":"n","max_tokens":1,"temperature":1,"messages":[{"role":"user","content":"Hi"}]}`
+		w := httptest.NewRecorder()
+		o := &Options{HandlerOptions: upstream.HandlerOptions{Strict: true, Logger: slog.New(slog.DiscardHandler)}}
+		NewHandler(up, o).ServeHTTP(w, vertexPost("count-tokens:rawPredict", body))
+		if w.Code != status {
+			t.Errorf("%s: %d %s", version, w.Code, w.Body)
+		}
+		if status != 200 {
+			continue
+		}
+		if snapshot.DocumentOf(got, Format) != nil {
+			t.Error("the request has its document")
+		}
+	}
 }

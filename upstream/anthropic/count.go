@@ -49,15 +49,14 @@ func (p *plan) minLimit() int64 {
 }
 
 // dropOutputMembers removes members that a count request does not have. They may
-// come from an [upstream.Edit] of the host.
+// come from an [upstream.Edit] of the host, or from a client of Bedrock.
 func dropOutputMembers(r *messages.Request) {
 	r.MaxTokens, r.Stream, r.Metadata, r.StopSequences = nil, false, nil, nil
+	r.Temperature, r.TopP, r.TopK, r.ServiceTier = nil, nil, nil, ""
 }
 
-// dropUncounted removes members that the vendor does not count, or accepts only for
-// generation.
+// dropUncounted removes built-in tools, which the vendor does not count.
 func dropUncounted(r *messages.Request) {
-	r.Temperature, r.TopP, r.TopK, r.ServiceTier = nil, nil, nil, ""
 	if slices.ContainsFunc(r.Tools, func(t content.Tool) bool { return t.Kind != "" }) {
 		r.Tools = slices.DeleteFunc(slices.Clone(r.Tools), func(t content.Tool) bool { return t.Kind != "" })
 		if len(r.Tools) == 0 {

@@ -211,6 +211,26 @@ func TestPlatformCount(t *testing.T) {
 	}
 }
 
+// TestWholeCount checks that a document for a response, which clients of Bedrock send for
+// counting, becomes a count request.
+func TestWholeCount(t *testing.T) {
+	const path = "/v1/projects/-/locations/-/publishers/anthropic/models/count-tokens:rawPredict"
+	const document = `{"anthropic_version":"bedrock-2023-05-31","model":"m","max_tokens":9,"temperature":1,"top_k":2,"stop_sequences":["."],"metadata":{"user_id":"u"},` +
+		`"messages":[{"role":"user","content":"hi"}]}`
+	for platform, want := range map[anthropic.Platform]string{
+		"":                       `{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"hi"}]}]}`,
+		anthropic.PlatformVertex: `{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"hi"}]}],"anthropic_version":"vertex-2023-10-16"}`,
+	} {
+		c, got := cloud(t, `{"input_tokens":7}`, anthropic.Options{Platform: platform})
+		if w := ask(t, c, path, document, nil); w.Body.String() != `{"input_tokens":7}` {
+			t.Errorf("%q: %s", platform, w.Body)
+		}
+		if diff := cmp.Diff(want, got.Body); diff != "" {
+			t.Errorf("%q: sent (-want +got):\n%s", platform, diff)
+		}
+	}
+}
+
 // TestPlatformModels checks that platforms without a list of models are skipped in lists.
 func TestPlatformModels(t *testing.T) {
 	for _, platform := range []anthropic.Platform{anthropic.PlatformVertex, anthropic.PlatformBedrock, anthropic.PlatformFoundry} {
