@@ -14,8 +14,7 @@ import (
 // AppendJSON appends the request as a document. The document is canonical: the
 // members of the format's objects have a fixed order, null and default values are
 // omitted, and content is always a list. Values that may be any JSON keep their
-// bytes. Parsing the document returns an equal request. An empty Model is omitted, as in
-// documents for clouds that have the model in the URL.
+// bytes. Parsing the document returns an equal request.
 //
 // AppendJSON returns an error that holds a [*content.Violation] if the format cannot
 // represent the request. Examples are a nil part, a part of another format, and
@@ -30,11 +29,14 @@ func (r *Request) AppendJSON(dst []byte) ([]byte, error) {
 }
 
 // write writes the request as a document.
-func (r *Request) write(w *jsonwire.Writer) error {
+func (r *Request) write(w *jsonwire.Writer) error { return r.writeAs(requestType, w) }
+
+// writeAs writes r with the members of a table.
+func (r *Request) writeAs(t *object.Type, w *jsonwire.Writer) error {
 	w.Grow(codec.DocumentSize(r.System, r.Messages, r.Tools))
 	e := newEncoder(w)
 	w.BeginObject()
-	e.members(requestType, r)
+	e.members(t, r)
 	w.EndObject()
 	return e.Violations.Err()
 }
@@ -341,9 +343,15 @@ type Body struct{ w jsonwire.Writer }
 // Body encodes the request. It returns the errors of [Request.AppendJSON].
 // [Body.Len] is the Content-Length of an HTTP request, and [Body.Reader] can serve
 // as its GetBody.
-func (r *Request) Body() (*Body, error) {
+func (r *Request) Body() (*Body, error) { return r.body(requestType) }
+
+// BodyWithoutModel is Body without the member "model", for clouds that have the model in the
+// URL.
+func (r *Request) BodyWithoutModel() (*Body, error) { return r.body(modelessType) }
+
+func (r *Request) body(t *object.Type) (*Body, error) {
 	b := &Body{}
-	if err := r.write(&b.w); err != nil {
+	if err := r.writeAs(t, &b.w); err != nil {
 		return nil, err
 	}
 	return b, nil

@@ -330,8 +330,12 @@ func TestInitialSize(t *testing.T) {
 // TestEncodeWithoutModel checks the form of documents for clouds, which have the model in
 // the URL.
 func TestEncodeWithoutModel(t *testing.T) {
-	r := &Request{Messages: []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "hi"}}}}}
-	got, err := r.AppendJSON(nil)
+	r := &Request{Model: "m", Messages: []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "hi"}}}}}
+	b, err := r.BodyWithoutModel()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := io.ReadAll(b.Reader())
 	const want = `{"messages":[{"role":"user","content":[{"type":"text","text":"hi"}]}]}`
 	if err != nil || string(got) != want {
 		t.Errorf("%s %v, want %s", got, err, want)

@@ -148,7 +148,7 @@ var (
 )
 
 var requestType = object.New("", func(r *Request) **content.Extra { return &r.Extra },
-	object.In(object.Field{Name: "model", Value: anyText, Required: true, OmitEmpty: true}, func(r *Request) *string { return &r.Model }),
+	must("model", anyText, func(r *Request) *string { return &r.Model }),
 	opt("max_tokens", nullableInteger, func(r *Request) **int64 { return &r.MaxTokens }),
 	optList("system", nullableTextBlocks, func(r *Request) *[]content.Part { return &r.System }),
 	opt("stream", nullableFlag, func(r *Request) *bool { return &r.Stream }),

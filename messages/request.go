@@ -19,7 +19,7 @@ const Format content.Format = "messages"
 //
 // The Extra of a struct holds the members that have no field.
 type Request struct {
-	Model     string // empty: omitted when it is encoded
+	Model     string
 	MaxTokens *int64 // nil: missing, which Validate reports
 
 	// Messages are the turns; their Role may be System. The members that only

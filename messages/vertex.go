@@ -50,6 +50,9 @@ var vertexType = object.New("", func(r *Request) **content.Extra { return &r.Ext
 	opt(betaMember, nullableTexts, func(r *Request) *[]string { return &r.origin.betas }),
 }, requestType.Fields[1:]...)...) // the first is the model
 
+// modelessType is requestType without the model.
+var modelessType = object.New("", func(r *Request) **content.Extra { return &r.Extra }, requestType.Fields[1:]...)
+
 const (
 	versionMember = "anthropic_version"
 	betaMember    = "anthropic_beta"

@@ -73,9 +73,6 @@ type Field struct {
 	// Default is the text that is written for an empty one if the member is required.
 	Default string
 
-	// OmitEmpty omits an empty text even though the member is required.
-	OmitEmpty bool
-
 	// WriteNull writes an empty text as null.
 	WriteNull bool
 
@@ -214,7 +211,7 @@ func Kept(name string, fields ...Field) *Type {
 		t.tagged = t.tagged || f.IsTag
 		switch {
 		case f.ReadOnly, !f.Typed() && f.Const == "":
-		case f.Required && !f.OmitEmpty, f.WriteNull, f.isSet == nil:
+		case f.Required, f.WriteNull, f.isSet == nil:
 			t.always |= 1 << i
 		default:
 			t.optional = append(t.optional, optional{f.isSet, 1 << i})

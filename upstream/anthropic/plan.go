@@ -190,15 +190,15 @@ func (p *plan) body() (adapter.Body, error) {
 
 // encode encodes a request with the members that the platform needs: see members.
 func (p *plan) encode(r *messages.Request, hasModel bool) (adapter.Body, error) {
-	if !hasModel {
-		r.Model = ""
-	}
 	if p.client.rules.streamInPath {
 		r.Stream = false
 	}
 	members := p.members(hasModel)[1:] // without the model
 	if r.Extra != nil || p.client.rules.version != "" {
 		r.Extra = withMembers(r.Extra, members)
+	}
+	if !hasModel {
+		return r.BodyWithoutModel()
 	}
 	return r.Body()
 }

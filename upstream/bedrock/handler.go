@@ -41,6 +41,11 @@ func Handler(h http.Handler) http.Handler {
 		inner := r.WithContext(r.Context())
 		inner.URL = new(url.URL)
 		*inner.URL = *r.URL
+		switch r.Header.Get("Content-Type") {
+		case "", "application/octet-stream": // the service's default, and that of the SDK for Go
+			inner.Header = r.Header.Clone()
+			inner.Header.Set("Content-Type", jsonType)
+		}
 		name, method := model, ":rawPredict"
 		switch operation {
 		case "invoke-with-response-stream":

@@ -25,6 +25,7 @@ import (
 	"github.com/polywire/polywire/upstream"
 	"github.com/polywire/polywire/upstream/anthropic"
 	"github.com/polywire/polywire/upstream/bedrock"
+	"github.com/polywire/polywire/upstream/echo"
 	"github.com/polywire/polywire/upstream/upstreamtest"
 )
 
@@ -243,6 +244,28 @@ func TestInvokeErrors(t *testing.T) {
 			if (res.Header.Get("Retry-After") == "3") != (tt.text == "slow down") {
 				t.Errorf("%s %v: Retry-After is %q", operation, tt.err, res.Header.Get("Retry-After"))
 			}
+		}
+	}
+}
+
+// TestInvokeMediaTypes tests requests whose media type a client has not chosen.
+func TestInvokeMediaTypes(t *testing.T) {
+	base := serve(t, echo.New(), upstream.HandlerOptions{})
+	for kind, want := range map[string]int{"": 200, "application/octet-stream": 200, "application/json": 200, "text/plain": 400} {
+		r, err := http.NewRequest(http.MethodPost, base+"/model/m/invoke", strings.NewReader(hello))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if kind != "" {
+			r.Header.Set("Content-Type", kind)
+		}
+		res, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		if res.StatusCode != want {
+			t.Errorf("%q: status %d, want %d", kind, res.StatusCode, want)
 		}
 	}
 }
