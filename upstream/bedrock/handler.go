@@ -174,20 +174,20 @@ func (o *responseWriter) writeDocument() error {
 	h := o.w.Header()
 	var body []byte
 	status := o.status
-	if status >= 400 {
+	var counted struct {
+		Tokens *int64 `json:"input_tokens"`
+	}
+	if status < 400 && (json.Unmarshal(o.pending, &counted) != nil || counted.Tokens == nil) {
+		status = http.StatusInternalServerError // the response is not one of Messages
+	}
+	if status < 400 {
+		body = []byte(`{"inputTokens":` + strconv.FormatInt(*counted.Tokens, 10) + `}`)
+	} else {
 		var d errorObject
 		_ = json.Unmarshal(o.pending, &d) // the status may be enough
 		x := serviceError(d.Error.Type, status)
 		h.Set("X-Amzn-Errortype", x.name)
 		body, status = message(d.Error.Message), x.status
-	} else {
-		var d struct {
-			Tokens json.Number `json:"input_tokens"`
-		}
-		if err := json.Unmarshal(o.pending, &d); err != nil {
-			return err
-		}
-		body = []byte(`{"inputTokens":` + d.Tokens.String() + `}`)
 	}
 	h.Set("Content-Type", jsonType)
 	h.Set("Content-Length", strconv.Itoa(len(body)))

@@ -417,6 +417,29 @@ func TestInvokeCount(t *testing.T) {
 	}
 }
 
+// TestStrictCount tests that strict validation accepts the body of InvokeModel for counting.
+func TestStrictCount(t *testing.T) {
+	base := serve(t, counter{func(*upstream.Request) {}}, upstream.HandlerOptions{Strict: true})
+	res := invoke(t, base, "m", "count-tokens", `{"input":{"invokeModel":{"body":"`+base64.StdEncoding.EncodeToString([]byte(hello))+`"}}}`)
+	if text, _ := io.ReadAll(res.Body); string(text) != `{"inputTokens":17}` {
+		t.Errorf("got %d %s", res.StatusCode, text)
+	}
+}
+
+// TestInvokeUnexpected tests responses that are not those of Messages.
+func TestInvokeUnexpected(t *testing.T) {
+	for body, want := range map[string]string{`{"input_tokens":3}`: `{"inputTokens":3}`, `{}`: `{"message":""}`, `null`: `{"message":""}`, ``: `{"message":""}`, `<html>`: `{"message":""}`} {
+		s := httptest.NewServer(bedrock.Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, body) })))
+		t.Cleanup(s.Close)
+		res := invoke(t, s.URL, "m", "count-tokens", "")
+		text, _ := io.ReadAll(res.Body)
+		isError := res.StatusCode == 500 && res.Header.Get("X-Amzn-Errortype") == "InternalServerException"
+		if string(text) != want || isError != (want == `{"message":""}`) {
+			t.Errorf("%q: got %d %v %s", body, res.StatusCode, res.Header, text)
+		}
+	}
+}
+
 // A counter counts 17 tokens.
 type counter struct{ seen func(*upstream.Request) }
 
