@@ -237,7 +237,7 @@ func (o *Options) setPlatform() (*platformRules, []string) {
 	switch {
 	case o.BaseURL != "":
 	case o.Platform == PlatformVertex:
-		o.BaseURL = vertexURL(o.Location)
+		o.BaseURL = adapter.GoogleCloudURL(o.Location)
 	case o.Platform != "":
 		o.BaseURL = defaultURL // for one problem of the URL, not two
 		problems = append(problems, fmt.Sprintf("BaseURL: is required for platform %q", o.Platform))
@@ -245,17 +245,6 @@ func (o *Options) setPlatform() (*platformRules, []string) {
 		o.BaseURL = defaultURL
 	}
 	return rules, problems
-}
-
-// vertexURL returns the host of a location.
-func vertexURL(location string) string {
-	switch location {
-	case "global":
-		return "https://aiplatform.googleapis.com"
-	case "us", "eu": // places with several regions
-		return "https://aiplatform." + location + ".rep.googleapis.com"
-	}
-	return "https://" + location + "-aiplatform.googleapis.com"
 }
 
 // path returns the path of a request for a response, with the query that the vendor's SDKs

@@ -102,7 +102,7 @@ func New(opts *Options) (*Client, error) {
 	switch {
 	case o.BaseURL != "":
 	case cloud:
-		o.BaseURL = vertexURL(o.Location)
+		o.BaseURL = adapter.GoogleCloudURL(o.Location)
 	default:
 		o.BaseURL = defaultURL
 	}

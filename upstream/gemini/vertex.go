@@ -9,17 +9,6 @@ import (
 	"github.com/polywire/polywire/internal/lower"
 )
 
-// vertexURL returns the URL of Google Cloud's service at a location.
-func vertexURL(location string) string {
-	switch location {
-	case "global":
-		return "https://aiplatform.googleapis.com"
-	case "us", "eu":
-		return "https://aiplatform." + location + ".rep.googleapis.com"
-	}
-	return "https://" + location + "-aiplatform.googleapis.com"
-}
-
 // checkPlace returns the problems of Project and Location.
 func (o *Options) checkPlace() []string {
 	var problems []string
