@@ -158,6 +158,9 @@ func (p *parser) members(v jsonwire.Value, t *object.Type, to any) {
 func (p *parser) fields(v jsonwire.Value, t *object.Type, to any) (more bool) {
 	var seen object.Members
 	for name, x := range v.Members() {
+		if x.Kind() == jsonwire.Null && p.origin != nil {
+			p.origin.lenient = true
+		}
 		switch f, again := p.field(&seen, t, name); {
 		case f == nil:
 			more = true

@@ -127,7 +127,8 @@ type origin struct {
 	nested bool // the request is a member of the body of countTokens
 	model  codec.Extent
 
-	// lenient reports a turn without a role: see [document.Document].
+	// lenient reports a turn without a role, or a member that is null, which a service without
+	// that member may reject: see [document.Document].
 	lenient bool
 
 	cost int64 // see [codec.Quota.Cost]

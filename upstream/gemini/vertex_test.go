@@ -173,6 +173,7 @@ func TestVertexDocuments(t *testing.T) {
 		{"snake_case as data", `{"contents": [` + hi + `], "tools":[{"functionDeclarations":[{"name":"f_g","parametersJsonSchema":{"type":"object","properties":{"file_path":{"type":"string"}}}}]}]}`, "", nil},
 		{"built-in tools", `{"contents": [` + hi + `], "tools":[{"googleSearch":{"excludeDomains":["a"]}},{"urlContext":{}},{"retrieval":{}}]}`, "", nil},
 		{"no role", `{"contents": [{"parts":[{"text":"hi"}]}]}`, `{"contents":[` + hi + `]}`, nil},
+		{"null", `{"contents":[{"role":"user","parts":[{"text":"hi","partMetadata":null}]}], "store":null,"toolConfig":{"includeServerSideToolInvocations":null}}`, `{"contents":[` + hi + `]}`, nil},
 		{"empty role", `{"contents": [{"role":"","parts":[{"text":"hi"}]}]}`, `{"contents":[` + hi + `]}`, nil},
 		{"snake_case", `{"contents": [` + strings.ReplaceAll(links, "fileUri", "file_uri") + `], "generation_config":{"top_k":3}}`, "", nil},
 		{"no role beside a link", `{"contents":[` + links + `,{"parts":[{"text":"hi"}]}], "service_tier":"flex"}`, `{"contents":[` + links + `,` + hi + `],"serviceTier":"flex"}`, nil},
