@@ -23,6 +23,7 @@ func FuzzParseRequest(f *testing.F) {
 	}
 	f.Add(workload.Small())
 	f.Add(`{"model":"","messages":[]}`)
+	f.Add(`{"model":"m","messages":[{"role":"user","content":[{"type":"document","x":1,"source":{"type":"url","url":""},"citations":{"y":2}}]}]}`)
 	f.Add(`{"model":"m","max_tokens":9,"messages":[{"role":"us\r","content":"x"}],"thinking":{"type":"between_tools"}}`)
 	for _, b := range formattest.RecordedSeeds(f, "messages", func(r *formattest.Record) string { return r.Request }) {
 		f.Add(b)

@@ -762,20 +762,19 @@ func (p *parser) extra(v jsonwire.Value, t *object.Type) *content.Extra {
 	}
 	b := p.extras.Begin()
 	var long strings.Builder
-	for name, x := range v.Members() {
-		i := t.Find(name)
-		switch {
-		case i < 0 || t.Fields[i].Kept() && (t.Fields[i].Keeps(x) || p.origin == nil && name != "caller"):
-			// Responses always have a caller, and the encoder of responses writes it.
-			b = codec.AppendMember(b, name, x.Raw())
-		case p.citations.Exists() && t.Fields[i].Value == citationsSwitch:
-			b = append(codec.AppendName(b, name), '{')
-			for name, x := range p.citations.Members() {
-				if citationsSwitch.Object.Find(name) < 0 {
-					b = codec.AppendMember(b, name, x.Raw())
-				}
+	if p.citations.Exists() { // first, because the encoder writes it before the rest
+		b = append(codec.AppendName(b, "citations"), '{')
+		for name, x := range p.citations.Members() {
+			if citationsSwitch.Object.Find(name) < 0 {
+				b = codec.AppendMember(b, name, x.Raw())
 			}
-			b = append(b, '}')
+		}
+		b = append(b, '}')
+	}
+	for name, x := range v.Members() {
+		// Responses always have a caller, and the encoder of responses writes it.
+		if i := t.Find(name); i < 0 || t.Fields[i].Kept() && (t.Fields[i].Keeps(x) || p.origin == nil && name != "caller") {
+			b = codec.AppendMember(b, name, x.Raw())
 		}
 		if len(b) > maxSharedExtra {
 			if long.Len() == 0 {
