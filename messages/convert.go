@@ -82,13 +82,13 @@ func (r *Request) Upstream() *upstream.Request {
 // which the document does not contain or the adapter replaces. It also ignores the
 // replacement of a part by an equal one, and of a nil list by an empty one.
 //
-// It also returns false for a document that has the member anthropic_version, as those on
-// the paths of Vertex AI do: see [Handler].
+// It also returns false for a document that has the member anthropic_version or
+// anthropic_beta, as those on the paths of Vertex AI do: see [Handler].
 //
 // WireOf does not allocate.
 func WireOf(r *upstream.Request) (text string, ok bool) {
 	d := snapshot.DocumentOf(r, Format)
-	if d == nil || slices.ContainsFunc(d.Spans, func(s document.Span) bool { return s.Name == versionMember }) {
+	if d == nil || slices.ContainsFunc(d.Spans, func(s document.Span) bool { return s.Name == versionMember || s.Name == betaMember }) {
 		return "", false
 	}
 	return d.Body, true

@@ -128,7 +128,7 @@ func (o *origin) hasMember(name string) bool {
 
 // document returns the document for adapters of this format.
 func (o *origin) document() *document.Document {
-	w := &document.Document{Format: Format, Body: o.body, Mark: markCache}
+	w := &document.Document{Format: Format, Body: o.body, Mark: markCache, Spans: make([]document.Span, 0, 2)}
 	for i, x := range o.moved {
 		if x.To > 0 {
 			w.Spans = append(w.Spans, x.Span(movedMembers[i]))

@@ -223,6 +223,7 @@ func TestVertexCount(t *testing.T) {
 	for _, body := range []string{
 		`{"model":"n","messages":[{"role":"user","content":"Hi"}]}`, // as in Google's reference
 		`{"anthropic_version":"vertex-2023-10-16","model":"n","messages":[{"role":"user","content":"Hi"}]}`,
+		`{"anthropic_beta":["b"],"model":"n","messages":[{"role":"user","content":"Hi"}]}`,
 	} {
 		var got *upstream.Request
 		up := &formattest.Able{Count: func(_ context.Context, n *upstream.Request) (upstream.TokenCount, error) {
@@ -233,6 +234,9 @@ func TestVertexCount(t *testing.T) {
 		NewHandler(up, nil).ServeHTTP(w, vertexPost("count-tokens:rawPredict", body))
 		if w.Code != 200 || w.Body.String() != `{"input_tokens":7}` {
 			t.Fatalf("%d %s", w.Code, w.Body)
+		}
+		if text, ok := WireOf(got); ok != !strings.Contains(body, "anthropic_") {
+			t.Errorf("WireOf: %q, %t", text, ok)
 		}
 		if got.Model != "n" || got.Header[0].Value != "2023-06-01" {
 			t.Errorf("model %q, header %v", got.Model, got.Header)

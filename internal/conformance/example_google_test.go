@@ -7,6 +7,7 @@ import (
 	"golang.org/x/oauth2/google"
 
 	"github.com/polywire/polywire/upstream/anthropic"
+	"github.com/polywire/polywire/upstream/gemini"
 )
 
 // googleToken returns a function that returns an access token of Google Cloud, with the
@@ -26,7 +27,7 @@ func googleToken(ctx context.Context) (func(context.Context) (string, error), er
 	}, nil
 }
 
-// Claude on Google Cloud.
+// Claude and Gemini on Google Cloud.
 func Example_google() {
 	token, err := googleToken(context.Background())
 	if err != nil {
@@ -40,5 +41,10 @@ func Example_google() {
 		fmt.Println(err)
 		return
 	}
-	_ = claude // see messages.NewHandler and generatecontent.NewHandler
+	model, err := gemini.New(&gemini.Options{Project: "my-project", Location: "europe-west4", KeyFunc: token})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, _ = claude, model // see messages.NewHandler and generatecontent.NewHandler
 }

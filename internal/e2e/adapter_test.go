@@ -24,6 +24,7 @@ type adapter struct {
 	model  string
 	start  func(t testing.TB, v vendor) (upstream.Upstream, *fake.Server)
 	at     func(t testing.TB, url string, c *http.Client) upstream.Upstream
+	models int // that the fake lists
 }
 
 // A vendor configures how strict a fake is.
@@ -35,10 +36,10 @@ type vendor struct {
 }
 
 var adapters = []adapter{
-	{"anthropic", "messages", "claude-sonnet-4-5", startAnthropic, anthropicAt},
-	{"gemini", "generatecontent", "gemini-3.8-flash", startGemini, geminiAt},
-	{"chat", "", "gpt-4.1", startChat, chatAt},
-	{"responses", "", "gpt-5.6", startResponses, responsesAt},
+	{"anthropic", "messages", "claude-sonnet-4-5", startAnthropic, anthropicAt, 3},
+	{"gemini", "generatecontent", "gemini-3.8-flash", startGemini, geminiAt, 3},
+	{"chat", "", "gpt-4.1", startChat, chatAt, 3},
+	{"responses", "", "gpt-5.6", startResponses, responsesAt, 3},
 }
 
 func adapterNamed(t testing.TB, name string) adapter {

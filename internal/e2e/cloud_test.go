@@ -19,14 +19,14 @@ import (
 // clouds are adapters of vendors' models at clouds. They differ from those of the vendors in
 // paths, keys, and what the cloud does not accept.
 var clouds = map[string]adapter{
-	"vertex claude":          {"anthropic", "messages", "claude-sonnet-4-5@20250929", startClaude(vendoranthropic.Vertex), claudeAt(anthropic.PlatformVertex)},
-	"bedrock claude":         {"anthropic", "messages", "eu.anthropic.claude-sonnet-4-5-20250929-v1:0", startClaude(vendoranthropic.Bedrock), claudeAt(anthropic.PlatformBedrock)},
-	"foundry claude":         {"anthropic", "messages", "claude-sonnet-4-5", startClaude(vendoranthropic.Foundry), claudeAt(anthropic.PlatformFoundry)},
-	"vertex gemini":          {toGemini, "generatecontent", "gemini-3.8-flash", startVertexGemini, vertexGeminiAt},
-	"azure chat":             {toChat, "", "gpt-4.1", startAzure("v1"), azureChatAt("v1")},
-	"azure chat, dated":      {toChat, "", "gpt-4.1", startAzure("2024-10-21"), azureChatAt("2024-10-21")},
-	"azure responses":        {toResp, "", "gpt-5.6", startAzureResponses("v1"), azureResponsesAt("v1")},
-	"azure responses, dated": {toResp, "", "gpt-5.6", startAzureResponses("2025-04-01-preview"), azureResponsesAt("2025-04-01-preview")},
+	"vertex claude":          {"anthropic", "messages", "claude-sonnet-4-5@20250929", startClaude(vendoranthropic.Vertex), claudeAt(anthropic.PlatformVertex), 0},
+	"bedrock claude":         {"anthropic", "messages", "eu.anthropic.claude-sonnet-4-5-20250929-v1:0", startClaude(vendoranthropic.Bedrock), claudeAt(anthropic.PlatformBedrock), 0},
+	"foundry claude":         {"anthropic", "messages", "claude-sonnet-4-5", startClaude(vendoranthropic.Foundry), claudeAt(anthropic.PlatformFoundry), 0},
+	"vertex gemini":          {toGemini, "generatecontent", "gemini-3.8-flash", startVertexGemini, vertexGeminiAt, 3},
+	"azure chat":             {toChat, "", "gpt-4.1", startAzure("v1"), azureChatAt("v1"), 3},
+	"azure chat, dated":      {toChat, "", "gpt-4.1", startAzure("2024-10-21"), azureChatAt("2024-10-21"), 3},
+	"azure responses":        {toResp, "", "gpt-5.6", startAzureResponses("v1"), azureResponsesAt("v1"), 3},
+	"azure responses, dated": {toResp, "", "gpt-5.6", startAzureResponses("2025-04-01-preview"), azureResponsesAt("2025-04-01-preview"), 3},
 }
 
 // hostToken returns hostKey as a token.

@@ -152,7 +152,9 @@ func each(t *testing.T, f func(t *testing.T, f endpoint, b adapter)) {
 			run(b.name, b)
 		}
 		for name, b := range clouds {
-			run(name, b)
+			if !strings.HasSuffix(name, ", dated") { // TestClouds runs them
+				run(name, b)
+			}
 		}
 	}
 }

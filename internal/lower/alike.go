@@ -57,7 +57,7 @@ func (l *lowering) fileSource(from content.Source, at Path, usual string) conten
 		}
 	case *content.URL:
 		switch {
-		case !l.t.Files.Keep && !l.t.Files.KeepLinks && !l.n.ForwardLinks:
+		case !l.t.Files.Keep && !l.n.ForwardLinks:
 			ok = l.awaits(at)
 		case kind == "" && x == nil:
 			kind = l.linkType(s.URL, at, usual)

@@ -27,8 +27,7 @@ type Files struct {
 	Accepts func(mediaType string) bool // nil means all
 	Stores  func(id string) bool        // the vendor stores the file with an id
 
-	Keep      bool // the caller loads no files: links and ids are sent as they are
-	KeepLinks bool // the server can read all links of the request: its document is in the target's format
+	Keep bool // the caller loads no files: links and ids are sent as they are
 
 	Images        []string // media types; nil means all images
 	ImageLinks    bool

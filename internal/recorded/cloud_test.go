@@ -12,6 +12,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/upstream/anthropic"
+	"github.com/polywire/polywire/upstream/gemini"
 )
 
 // TestCloudDocuments checks that a recorded request of Messages keeps its bytes on clouds, but
@@ -74,4 +75,43 @@ func cloudMembers(document string) (list []string) {
 		return true
 	})
 	return list
+}
+
+// TestCloudContents is TestCloudDocuments for generateContent on Google Cloud. What the
+// service itself has accepted is sent unchanged.
+func TestCloudContents(t *testing.T) {
+	eachRecord(t, func(r *record) bool { return r.format == formatGenerate && translated(r) }, func(t *testing.T, r *record) {
+		n := asSent(r)
+		if n == nil {
+			return
+		}
+		check(t, r, "bytes on Google Cloud", func() error { return checkCloudContents(r) })
+	})
+}
+
+func checkCloudContents(r *record) error {
+	sent := new(capture)
+	up, err := gemini.New(&gemini.Options{Project: "p", Location: "global", BaseURL: "http://localhost", HTTPClient: &http.Client{Transport: sent}})
+	if err != nil {
+		return err
+	}
+	got, err := send(r.format, up, request{"/v1beta1/publishers/google/models/gemini-3.8-flash:generateContent", r.Request, nil})
+	if err != nil {
+		return err
+	}
+	noRole := false
+	gjson.Get(r.Request, "contents").ForEach(func(_, turn gjson.Result) bool {
+		noRole = noRole || turn.Get("role").Str == ""
+		return !noRole
+	})
+	onCloud := strings.Contains(r.URL, "/publishers/")
+	switch {
+	case string(sent.body) == r.Request:
+		return nil
+	case onCloud:
+		return fmt.Errorf("accepted by the service, but sent as %s with losses %v", clip(string(sent.body), 500), got.report.Losses)
+	case noRole, len(got.report.Losses) > 0, strings.Contains(r.Request, "generativelanguage.googleapis.com/"), strings.Contains(r.Request, `"model"`):
+		return nil
+	}
+	return fmt.Errorf("without losses, sent %s of %s: %w", clip(string(sent.body), 500), clip(r.Request, 500), got.report.Err)
 }

@@ -28,7 +28,9 @@ import (
 // h gets such a request at the path that Vertex AI has for it, whose body differs from that
 // of Messages in the same way, so the body is not read before. The path in reports and logs
 // of h is that path. An error of h becomes an exception of the service, also within a
-// stream, and a ping of h a chunk.
+// stream. A ping of h becomes a chunk or, before the first event of the message, an event
+// of another type: SDKs of the vendor pass on the chunks, and require that the message
+// begins with its first event.
 func Handler(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		model, operation := parsePath(r.URL.Path)
@@ -51,7 +53,7 @@ func Handler(h http.Handler) http.Handler {
 		}
 		const prefix = "/v1/projects/-/locations/-/publishers/anthropic/models/"
 		inner.URL.Path, inner.URL.RawPath = prefix+name+method, prefix+url.PathEscape(name)+method
-		out := &responseWriter{w: w, count: name != model}
+		out := &responseWriter{w: w, count: operation == "count-tokens"}
 		h.ServeHTTP(out, inner)
 		out.finish()
 	})
@@ -83,6 +85,7 @@ type responseWriter struct {
 	encoder  *eventstream.Encoder
 	frames   bytes.Buffer
 	payload  []byte
+	begun    bool // the stream has an event other than a ping
 	finished bool // the document was written
 }
 
@@ -141,6 +144,9 @@ func (o *responseWriter) FlushError() error {
 	}
 	return http.NewResponseController(o.w).Flush()
 }
+
+// Flush implements [http.Flusher].
+func (o *responseWriter) Flush() { _ = o.FlushError() }
 
 // finish writes a document without a Content-Length.
 func (o *responseWriter) finish() {
@@ -250,14 +256,13 @@ func (o *responseWriter) writeEvents(p []byte) error {
 
 // encode appends the frame of an event to frames.
 func (o *responseWriter) encode(event []byte) error {
-	isError := false
-	var data []byte
+	var name, data []byte
 	for line := range bytes.SplitSeq(event, []byte("\n")) {
-		name, value, _ := bytes.Cut(line, []byte(":"))
+		field, value, _ := bytes.Cut(line, []byte(":"))
 		value = bytes.TrimPrefix(value, []byte(" "))
-		switch string(name) {
+		switch string(field) {
 		case "event":
-			isError = string(value) == "error"
+			name = value
 		case "data":
 			if data != nil { // spans lines
 				data = append(append(bytes.Clone(data), '\n'), value...)
@@ -269,7 +274,9 @@ func (o *responseWriter) encode(event []byte) error {
 	switch {
 	case len(data) == 0:
 		return nil
-	case isError:
+	case string(name) == "ping" && !o.begun:
+		return o.encoder.Encode(&o.frames, eventstream.Message{Headers: pingHeaders, Payload: data})
+	case string(name) == "error":
 		var d errorObject
 		_ = json.Unmarshal(data, &d) // the type may be enough
 		name := serviceError(d.Error.Type, 0).name
@@ -279,15 +286,23 @@ func (o *responseWriter) encode(event []byte) error {
 			{Name: eventstreamapi.MessageTypeHeader, Value: eventstream.StringValue(eventstreamapi.ExceptionMessageType)},
 		}})
 	}
+	o.begun = true
 	o.payload = append(o.payload[:0], `{"bytes":"`...)
 	o.payload = base64.StdEncoding.AppendEncode(o.payload, data)
 	o.payload = append(o.payload, `"}`...)
 	return o.encoder.Encode(&o.frames, eventstream.Message{Headers: chunkHeaders, Payload: o.payload})
 }
 
-// chunkHeaders are the headers of all frames with an event.
-var chunkHeaders = eventstream.Headers{
-	{Name: eventstreamapi.EventTypeHeader, Value: eventstream.StringValue("chunk")},
-	{Name: eventstreamapi.ContentTypeHeader, Value: eventstream.StringValue(jsonType)},
-	{Name: eventstreamapi.MessageTypeHeader, Value: eventstream.StringValue(eventstreamapi.EventMessageType)},
+// Headers of frames with an event of the message, and of pings before them.
+var (
+	chunkHeaders = eventHeaders("chunk")
+	pingHeaders  = eventHeaders("ping")
+)
+
+func eventHeaders(kind string) eventstream.Headers {
+	return eventstream.Headers{
+		{Name: eventstreamapi.EventTypeHeader, Value: eventstream.StringValue(kind)},
+		{Name: eventstreamapi.ContentTypeHeader, Value: eventstream.StringValue(jsonType)},
+		{Name: eventstreamapi.MessageTypeHeader, Value: eventstream.StringValue(eventstreamapi.EventMessageType)},
+	}
 }

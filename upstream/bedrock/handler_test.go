@@ -84,7 +84,11 @@ func frames(t *testing.T, body io.Reader) (list []frame) {
 			if err := json.Unmarshal(m.Payload, &chunk); err != nil {
 				t.Fatalf("%s: %v", m.Payload, err)
 			}
-			list = append(list, frame{m.Headers.Get(":event-type").String(), string(chunk.Bytes)})
+			text := string(chunk.Bytes)
+			if text == "" {
+				text = string(m.Payload)
+			}
+			list = append(list, frame{m.Headers.Get(":event-type").String(), text})
 		case "exception":
 			var x struct{ Message string }
 			if err := json.Unmarshal(m.Payload, &x); err != nil {
@@ -302,6 +306,28 @@ func TestInvokeFlush(t *testing.T) {
 			words++
 			next <- true
 		}
+	}
+}
+
+// TestInvokePings tests what keeps a connection alive: before the first event of a message
+// not a chunk, and after it a chunk.
+func TestInvokePings(t *testing.T) {
+	const ping = "event: ping\ndata: {\"type\":\"ping\"}\n\n"
+	h := bedrock.Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+		all := ": comment\n\n" + ping + "event: message_start\ndata: {\"type\":\ndata: \"message_start\"}\n\n" + ping
+		for _, c := range []byte(all) {
+			if _, err := w.Write([]byte{c}); err != nil {
+				t.Error(err)
+			}
+			w.(http.Flusher).Flush()
+		}
+	}))
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/model/m/invoke-with-response-stream", strings.NewReader("{}")))
+	want := []frame{{"ping", `{"type":"ping"}`}, {"chunk", "{\"type\":\n\"message_start\"}"}, {"chunk", `{"type":"ping"}`}}
+	if got := frames(t, w.Body); !slices.Equal(got, want) || !w.Flushed {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

@@ -46,8 +46,7 @@ func (c *Client) plan(n *upstream.Request) *plan {
 		p.Target = c.target(p.Model, vertex, foreign)
 		p.Lower()
 	case vertex && (p.Document.Lenient || !vertexCloud.Accepts(n)):
-		p.Target = vertexDocuments
-		p.Lower()
+		p.lowerDocument()
 	}
 	return p
 }
@@ -120,8 +119,7 @@ func (p *plan) countBody() (adapter.Body, error) {
 			return p.splice(p.renamed()), nil
 		}
 		if p.Document != nil {
-			p.Target = vertexDocuments
-			p.Lower()
+			p.lowerDocument()
 		}
 		r := p.document()
 		r = &generatecontent.Request{Contents: r.Contents, SystemInstruction: r.SystemInstruction, Tools: r.Tools,

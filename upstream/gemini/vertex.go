@@ -103,12 +103,21 @@ func setVertex(t *lower.Target) {
 }
 
 // vertexDocuments is the target of a request in the format itself whose document Google
-// Cloud does not accept. Links stay: the server reads them.
+// Cloud does not accept.
 var vertexDocuments = newVertexDocuments()
 
 func newVertexDocuments() *lower.Target {
 	t := generatecontent.BaseTarget()
-	t.Files.Keep, t.Files.KeepLinks = false, true
+	t.Files.Keep, t.Conversation.Attribution = false, true
 	setVertex(&t)
 	return &t
+}
+
+// lowerDocument lowers a request whose document Google Cloud does not accept. Its links stay
+// links, since they were for the vendor.
+func (p *plan) lowerDocument() {
+	n := *p.Source
+	n.ForwardLinks = true
+	p.Source, p.Target = &n, vertexDocuments
+	p.Lower()
 }

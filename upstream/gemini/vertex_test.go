@@ -137,6 +137,8 @@ func sent(t *testing.T, c *Client, body string, count bool) (string, []string) {
 	encode := p.body
 	if count {
 		encode = p.countBody
+	} else if _, err := p.load(t.Context()); err != nil {
+		t.Fatal(err)
 	}
 	b, err := encode()
 	if err != nil {

@@ -212,7 +212,8 @@ type client struct {
 func (o *Options) newClient(f content.Format, path string, s *adapter.Client) client {
 	return client{
 		format: f, path: path, server: s, isOpenAI: o.isOpenAI(), dialect: o.Dialect, known: servers[o.host()], limits: o.OutputLimits,
-		attribution: o.KeepAttribution, customKey: o.CacheKey, apiVersion: o.APIVersion, deployments: o.Deployments,
+		attribution: o.KeepAttribution, customKey: o.CacheKey,
+		apiVersion: o.APIVersion, deployments: o.Deployments,
 	}
 }
 

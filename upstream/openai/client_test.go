@@ -66,7 +66,7 @@ func post(t *testing.T, u upstream.Upstream, path, body string) *httptest.Respon
 // TestConformance runs the conformance suite with a fake server.
 func TestConformance(t *testing.T) {
 	for name, f := range map[string]fakeopenai.Options{
-		"vendor": {}, "compatible": {Local: true}, "azure": {Azure: "v1", Deployments: deployments}, "azure, dated": {Azure: "2024-10-21", Deployments: deployments},
+		"vendor": {}, "compatible": {Local: true}, "azure, dated": {Azure: "2024-10-21", Deployments: deployments},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := openai.Options{Key: "secret-key"}

@@ -39,16 +39,13 @@ func responses(t *testing.T, f fakeopenai.Options, o openai.Options) (*openai.Re
 func TestResponsesConformance(t *testing.T) {
 	for name, f := range map[string]fakeopenai.Options{
 		"gpt-6.2-sol": {}, "local-model": {Local: true},
-		"gpt-6.2-sol at azure": {Azure: "v1", Deployments: deployments}, "gpt-6.2-sol at azure, dated": {Azure: "2025-04-01-preview", Deployments: deployments},
+		"gpt-6.2-sol at azure": {Azure: "v1", Deployments: deployments},
 	} {
 		t.Run(name, func(t *testing.T) {
 			model, _, _ := strings.Cut(name, " ")
 			o := openai.Options{Key: "secret-key"}
 			if f.Key = o.Key; f.Azure != "" {
 				o.Deployments = map[string]string{model: "prod"}
-			}
-			if strings.HasSuffix(name, "dated") {
-				o.APIVersion = f.Azure
 			}
 			c, s := responses(t, f, o)
 			s.Answer(responsesScript)

@@ -45,6 +45,7 @@ var tools = []Feature{
 		{When: "with limits (`max_uses`, domains)", From: m, Set: declared(builtIn(m, "web_search_20250305", `{"type":"web_search_20250305","name":"web_search","max_uses":3}`))},
 		{When: "with limits (`timeRangeFilter`)", From: g, To: []Server{Messages}, Set: declared(builtIn(g, "googleSearch", `{"timeRangeFilter":{"startTime":"2025-01-01T00:00:00Z"}}`))},
 		{When: "beside functions by Gemini 2.5", From: m, To: []Server{GenerateContent}, Model: "gemini-2.5-pro", Set: declared(webSearch, function("f"))},
+		{When: "beside functions at Google Cloud", From: m, To: []Server{GenerateContent}, Model: "publishers/google/models/gemini-3.1-pro-preview", Set: declared(webSearch, function("f"))},
 		{When: "on Bedrock", From: g, To: []Server{Messages}, Platform: anthropic.PlatformBedrock, Set: declared(googleSearch)},
 		{When: "beside a function named `web_search`", From: g, To: []Server{Messages}, Set: declared(googleSearch, function("web_search"))},
 		{Unlisted: true, Set: declared(googleSearch, googleSearch)},

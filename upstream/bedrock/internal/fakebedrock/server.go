@@ -1,5 +1,5 @@
-// Package fakebedrock is a strict fake of Amazon Bedrock for tests. Its models are those of
-// the strict fake of Anthropic.
+// Package fakebedrock is a strict fake of Amazon Bedrock for tests: the strict fake of
+// Anthropic in the cloud's form, behind keys, signatures, frames and errors of the cloud.
 //
 // It was written from the references of the API and of Signature Version 4, without the
 // code of package bedrock: it computes signatures itself, and only package eventstream,
@@ -14,8 +14,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -62,6 +60,7 @@ type Server struct {
 // New starts a fake on a loopback address. It stops at the end of the test.
 func New(t testing.TB, opts Options) *Server {
 	t.Helper()
+	opts.Claude.Platform = anthropic.Bedrock
 	s := &Server{opts: opts, Claude: anthropic.NewHandler(opts.Claude)}
 	h := httptest.NewServer(s)
 	t.Cleanup(h.Close)
@@ -78,59 +77,24 @@ func (s *Server) Refused() []string {
 	return slices.Clone(s.refused)
 }
 
-// operation is the path of an operation. The id of a model is one segment.
-var operation = regexp.MustCompile(`^/model/([^/]+)/(invoke|invoke-with-response-stream|count-tokens)$`)
-
-// modelName finds the vendor's name of a model in an id or an ARN.
-var modelName = regexp.MustCompile(`claude-[a-z0-9-]*?[a-z0-9](?:-v\d+(?::\d+)?)?$`)
-
 const requestID = "0f0e0d0c-0b0a-4900-8000-000000000001"
 
 // ServeHTTP implements [http.Handler].
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	w.Header().Set("X-Amzn-Requestid", requestID)
-	path, _, _ := strings.Cut(r.RequestURI, "?")
-	m := operation.FindStringSubmatch(path)
-	if m == nil {
-		s.refuse(w, 404, "UnknownOperationException", "")
-		return
-	}
-	if r.Method != http.MethodPost {
-		s.refuse(w, 405, "UnknownOperationException", "")
-		return
-	}
 	if name, message := s.authenticate(r, body); name != "" {
 		s.refuse(w, 403, name, message)
 		return
 	}
-	id, err := url.PathUnescape(m[1])
-	name := strings.TrimSuffix(modelName.FindString(id), ":0")
-	if err != nil || name == "" {
-		s.refuse(w, 400, "ValidationException", "The provided model identifier is invalid.")
+	if a := r.Header.Get("Accept"); a != "application/json" && a != "*/*" && a != "" {
+		s.refuse(w, 400, "ValidationException", "The provided Accept Type is invalid or not supported for this model")
 		return
 	}
-	name, _, _ = strings.Cut(name, "-v")
-	if m[2] == "count-tokens" {
-		var v struct {
-			Input struct {
-				InvokeModel struct{ Body []byte }
-			}
-		}
-		d := json.NewDecoder(bytes.NewReader(body))
-		d.DisallowUnknownFields()
-		if d.Decode(&v) != nil {
-			s.refuse(w, 400, "SerializationException", "")
-			return
-		}
-		body = v.Input.InvokeModel.Body
-	}
-	inner, message := messagesRequest(r, body, name, m[2])
-	if message != "" {
-		s.refuse(w, 400, "ValidationException", message)
-		return
-	}
-	out := &response{w: w, opts: &s.opts, encoder: eventstream.NewEncoder(), count: m[2] == "count-tokens"}
+	inner := r.Clone(r.Context())
+	inner.Body = io.NopCloser(bytes.NewReader(body))
+	inner.Header.Set("Authorization", "Bearer of the client")
+	out := &response{w: w, opts: &s.opts, encoder: eventstream.NewEncoder()}
 	s.Claude.ServeHTTP(out, inner)
 	out.finish()
 }
@@ -151,78 +115,6 @@ func WriteError(w http.ResponseWriter, status int, name, message string) {
 	_, _ = w.Write(b)
 }
 
-// messagesRequest returns the request of Messages for a request of InvokeModel, or the
-// message of an error.
-func messagesRequest(r *http.Request, body []byte, model, operation string) (*http.Request, string) {
-	if kind := r.Header.Get("Content-Type"); kind != "application/json" {
-		return nil, "The provided Content Type is invalid or not supported for this model"
-	}
-	if a := r.Header.Get("Accept"); a != "application/json" && a != "*/*" && a != "" {
-		return nil, "The provided Accept Type is invalid or not supported for this model"
-	}
-	if r.Header.Get("Anthropic-Beta") != "" {
-		return nil, "fake: the betas are in a header, which the service ignores"
-	}
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal(body, &members); err != nil {
-		return nil, "Malformed input request: " + err.Error() + ", please reformat your input and try again."
-	}
-	for _, name := range []string{"model", "stream"} {
-		if _, ok := members[name]; ok {
-			return nil, "Malformed input request: #: extraneous key [" + name + "] is not permitted, please reformat your input and try again."
-		}
-	}
-	if v := string(members["anthropic_version"]); v != `"bedrock-2023-05-31"` {
-		return nil, "Malformed input request: #: required key [anthropic_version] not found, please reformat your input and try again."
-	}
-	delete(members, "anthropic_version")
-	var betas []string
-	if v, ok := members["anthropic_beta"]; ok {
-		if json.Unmarshal(v, &betas) != nil || len(betas) == 0 {
-			return nil, "anthropic_beta: must be a list of strings"
-		}
-		for _, b := range betas {
-			if !slices.Contains(knownBetas, b) {
-				return nil, "invalid beta flag"
-			}
-		}
-		delete(members, "anthropic_beta")
-	}
-	members["model"], _ = json.Marshal(model)
-	path := "/v1/messages"
-	switch operation {
-	case "invoke-with-response-stream":
-		members["stream"] = json.RawMessage("true")
-	case "count-tokens":
-		// The inner document is a whole request for a response.
-		for _, name := range []string{"max_tokens", "messages"} {
-			if _, ok := members[name]; !ok {
-				return nil, "Malformed input request: #: required key [" + name + "] not found, please reformat your input and try again."
-			}
-		}
-		path += "/count_tokens"
-		for _, name := range []string{"max_tokens", "metadata", "stop_sequences", "temperature", "top_p", "top_k"} {
-			delete(members, name)
-		}
-	}
-	b, _ := json.Marshal(members)
-	inner := r.Clone(r.Context())
-	inner.URL = &url.URL{Path: path}
-	inner.Body, inner.ContentLength = io.NopCloser(bytes.NewReader(b)), int64(len(b))
-	inner.Header = http.Header{"Content-Type": {"application/json"}, "Anthropic-Version": {"2023-06-01"}, "X-Api-Key": {"key"}}
-	if len(betas) > 0 {
-		inner.Header.Set("Anthropic-Beta", strings.Join(betas, ","))
-	}
-	return inner, ""
-}
-
-// knownBetas are betas that the service accepts.
-var knownBetas = strings.Fields(`
-computer-use-2025-01-24 token-efficient-tools-2025-02-19 interleaved-thinking-2025-05-14 output-128k-2025-02-19
-dev-full-thinking-2025-05-14 context-1m-2025-08-07 context-management-2025-06-27 effort-2025-11-24
-tool-search-tool-2025-10-19 tool-examples-2025-10-29 fine-grained-tool-streaming-2025-05-14 compact-2026-01-12
-computer-use-2025-11-24`)
-
 // A response translates a response of Messages.
 type response struct {
 	w       http.ResponseWriter
@@ -231,7 +123,6 @@ type response struct {
 	header  http.Header
 	status  int
 	stream  bool
-	count   bool
 	text    []byte // that was not written yet
 	written int    // bytes of frames
 	cut     bool
@@ -285,8 +176,6 @@ func (o *response) FlushError() error { return http.NewResponseController(o.w).F
 func (o *response) finish() {
 	switch {
 	case o.stream:
-	case o.status == 200 && o.count:
-		_, _ = o.w.Write(bytes.Replace(o.text, []byte("input_tokens"), []byte("inputTokens"), 1))
 	case o.status == 200:
 		_, _ = o.w.Write(o.text)
 	default:
