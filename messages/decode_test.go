@@ -613,3 +613,17 @@ func TestDecodeModels(t *testing.T) {
 		})
 	}
 }
+
+// TestDecodeErrorCode decodes errors of Azure's gateway, which have a code and no type.
+func TestDecodeErrorCode(t *testing.T) {
+	for body, want := range map[string]string{
+		`{"error":{"code":"DeploymentNotFound","message":"No such deployment."}}`: "the upstream failed with status 404: DeploymentNotFound: No such deployment.",
+		`{"error":{"message":"No such deployment."}}`:                             "the upstream failed with status 404: No such deployment.",
+		`{"error":{"code":404,"message":"No such deployment."}}`:                  "the upstream failed with status 404: No such deployment.",
+	} {
+		e := DecodeError(http.StatusNotFound, nil, []byte(body))
+		if e.Code != upstream.CodeNotFound || e.Text != "No such deployment." || e.Err.Error() != want {
+			t.Errorf("%s: %s, %q, %q", body, e.Code, e.Text, e.Err)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package messages
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -358,7 +359,9 @@ func (f *vendorError) Error() string {
 	}
 	switch {
 	case f.envelope:
-		fmt.Fprintf(&b, ": %s", codec.Clip(redact.Line(f.kind)))
+		if f.kind != "" {
+			fmt.Fprintf(&b, ": %s", codec.Clip(redact.Line(f.kind)))
+		}
 		if f.detail != "" {
 			fmt.Fprintf(&b, " (%s)", codec.Clip(redact.Line(f.detail)))
 		}
@@ -389,7 +392,7 @@ func (f *vendorError) read(v jsonwire.Value) {
 		return
 	}
 	f.envelope = true
-	f.kind = x.Get("type").Str()
+	f.kind = cmp.Or(x.Get("type").Str(), x.Get("code").Str()) // a gateway before the server may have codes
 	f.message = redact.Line(x.Get("message").Str())
 	f.detail = x.Get("details").Get("error_code").Str()
 	f.details = codec.Details(Format, x)

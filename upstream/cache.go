@@ -86,8 +86,9 @@ func (d CacheDiff) String() string {
 // nothing.
 //
 // It compares the tools, the system text and the turns, in the order of the vendor's
-// cache, and settings that the vendor documents to invalidate caches. Cache marks and other
-// settings, such as the limit of output tokens, are ignored. A different model or format
+// cache, and settings that the vendor documents to invalidate caches. It ignores cache marks,
+// other settings, such as the limit of output tokens, and other spellings of the same, such
+// as a text in place of a list with a text, or a default value. A different model or format
 // breaks the cache at "model". A different cache key, such as prompt_cache_key, is reported
 // if nothing else differs. Requests without a common cache for other reasons, such as
 // another account, are not detected.

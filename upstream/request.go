@@ -221,7 +221,7 @@ func (r *Request) WithToolCache(tool int, c *content.Cache) (*Request, error) {
 // withMark returns a copy of a list with another cache mark at part i.
 func withMark(parts []content.Part, i int, c *content.Cache) ([]content.Part, error) {
 	if i < 0 || i >= len(parts) {
-		return nil, fmt.Errorf("there is no part %d; there are %d parts", i, len(parts))
+		return nil, fmt.Errorf("there is no part %d; the turn has %d", i, len(parts))
 	}
 	p := partfield.Copy(parts[i])
 	mark := partfield.Of(p).Cache

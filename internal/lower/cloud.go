@@ -128,7 +128,7 @@ func (r *restriction) edits() {
 	if !edits.IsArray() || len(kept) == len(edits.Array()) {
 		return
 	}
-	r.lose(CloudHint, At("extra."+member))
+	r.lose(CloudEdit, At("extra."+member))
 	var w jsonwire.Writer
 	if len(kept) > 0 {
 		w.BeginObject()

@@ -17,6 +17,7 @@ var (
 	CloudSetting   = dropped(loss.Members, "the cloud service does not have this member, which changes the response; it was dropped")
 	CloudLocation  = dropped(loss.Members, "the cloud service does not have this member, which restricts where the request is processed; it was dropped")
 	CloudState     = dropped(loss.Members, "the member refers to conversation state, which the cloud service does not store")
+	CloudEdit      = hint(loss.Members, "the cloud service does not have this kind of edit of the context; the edit was omitted")
 	CloudMark      = hint(loss.CacheMarks, "the cloud service does not have a member of this cache mark; the member was omitted")
 	CloudTool      = dropped(loss.VendorTool, "the cloud service does not have this tool of the vendor; it was dropped")
 	CloudCall      = dropped(loss.VendorPart, "the cloud service does not have the tool of this call or result; the part was dropped")

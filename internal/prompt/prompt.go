@@ -12,7 +12,8 @@ import (
 
 // A Prompt is the part of a request document that a vendor caches, in pieces and in the
 // order of the cache. A text has one form, whether it is a string or a block in a list.
-// Cache marks and members that are null are left out. The order of members does not matter,
+// Cache marks and members with a default value are left out, because a document may be sent
+// as it is in one turn and encoded anew in the next. The order of members does not matter,
 // except in values that the model receives as JSON text, such as schemas.
 type Prompt struct {
 	members []string
@@ -124,7 +125,7 @@ func textOf(v jsonwire.Value) (string, bool) {
 		switch {
 		case name == "text" && m.Kind() == jsonwire.String:
 			text, found = m.Str(), true
-		case name == "type", isMark(name), m.Kind() == jsonwire.Null:
+		case name == "type", isLeftOut(name, m):
 		default:
 			return "", false
 		}
@@ -141,6 +142,35 @@ func (p *Prompt) add(at piece, k kind, text string) {
 // isMark reports whether a member is a cache mark.
 func isMark(name string) bool { return name == "cache_control" || name == "prompt_cache_breakpoint" }
 
+// isLeftOut reports whether a member of a block or of a tool is a cache mark, or has the
+// value that it has without being there.
+func isLeftOut(name string, v jsonwire.Value) bool {
+	if isMark(name) {
+		return true
+	}
+	if isRendered(name) {
+		return v.Kind() == jsonwire.Null
+	}
+	switch v.Kind() {
+	case jsonwire.Null, jsonwire.False:
+		return true
+	case jsonwire.String:
+		return v.Is("") || name == "type" && v.Is("custom")
+	case jsonwire.Array:
+		return v.Len() == 0
+	case jsonwire.Object:
+		switch name {
+		case "citations":
+			v = v.Get("enabled")
+			return !v.Exists() || isLeftOut("", v)
+		case "caller":
+			return v.Get("type").Is("direct")
+		}
+		return v.Len() == 0
+	}
+	return false
+}
+
 // isRendered reports whether the model receives the value of a member as JSON text, so that
 // the order of its members matters.
 func isRendered(name string) bool {
@@ -154,7 +184,7 @@ func isRendered(name string) bool {
 }
 
 // appendValue appends a value without white space. If rendered is false, members are
-// sorted, and those that are null or cache marks are left out.
+// sorted, and those of isLeftOut are left out.
 func appendValue(b []byte, v jsonwire.Value, rendered bool) []byte {
 	switch v.Kind() {
 	case jsonwire.String:
@@ -184,7 +214,8 @@ func appendValue(b []byte, v jsonwire.Value, rendered bool) []byte {
 	return append(b, v.Raw()...)
 }
 
-// appendObject appends an object with sorted members, without the member except.
+// appendObject appends an object with sorted members, without the member except and those
+// of isLeftOut. Content that is a text is a list with one block, as in results of tools.
 func appendObject(b []byte, v jsonwire.Value, except string) []byte {
 	type member struct {
 		name  string
@@ -192,7 +223,7 @@ func appendObject(b []byte, v jsonwire.Value, except string) []byte {
 	}
 	var members []member
 	for name, m := range v.Members() {
-		if m.Kind() != jsonwire.Null && !isMark(name) && (except == "" || name != except) {
+		if !isLeftOut(name, m) && (except == "" || name != except) {
 			members = append(members, member{name, m})
 		}
 	}
@@ -202,8 +233,12 @@ func appendObject(b []byte, v jsonwire.Value, except string) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = jsonwire.AppendString(b, m.name)
-		b = appendValue(append(b, ':'), m.value, isRendered(m.name))
+		b = append(jsonwire.AppendString(b, m.name), ':')
+		if m.name == "content" && m.value.Kind() == jsonwire.String {
+			b = append(jsonwire.AppendString(append(b, `[{"text":`...), m.value.Str()), `,"type":"text"}]`...)
+			continue
+		}
+		b = appendValue(b, m.value, isRendered(m.name))
 	}
 	return append(b, '}')
 }

@@ -13,17 +13,20 @@
 //
 // [Options.Platform] selects a cloud service whose requests differ: [PlatformVertex] for Google
 // Cloud, [PlatformBedrock] for Amazon Bedrock and [PlatformFoundry] for Microsoft Foundry. A
-// service with the paths of the vendor's API needs only its BaseURL. For Bedrock package
-// upstream/bedrock, a module of its own, adds signatures and the framing of streams.
+// service with the paths of the vendor's API needs only its BaseURL. For Bedrock use package
+// upstream/bedrock, a module of its own: it returns a Client of this package that also signs
+// requests and reads the cloud's streams and errors.
 //
 // A document of this format keeps its bytes, except for the members that the platform has
 // elsewhere: the model, the version, and the betas. Betas that the platform is not known to
-// accept are not sent. If the request uses a member, a built-in tool or a kind of file that the
-// platform does not have, it is encoded again without that, and losses are reported: links are
-// loaded, and files that the vendor stores are refused.
+// accept are not sent: see AllowBeta. If the request uses a member or a built-in tool that the
+// platform does not have, it is encoded again without that, and losses are reported. Vertex and
+// Bedrock accept neither links nor ids of files: links are loaded and sent as base64, and ids
+// that the handler's Resolver does not have are refused.
 //
 // The models of platforms have other names, such as claude-sonnet-4-5@20250929: see MapModel.
-// Responses have the model of the request.
+// On Vertex and Bedrock, where the model is in the path, responses have the model of the
+// request.
 //
 // # Requests
 //

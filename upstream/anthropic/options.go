@@ -30,9 +30,10 @@ type Options struct {
 	// SDKs. If it ends in "/v1", only "/messages" is appended. Its query is added to
 	// every request. The default is https://api.anthropic.com.
 	//
-	// For PlatformVertex "/v1/projects/…" is appended, and the default is the host of
-	// Location. For [PlatformBedrock] "/model/…" is appended. It has no default for
-	// Bedrock and [PlatformFoundry].
+	// For PlatformVertex "/v1/projects/…" is appended, without "/v1" if the URL ends in
+	// it, and the default is the host of Location. For [PlatformFoundry] it is
+	// "https://RESOURCE.services.ai.azure.com/anthropic". For [PlatformBedrock]
+	// "/model/…" is appended. Foundry and Bedrock have no default.
 	BaseURL string
 
 	// Key is the API key, sent as x-api-key. KeyFunc, if not nil, is called for the
@@ -61,12 +62,16 @@ type Options struct {
 	// concurrent use. If it is nil, models are sent unchanged.
 	MapModel func(string) string
 
-	// AllowBeta reports whether a value of the client's anthropic-beta is sent. A request
-	// that uses a beta fails if the value is not sent. If AllowBeta is nil, all values are
-	// sent to the vendor's API. Vertex and Bedrock reject values that they do not have, so
-	// only those that they are known to accept are sent, and others are reported as losses.
-	// AllowBeta replaces the list of these, so it can add new values. It gets them in the
-	// form of the client; a few have other names on a platform.
+	// AllowBeta reports whether a value of the client's anthropic-beta is sent. The
+	// vendor's API refuses a request that uses a beta whose value is not sent.
+	//
+	// If AllowBeta is nil, all values are sent to the vendor's API, and to Foundry all but
+	// a few. Vertex and Bedrock reject values that they do not have, so only those that they
+	// are known to accept are sent. Values that are not sent to a platform are losses, and
+	// so are members that need them, which are omitted. AllowBeta replaces these lists, so
+	// it can add new values and the members that need them; values that it does not allow
+	// are not reported. It gets a value in the form of the client; a few have other names
+	// on a platform.
 	AllowBeta func(string) bool
 
 	// MaxTokens is the max_tokens of requests without one; the vendor requires it.

@@ -69,6 +69,7 @@ func TestRefusedOptions(t *testing.T) {
 		{anthropic.Options{Platform: anthropic.PlatformVertex, Project: "..", Location: "evil.example/"},
 			`anthropic: Project: ".." must consist of lower-case letters, digits and any of "-.:"; ` +
 				`Location: "evil.example/" must consist of lower-case letters, digits and any of "-"`},
+		{anthropic.Options{Platform: anthropic.PlatformVertex, Project: "p", Location: "x y"}, `anthropic: Location: "x y" must consist of lower-case letters, digits and any of "-"`},
 		{anthropic.Options{Platform: anthropic.PlatformBedrock}, `anthropic: BaseURL: is required for platform "bedrock"`},
 		{anthropic.Options{Platform: anthropic.PlatformFoundry, Location: "us"}, `anthropic: Location: is only for PlatformVertex; BaseURL: is required for platform "foundry"`},
 		{anthropic.Options{Project: "p"}, "anthropic: Project: is only for PlatformVertex"},

@@ -236,8 +236,10 @@ func (o *Options) setPlatform() (*platformRules, []string) {
 	}
 	switch {
 	case o.BaseURL != "":
-	case o.Platform == PlatformVertex:
+	case o.Platform == PlatformVertex && len(problems) == 0:
 		o.BaseURL = adapter.GoogleCloudURL(o.Location)
+	case o.Platform == PlatformVertex:
+		o.BaseURL = defaultURL // for one problem of the Location, not two
 	case o.Platform != "":
 		o.BaseURL = defaultURL // for one problem of the URL, not two
 		problems = append(problems, fmt.Sprintf("BaseURL: is required for platform %q", o.Platform))

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -631,6 +632,41 @@ func TestPlatformModelNames(t *testing.T) {
 		}
 		if max := fields(t, got.Body)["max_tokens"]; max != tt.want {
 			t.Errorf("%s: max_tokens is %s, want %s", tt.model, max, tt.want)
+		}
+	}
+}
+
+// A turn that the platform does not accept as it is shares the prompt with the turns before,
+// which were sent as documents.
+func TestPlatformCacheBreak(t *testing.T) {
+	const turns = `"model":"claude-sonnet-4-5","max_tokens":9,"tools":[{"type":"custom","name":"f","input_schema":{"type":"object"}}],
+		"messages":[{"role":"user","content":"Hi"},
+		{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"f","input":{"b":1.0,"a":null},"caller":{"type":"direct"}}]},
+		{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"Done","is_error":false}%s]}]}`
+	decode := func(body string) *upstream.Request {
+		r, _, err := messages.DecodeRequest([]byte(body), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	prev := decode("{" + fmt.Sprintf(turns, ""))
+	next := decode(`{"speed":"fast",` + fmt.Sprintf(turns, `,{"type":"text","text":"Go on"}`))
+	broken := decode(`{"speed":"fast",` + strings.Replace(fmt.Sprintf(turns, ""), "Done", "Do", 1))
+	for _, p := range []anthropic.Platform{anthropic.PlatformVertex, anthropic.PlatformBedrock, anthropic.PlatformFoundry} {
+		o := anthropic.Options{Platform: p, BaseURL: "http://127.0.0.1:1"}
+		if p == anthropic.PlatformVertex {
+			o.Project, o.Location = "p", "global"
+		}
+		c, err := anthropic.New(&o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d, err := upstream.CacheBreak(t.Context(), c, prev, next); err != nil || d.Broken {
+			t.Errorf("%s: %v, %v", p, d, err)
+		}
+		if d, err := upstream.CacheBreak(t.Context(), c, prev, broken); err != nil || d.Path != "messages.2.content.0" {
+			t.Errorf("%s: %v at %q, %v", p, d, d.Path, err)
 		}
 	}
 }

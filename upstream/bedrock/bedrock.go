@@ -14,15 +14,16 @@ import (
 	"github.com/polywire/polywire/upstream/anthropic"
 )
 
-// Options configures a client. Region and one of Credentials, Key and KeyFunc are
-// required, unless BaseURL is that of a server that needs no signature.
+// Options configures a client. Without a BaseURL, Region and one of Credentials, Key and
+// KeyFunc are required. With a BaseURL, Region is required only for Credentials, and requests
+// without Credentials and a key are not signed.
 type Options struct {
 	// Region is the region of the endpoint and of signatures, such as "eu-central-1".
 	Region string
 
 	// Credentials sign requests with Signature Version 4. They are those of an
 	// aws.Config, for example of the one that package config of the cloud's SDK loads.
-	// They are retrieved for each request, and kept until they expire.
+	// They are kept until they expire, and then retrieved again.
 	Credentials aws.CredentialsProvider
 
 	// Key is an API key of the service, sent as "Authorization: Bearer". KeyFunc, if

@@ -19,7 +19,12 @@ func ExampleNew() {
 	up, err := bedrock.New(&bedrock.Options{
 		Region:      cfg.Region,
 		Credentials: cfg.Credentials,
-		MapModel:    func(model string) string { return "eu.anthropic." + model + "-v1:0" },
+		MapModel: func(model string) string {
+			if model == "claude-sonnet-4-5" {
+				return "eu.anthropic.claude-sonnet-4-5-20250929-v1:0"
+			}
+			return model
+		},
 	})
 	if err != nil {
 		log.Fatal(err)

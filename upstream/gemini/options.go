@@ -101,7 +101,7 @@ func New(opts *Options) (*Client, error) {
 	}
 	switch {
 	case o.BaseURL != "":
-	case cloud:
+	case cloud && len(o.checkPlace()) == 0:
 		o.BaseURL = adapter.GoogleCloudURL(o.Location)
 	default:
 		o.BaseURL = defaultURL

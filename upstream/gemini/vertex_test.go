@@ -100,6 +100,7 @@ func TestVertexOptions(t *testing.T) {
 		o    Options
 		want string
 	}{
+		{Options{Project: "p", Location: "x y"}, `gemini: Location: "x y" must consist of lower-case letters, digits and hyphens`},
 		{Options{Project: "p"}, `gemini: Location: must be set with Project, for example to "global"`},
 		{Options{Location: "us-central1"}, "gemini: Project: must be set with a Location other than global"},
 		{Options{Project: "a/b", Location: "../x"}, `gemini: Project: "a/b" is not the id or number of a project; ` +

@@ -177,6 +177,7 @@ var foreignMembers = []Feature{
 		{When: "if it only clears thinking", Set: members(m, `{"context_management":{"edits":[{"type":"clear_thinking_20251015"}]}}`)},
 		onBedrock(members(m, `{"speed":"fast","container":"c","inference_geo":"us","fallbacks":[{"model":"n"}]}`)),
 		onBedrock(members(m, `{"thread":{"type":"continue"}}`)),
+		onBedrock(members(m, `{"context_management":{"edits":[{"type":"clear_thinking_20251015"}]}}`)),
 	}},
 	member(m, "`fallbacks`", `{"fallbacks":["a"]}`),
 	member(m, "`thread`", `{"thread":"t"}`),
