@@ -238,11 +238,17 @@ func (l *lowering) functionName(t *content.Tool) (name string, ok bool) {
 }
 
 // hasFreeTools reports whether the request has tools that the client's choice does not
-// limit.
+// limit, and for which the target has its own.
 func (l *lowering) hasFreeTools() bool {
+	rules := &l.t.Tools
+	if rules.FunctionsOnly == nil || rules.Vendor == nil {
+		return false
+	}
 	for i := range l.n.Tools {
-		if t := &l.n.Tools[i]; t.Kind != "" && l.t.Tools.FunctionsOnly != nil && l.t.Tools.FunctionsOnly(t) {
-			return true
+		if t := &l.n.Tools[i]; t.Kind != "" && rules.FunctionsOnly(t) {
+			if own, _ := rules.Vendor(t); own.Kind != "" {
+				return true
+			}
 		}
 	}
 	return false
