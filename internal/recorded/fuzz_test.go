@@ -34,7 +34,7 @@ var fuzzDocuments = []string{
 
 // fuzzSeeds adds the seeds of a fuzz target: the number of a document, and changes.
 func fuzzSeeds(f *testing.F) {
-	f.Add(uint(3), "000A$0020000080000000000000000000070000070000070000000000000") // sound with a signature in an assistant turn
+	f.Add(uint(3), "000A$0020000080000000000000000000070000070000070000000000000")                  // sound with a signature in an assistant turn
 	f.Add(uint(74), "\xc1\xcfi+3\xbbݒ3\x1a\xc1/x\xd1\xcdڽ\xad^\xa1v\x9f~J\xd4\x1a\x1a\x1a\x1a\x1a") // no functions allowed, beside a search that not all clouds have
 	for i := range fuzzDocuments {
 		f.Add(uint(i), "")
