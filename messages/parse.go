@@ -1,7 +1,6 @@
 package messages
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
@@ -123,7 +122,7 @@ func (p *parser) members(v jsonwire.Value, t *object.Type, to any) {
 	isRequest := to == any(p.request)
 	for name, x := range v.Members() {
 		if isRequest {
-			if i := slices.Index(movedMembers[:], name); i >= 0 {
+			if i := movedMember(name); i >= 0 {
 				p.origin.moved[i] = codec.ExtentOf(x)
 			}
 			p.origin.lenient = p.origin.lenient || x.Kind() == jsonwire.Null

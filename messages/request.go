@@ -1,8 +1,6 @@
 package messages
 
 import (
-	"slices"
-
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/document"
@@ -129,10 +127,23 @@ type origin struct {
 // clouds have the last two in the body.
 var movedMembers = [...]string{"model", "stream", versionMember, betaMember}
 
-// hasMember reports whether the document has one of the movedMembers.
-func (o *origin) hasMember(name string) bool {
-	return o.moved[slices.Index(movedMembers[:], name)].To > 0
+// movedMember returns the index of a name in movedMembers, or -1.
+func movedMember(name string) int {
+	switch name { // faster than a loop over the names, for every member of a request
+	case "model":
+		return 0
+	case "stream":
+		return 1
+	case versionMember:
+		return 2
+	case betaMember:
+		return 3
+	}
+	return -1
 }
+
+// hasMember reports whether the document has one of the movedMembers.
+func (o *origin) hasMember(name string) bool { return o.moved[movedMember(name)].To > 0 }
 
 // document returns the document for adapters of this format.
 func (o *origin) document() *document.Document {
