@@ -1,0 +1,154 @@
+package generatecontent
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/partfield"
+)
+
+// State of other vendors is sent as thoughtSignature; see [envelope]. Every client
+// returns the signature of a tool call, and some return no other part of the thinking.
+// Therefore the next tool call carries all thinking before it. In a response without a
+// later tool call, the last text carries it; see [envelope.State]. The client also receives
+// the thinking as thought parts. The signature of a text is in its own thoughtSignature,
+// with a copy in the signature of the next tool call.
+
+// isForeign reports whether a signature is of another format and must be carried.
+func isForeign(s content.Signature) bool { return envelope.IsForeign(s, Format) }
+
+// encodeSignature returns the signature that carries a signature of another format, or
+// the zero Signature if that is too large.
+func encodeSignature(s content.Signature, report lossFunc) content.Signature {
+	data, ok := envelope.EncodeBase64(s.Format, envelope.KindPart, s.Data)
+	if !ok {
+		report(envelope.TooLarge)
+		return content.Signature{}
+	}
+	return content.Signature{Format: Format, Data: data}
+}
+
+// openThinking opens a thinking block.
+func (s *stream) openThinking(dst []byte, b *openBlock, p *content.Thinking) []byte {
+	report := func(r *loss.Rule) { s.reportBlock(b, r) }
+	if p.Redacted.Data != "" && !isForeign(p.Redacted) {
+		report(envelope.UnknownFormat)
+		return dst
+	}
+	s.progress[b.slot].state.Open(b.number, b.index, p, &s.stateBudget)
+	if p.Redacted.Data != "" {
+		return dst
+	}
+	b.kind = thinkingBlock
+	c := *p
+	visibleOnly(&c, report)
+	b.extra, b.signature = c.Extra, c.Signature
+	return s.appendText(dst, b, c.Text, nil)
+}
+
+// visibleOnly removes the parts of thinking that this format cannot represent.
+func visibleOnly(p *content.Thinking, report lossFunc) {
+	if isForeign(p.Signature) {
+		p.Signature = content.Signature{}
+		if p.Extra != nil && p.Extra.Format != Format {
+			p.Extra = nil // carried with the signature
+		}
+	}
+	dropHints(p, report)
+}
+
+// appendThinking stores text of a thinking block.
+func (s *stream) appendThinking(b *openBlock, text string) {
+	s.progress[b.slot].state.AppendText(b.number, text, &s.stateBudget)
+}
+
+// signThinking stores the signature of a thinking block. It reports whether the
+// signature is of another format, and thus complete.
+func (s *stream) signThinking(b *openBlock, sig content.Signature) bool {
+	if !s.progress[b.slot].state.Sign(b.number, sig, &s.stateBudget) && isForeign(sig) {
+		s.report(responsePartPath(s.candidates[b.slot].index, b.index), envelope.TooLate)
+	}
+	return isForeign(sig)
+}
+
+// encodeState returns the signature that carries the pending state of a candidate, or
+// the zero Signature if there is none.
+func encodeState(t *envelope.Pending, room *int, report func(n int, r *loss.Rule)) content.Signature {
+	encode := func(f content.Format, data string) (string, bool) {
+		return envelope.EncodeBase64(f, envelope.KindThinking, data)
+	}
+	if data := t.Take(room, encode, report); data != "" {
+		return content.Signature{Format: Format, Data: data}
+	}
+	return content.Signature{}
+}
+
+// signsCalls reports whether the vendor signs the first tool call of every response of a
+// model. Clients treat such a response without the signature as an error.
+func signsCalls(model string) bool {
+	version, ok := strings.CutPrefix(strings.ToLower(model[strings.LastIndexByte(model, '/')+1:]), "gemini-")
+	n := 0
+	for n < len(version) && version[n] >= '0' && version[n] <= '9' {
+		n++
+	}
+	if n == 0 { // such as gemini-flash-latest
+		return ok && strings.HasSuffix(version, "-latest")
+	}
+	major, err := strconv.Atoi(version[:n])
+	return ok && err == nil && major >= 3
+}
+
+// unsignedCall returns the signature of a tool call that no vendor has signed: an empty
+// envelope if clients expect a signature, otherwise the zero Signature.
+func (a *responseBuilder) unsignedCall(k int) content.Signature {
+	if !a.expectSigned || a.candidates[k].calls != 1 {
+		return content.Signature{}
+	}
+	return content.Signature{Format: Format, Data: envelope.UnsignedBase64}
+}
+
+// takeState returns the signature that carries the state before a part.
+func (s *stream) takeState(k int) content.Signature {
+	return encodeState(&s.progress[k].state, &s.stateBudget, func(n int, r *loss.Rule) {
+		s.report(responsePartPath(s.candidates[k].index, n), r)
+	})
+}
+
+// appendCarrier appends an empty text that carries the state before it, if there is
+// any.
+func (s *stream) appendCarrier(dst []byte, k int) []byte {
+	if !s.progress[k].state.NeedsCarrier() {
+		return dst
+	}
+	sig := s.takeState(k)
+	if sig.Data == "" {
+		return dst
+	}
+	dst = append(s.beginPart(dst, k), `{"text":"","thoughtSignature":`...)
+	s.progress[k].parts++
+	s.progress[k].kind = droppedBlock
+	return append(jsonwire.AppendString(dst, sig.Data), '}')
+}
+
+// decodeState decodes the state of other vendors in turns. It returns turns itself if
+// there is none.
+func decodeState(turns []content.Turn) (list []content.Turn, changed bool, losses []content.Loss) {
+	return envelope.DecodeTurns(turns, func(_ int, p content.Part) (content.Part, bool) {
+		sig := partfield.SignatureOf(p)
+		if sig.Format != Format || !envelope.IsEnvelopeBase64(sig.Data) {
+			return p, false
+		}
+		e, ok := envelope.DecodeBase64(sig.Data)
+		if !ok || e.Kind != envelope.KindPart && e.Kind != envelope.KindThinking {
+			return partfield.WithSignature(p, envelope.WithoutFormat(sig)), true
+		}
+		if e.Format == envelope.UnsignedFormat {
+			return partfield.WithSignature(p, content.Signature{}), false
+		}
+		return partfield.WithSignature(p, content.Signature{Format: e.Format, Data: e.Data}), false
+	})
+}

@@ -1,0 +1,244 @@
+package generatecontent
+
+import (
+	"crypto/rand"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/handler"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/upstream"
+)
+
+// A dialect implements [handler.Protocol] for this format.
+type dialect struct {
+	limits     content.Limits
+	strict     bool
+	mediaTypes []string
+	forward    []string // headers
+}
+
+func (d *dialect) Format() content.Format { return Format }
+
+// WirePath returns the path of a response in this format. Paths of requests depend on
+// their documents: see [Request.Path].
+func (d *dialect) WirePath(neutral string) string { return new(Request).path(neutral) }
+
+// SetHeader sets the request's id. The vendor has no such header; its clients ignore it.
+func (d *dialect) SetHeader(h http.Header, id string) { h.Set("X-Request-Id", id) }
+
+// ForwardsHeader forwards the header that names the service tier of the response.
+func (d *dialect) ForwardsHeader(name string) bool { return name == "X-Gemini-Service-Tier" }
+
+func (d *dialect) Error(_ string, f *handler.Failure) (int, []byte) {
+	return statusFor(f), appendError(nil, f)
+}
+
+// Keys returns the keys in all headers and parameters that can carry one. It ignores
+// an Authorization header without a bearer token.
+func (d *dialect) Keys(r *http.Request) []string {
+	keys := handler.HeaderKeys(r.Header, "X-Goog-Api-Key")
+	if r.URL.RawQuery != "" {
+		q := r.URL.Query()
+		for _, name := range [...]string{"key", "access_token", "oauth_token"} {
+			keys = append(keys, q[name]...)
+		}
+	}
+	return keys
+}
+
+// Route returns the route of a request.
+func (d *dialect) Route(r *http.Request) (*handler.Route, error) {
+	t, err := parseTarget(r.URL.Path, r.Method)
+	if err != nil {
+		return nil, err
+	}
+	route := &handler.Route{Method: http.MethodPost, CheckHeader: checkHead, Error: d.errorOf(t, false)}
+	switch {
+	case t.list != "":
+		route.Method, route.Parse = http.MethodGet, d.models(t)
+	case t.method == "":
+		route.Method, route.Parse = http.MethodGet, d.model(t)
+	case t.method == "countTokens":
+		route.Parse = d.count(t)
+	case t.method == "generateContent":
+		route.Parse = d.generate(t, nil)
+	default:
+		f := inArray
+		if alt(r.URL.Query()) == "sse" {
+			f = inEvents
+		}
+		route.Parse = d.generate(t, &f)
+		route.Error = d.errorOf(t, f == inArray)
+	}
+	return route, nil
+}
+
+// alt returns the representation that the client requests. Google's generated REST
+// clients add a request for numeric enums, but also read names.
+func alt(q url.Values) string {
+	s := q.Get("alt")
+	if s == "" {
+		s = q.Get("$alt")
+	}
+	return strings.TrimSuffix(s, ";enum-encoding=int")
+}
+
+// errorOf returns a function that writes an error of a request about t. It reports an
+// unknown model in the vendor's words. If list is set, the error is in a list, like
+// the response would be.
+func (d *dialect) errorOf(t *target, list bool) func(string, *handler.Failure) (int, []byte) {
+	return func(_ string, f *handler.Failure) (int, []byte) {
+		if f.Code == upstream.CodeNotFound && f.Text == "" && t.name != "" {
+			own := *f
+			own.Text = t.notFoundMessage()
+			f = &own
+		}
+		status, body := d.Error("", f)
+		if list {
+			body = append(append([]byte{'['}, body...), ']')
+		}
+		return status, body
+	}
+}
+
+// notFoundMessage is the vendor's text for a model that does not exist.
+func (t *target) notFoundMessage() string {
+	version, method := t.version, t.method
+	if version == "" {
+		version = "v1beta"
+	}
+	if method == "" {
+		method = "this method"
+	}
+	return handler.OneLine(t.name, 256) + " is not found for API version " + version + ", or is not supported for " + method +
+		". Call ListModels to see the list of available models and their supported methods."
+}
+
+// checkHead validates the headers and the query.
+func checkHead(r *http.Request) error {
+	q := r.URL.Query()
+	if a, b := q.Get("alt"), q.Get("$alt"); a != "" && b != "" && a != b {
+		return invalid("alt and $alt differ; send one")
+	}
+	switch alt(q) {
+	case "", "json", "sse":
+	default:
+		return invalid("alt: must be json or sse")
+	}
+	_, err := clientTimeout(r)
+	return err
+}
+
+func invalid(text string) error {
+	return &handler.Failure{Code: upstream.CodeInvalid, Text: text, Reason: text}
+}
+
+// clientTimeout returns how long the client waits, or 0 if it sets no limit.
+func clientTimeout(r *http.Request) (time.Duration, error) {
+	s := r.Header.Get("X-Server-Timeout")
+	if s == "" {
+		return 0, nil
+	}
+	seconds, err := strconv.ParseFloat(s, 64)
+	if err != nil || !(seconds > 0) {
+		return 0, invalid("x-server-timeout: must be a number of seconds")
+	}
+	const maxSeconds = 1e6 // longer than any request may take
+	return time.Duration(min(seconds, maxSeconds) * float64(time.Second)), nil
+}
+
+// request parses and validates a body.
+func (d *dialect) request(t *target, body string, count bool) (*Request, error) {
+	if len(t.model) > codec.MaxModelName {
+		return nil, &content.Violation{Code: content.CodeLimit, Path: "model", Text: textModelName}
+	}
+	if !isModelName(t.model) {
+		return nil, &content.Violation{Code: content.CodeValue, Path: "model", Text: "unexpected model name format"}
+	}
+	req, err := readRequest(body, t.version, &ValidateOptions{Strict: d.strict, Count: count, MediaTypes: d.mediaTypes, Limits: d.limits})
+	if err != nil {
+		return nil, err
+	}
+	if req.Model != "" && req.Model != t.name && req.Model != t.model && strings.TrimPrefix(req.Model, "models/") != t.model {
+		return nil, &content.Violation{Code: content.CodeConflict, Path: "model",
+			Text: "the model in the body must be the one in the URL, " + handler.OneLine(t.name, 256)}
+	}
+	req.Model = t.model
+	return req, nil
+}
+
+// isModelName reports whether a URL's model name is valid. Valid names have no steps
+// that lead out of their collection.
+func isModelName(s string) bool { return s != "" && isModel(s) }
+
+// generate returns a function that makes an operation of a request's body. f is the
+// framing of a streamed response, or nil for a whole one.
+func (d *dialect) generate(t *target, f *framing) func(string, *http.Request, string) (*handler.Operation, error) {
+	return func(_ string, r *http.Request, body string) (*handler.Operation, error) {
+		req, err := d.request(t, body, false)
+		if err != nil {
+			return nil, err
+		}
+		c := &handler.Operation{WirePath: req.path, Files: d.linkedFiles(req), Memory: req.origin.cost}
+		c.Request, c.Losses = req.withDocument(handler.ForwardedHeaders(r, d.forward))
+		c.Timeout, _ = clientTimeout(r) // checkHead has validated it
+		id := rand.Text()               // not the request's id: a proxy may have set it, and may repeat it
+		if f != nil {
+			c.Request.Stream = true
+			s := newStream(*f, id, t.model)
+			s.expectSigned = signsCalls(t.model)
+			c.Stream, c.ErrorPause = s, errorPause
+			return c, nil
+		}
+		c.Response = func(r *upstream.Response) (*jsonwire.Writer, []content.Loss) {
+			res, losses := convertResponse(r, signsCalls(t.model))
+			if res.ResponseID == "" {
+				res.ResponseID = id
+			}
+			if res.ModelVersion == "" {
+				res.ModelVersion = t.model
+			}
+			w := new(jsonwire.Writer)
+			_ = res.write(w) // cannot fail after ResponseFromUpstream
+			return w, losses
+		}
+		return c, nil
+	}
+}
+
+// errorPause is the pause of a stream before each form of an error. Some clients
+// recognize a bare error object only if they receive it in a separate read.
+const errorPause = 50 * time.Millisecond
+
+// count returns a function that makes an operation of a countTokens body.
+func (d *dialect) count(t *target) func(string, *http.Request, string) (*handler.Operation, error) {
+	return func(_ string, r *http.Request, body string) (*handler.Operation, error) {
+		req, err := d.request(t, body, true)
+		if err != nil {
+			return nil, err
+		}
+		call := &handler.Operation{WirePath: req.path, Files: d.linkedFiles(req), Memory: req.origin.cost}
+		call.Request, call.Losses = req.withDocument(handler.ForwardedHeaders(r, d.forward))
+		call.Timeout, _ = clientTimeout(r) // checkHead has validated it
+		call.CountTokens(Format, isCount, writeCount)
+		return call, nil
+	}
+}
+
+// isCount reports whether writeCount writes the member of that name.
+func isCount(name string) bool { return name == "totalTokens" || name == "cachedContentTokenCount" }
+
+func writeCount(w *jsonwire.Writer, n upstream.TokenCount) {
+	w.Name("totalTokens")
+	w.Int(n.Tokens)
+	if n.Cached != 0 {
+		w.Name("cachedContentTokenCount")
+		w.Int(n.Cached)
+	}
+}

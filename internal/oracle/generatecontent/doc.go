@@ -1,0 +1,76 @@
+// Package generatecontent implements the generateContent wire format, POST
+// models/{model}:generateContent and the methods around it, for any model. It parses and
+// validates requests, writes plain and streamed responses, and serves an
+// [upstream.Upstream] over HTTP. It also implements the client side of the format, for
+// upstreams that send requests to a server.
+//
+// # Serving
+//
+//	http.Handle("/v1beta/", generatecontent.NewHandler(up, nil))
+//
+// The vendor's own clients can use this service. Some of them send requests to /v1/,
+// /v1alpha/ or /v1beta1/ instead. Other formats may use /v1/ too; [Handler.Match] reports
+// whether a request is one of this format. The Content-Type of a body must be
+// application/json if it is present. See [Options] for limits, keys and hooks, and
+// [upstream.HandlerOptions] for the options that all formats share. The handler logs
+// errors to HandlerOptions.Logger; the default is slog.Default.
+//
+// # Without HTTP
+//
+// [DecodeRequest] parses and validates a request document and returns the neutral request
+// with the document. A client of this format, such as package upstream/gemini, then sends
+// the same bytes. [ParseRequest] returns the format's own [Request], and
+// [Request.Validate] reports everything that is wrong with it. [Request.Upstream]
+// converts it to a neutral request, [RequestFromUpstream] converts back.
+// [ResponseFromUpstream] converts an [upstream.Response].
+//
+// [Request.Body] encodes a request for a server. [NewStreamReader], [DecodeResponse],
+// [DecodeError], [DecodeCount] and [DecodeModels] read what the server returns. The page
+// docs/adapters.md in the repository of this module shows a complete client.
+//
+// A request encodes to one canonical document. Parsing that document gives an equal
+// request. It may differ from the document that a request was parsed from: in the case
+// and spelling of names and enums, in members with null or default values, in the form of
+// numbers, and in how functions are grouped into tool objects. Values that may be any
+// JSON, such as arguments and JSON Schemas, keep their key order and numbers.
+//
+// # Violations
+//
+// Each violation of a document becomes one line of the error's message and one
+// google.rpc.BadRequest field violation. Violations that parsing finds come first, then
+// those of the rules, each in document order. The Text of a violation that parsing finds
+// is the complete line, as the vendor writes it: "Invalid value at 'contents[0].parts[0]'
+// (oneof), …". These violations have CodeType or CodeUnknown, or CodeSyntax or CodeLimit
+// without a path. The line of any other violation is "* GenerateContentRequest.", the
+// path, a colon and the Text; a message with such a line ends with a line feed.
+//
+// # Signatures of other vendors
+//
+// Some vendors require state of a response, such as signatures, in the next request. The
+// client receives this state as a thoughtSignature and returns it. [DecodeRequest] and
+// [Request.Upstream] restore it. The server keeps no state between requests, so any
+// replica can continue a conversation.
+//
+// Thinking is sent as parts with thought set. Signed thinking is also copied into the
+// signature of the next function call, because some clients return no other part with a
+// signature. If no function call follows, it is copied into the signature of the last
+// text. The signature of a text is copied into that of the next function call, too.
+//
+// Thinking of more than 4 MiB between two function calls is not carried, and neither is
+// thinking of two vendors together. Both are reported as losses.
+//
+// The vendor signs the first function call of every response of a Gemini 3 model, and
+// clients expect this signature. If the request names such a model and the response is
+// another vendor's, that call has a placeholder signature.
+//
+// # Losses
+//
+// Everything in a response that this format cannot represent is reported as a
+// [content.Loss]: parts of other vendors' built-in tools, and parts of kinds that the
+// format does not have. Citations become groundingMetadata, with a chunk for each source
+// and a support for each text that cites. The exact place within a source is dropped,
+// which is reported too. A tool call without a name, or with arguments that are not a
+// JSON object, is dropped, and the response then ends with MALFORMED_FUNCTION_CALL. A
+// stop reason that the vendor does not define is sent as a value that clients do not
+// treat as a normal end.
+package generatecontent

@@ -1,0 +1,569 @@
+package generatecontent
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/handler"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/redact"
+	"github.com/polywire/polywire/upstream"
+)
+
+// errorWording is an error in this format.
+type errorWording struct {
+	status int
+	name   string // error.status
+	text   string // the default message
+}
+
+const invalidArgument = "INVALID_ARGUMENT"
+
+// wordingOf maps failures to this format's names and statuses.
+func wordingOf(f *handler.Failure) errorWording {
+	switch f.Detail {
+	case handler.DetailMissingKey:
+		return errorWording{403, "PERMISSION_DENIED", "Method doesn't allow unregistered callers (callers without established identity). " +
+			"Please use API Key or other form of API consumer identity to call this API."}
+	case handler.DetailInvalidKey:
+		return errorWording{400, invalidArgument, textBadKey}
+	case handler.DetailConflictingKeys:
+		return errorWording{400, invalidArgument, "x-goog-api-key, key and Authorization hold different API keys. Please send one."}
+	case handler.DetailMediaType:
+		return errorWording{400, invalidArgument, "Content-Type must be application/json."}
+	case handler.DetailCharset:
+		return errorWording{400, invalidArgument, "The charset of the request body is not supported. Please send UTF-8."}
+	case handler.DetailContentEncoding:
+		return errorWording{400, invalidArgument, "Compressed request bodies are not supported."}
+	case handler.DetailBodyTimeout:
+		return errorWording{400, invalidArgument, "The request body took too long to arrive."}
+	}
+	w := codeWording(f.Code)
+	switch {
+	case f.Limit > 0:
+		w.text = "Request payload size exceeds the limit: " + strconv.FormatInt(f.Limit, 10) + " bytes."
+	case f.Allow != "":
+		w.text += " Please use " + f.Allow + "."
+	}
+	return w
+}
+
+const textBadKey = "API key not valid. Please pass a valid API key."
+
+func codeWording(c upstream.Code) errorWording {
+	switch c {
+	case upstream.CodeInvalid:
+		return errorWording{400, invalidArgument, "Request contains an invalid argument."}
+	case upstream.CodeUnauthenticated:
+		return errorWording{401, "UNAUTHENTICATED", "Request had invalid authentication credentials."}
+	case upstream.CodeBilling:
+		return errorWording{402, "RESOURCE_EXHAUSTED", "A payment is required."}
+	case upstream.CodePermission:
+		return errorWording{403, "PERMISSION_DENIED", "The caller does not have permission."}
+	case upstream.CodeNotFound:
+		return errorWording{404, "NOT_FOUND", "Requested entity was not found."}
+	case upstream.CodeMethod:
+		return errorWording{405, "UNIMPLEMENTED", "This HTTP method is not allowed here."}
+	case upstream.CodeConflict:
+		return errorWording{409, "ABORTED", "The operation was aborted because it conflicts with another request."}
+	case upstream.CodeTooLarge:
+		return errorWording{400, invalidArgument, "Request payload size exceeds the limit."}
+	case upstream.CodeRateLimit:
+		return errorWording{429, "RESOURCE_EXHAUSTED", "Resource has been exhausted: there are too many requests."}
+	case upstream.CodeQuota:
+		return errorWording{429, "RESOURCE_EXHAUSTED", "You exceeded your current quota, please check your plan and billing details."}
+	case upstream.CodeUnavailable:
+		return errorWording{503, "UNAVAILABLE", "The service is currently unavailable."}
+	case upstream.CodeTimeout:
+		return errorWording{504, "DEADLINE_EXCEEDED", "Deadline expired before operation could complete."}
+	case upstream.CodeOverloaded:
+		return errorWording{503, "UNAVAILABLE", "The model is overloaded. Please try again later."}
+	case upstream.CodeUnsupported:
+		return errorWording{400, "FAILED_PRECONDITION", "This feature is not supported."}
+	case upstream.CodeBadGateway:
+		return errorWording{502, "UNAVAILABLE", "The upstream returned an invalid or incomplete response."}
+	}
+	return errorWording{500, "INTERNAL", "An internal error has occurred. Please retry."}
+}
+
+const (
+	maxMessage   = 16 << 10 // of all violations together
+	maxViolation = 2 << 10  // of one
+)
+
+// A violationLine is a violation as this format reports it.
+type violationLine struct{ field, text, line string }
+
+// toViolationLine formats a violation. A violation that parsing found has a complete
+// text. The text of any other follows its path.
+func toViolationLine(e *content.Violation) violationLine {
+	l := violationLine{field: handler.OneLine(e.Path, maxViolation), text: handler.OneLine(e.Text, maxViolation)}
+	switch {
+	case e.Path == "" && (e.Code == content.CodeSyntax || e.Code == content.CodeLimit), e.Code == content.CodeType, e.Code == content.CodeUnknown:
+		l.line = l.text
+	case e.Path == "":
+		l.line = "* GenerateContentRequest: " + l.text
+	default:
+		l.line = "* GenerateContentRequest." + l.field + ": " + l.text
+	}
+	return l
+}
+
+// violationLines formats violations up to the size limit, and returns the number of the
+// others. star reports whether parsing did not find one of them.
+func violationLines(f *handler.Failure) (list []violationLine, more int, star bool) {
+	size := 0
+	for i, e := range f.Violations {
+		l := toViolationLine(e)
+		if size += len(l.line); size > maxMessage {
+			return list, f.More + len(f.Violations) - i, star
+		}
+		star = star || l.line != l.text
+		list = append(list, l)
+	}
+	return list, f.More, star
+}
+
+// errorDetails are the Details of a failure in this format.
+type errorDetails struct {
+	same   bool   // the vendor's error object still matches the failure and is written unchanged
+	status int    // of the response; 0 means that of the code
+	list   string // otherwise: a list of details that replaces those of the failure
+	rest   string // other members, each after a comma
+}
+
+// readDetails parses the Details of a failure.
+func readDetails(f *handler.Failure) (d errorDetails) {
+	if f.Details == nil || f.Details.Format != Format {
+		return d
+	}
+	doc, err := jsonwire.Parse(f.Details.JSON, jsonwire.Limits{AllowInvalidUTF8: true})
+	if err != nil {
+		return d
+	}
+	defer doc.Close()
+	root := doc.Root()
+	if root.Kind() != jsonwire.Object {
+		return d
+	}
+	code := root.Get("code")
+	if !code.Exists() || !root.Get("message").Exists() { // not an error object
+		d.list = "[" + string(jsonwire.AppendCompact(nil, f.Details.JSON)) + "]"
+		return d
+	}
+	if n, ok := code.Int(); ok && n >= 400 && n <= 599 {
+		var e *upstream.Error
+		body := []byte(`{"error":` + f.Details.JSON + `}`)
+		if d.status = f.Status; d.status != 0 {
+			e = DecodeError(d.status, nil, body)
+		} else {
+			d.status = int(n)
+			codec.ErrorBody(body, func(v jsonwire.Value) { e = envelopeError(v) })
+		}
+		if d.same = e != nil && e.Details != nil && e.Code == f.Code && e.Text == f.Text; d.same {
+			return d
+		}
+	}
+	if d.status = 0; codec.StatusCode(f.Status) == f.Code {
+		d.status = f.Status
+	}
+	var rest []byte
+	for name, v := range root.Members() {
+		switch name {
+		case "code", "message", "status":
+		case "details":
+			if v.Kind() == jsonwire.Array {
+				d.list = string(jsonwire.AppendCompact(nil, v.Raw()))
+			}
+		default:
+			rest = jsonwire.AppendString(append(rest, ','), name)
+			rest = jsonwire.AppendCompact(append(rest, ':'), v.Raw())
+		}
+	}
+	d.rest = string(rest)
+	return d
+}
+
+// statusFor returns the status of the response to a request that failed.
+func statusFor(f *handler.Failure) int {
+	if status := readDetails(f).status; status != 0 {
+		return status
+	}
+	return wordingOf(f).status
+}
+
+// appendError appends the error object. Its code is a number and comes first, because
+// clients read nothing else as an error.
+func appendError(dst []byte, f *handler.Failure) []byte {
+	w, d := wordingOf(f), readDetails(f)
+	if d.same {
+		return append(jsonwire.AppendCompact(append(dst, `{"error":`...), f.Details.JSON), '}')
+	}
+	if d.status != 0 {
+		w.status = d.status
+	}
+	list, more, star := violationLines(f)
+	text := f.Text
+	switch {
+	case len(list) > 0:
+		text = joinLines(list, more, star)
+	case text == "":
+		text = w.text
+	case f.Code == upstream.CodeInvalid && codec.IsPromptTooLong(text):
+		text = tooLongMessage(text)
+	}
+	dst = jsonwire.AppendInt(append(dst, `{"error":{"code":`...), int64(w.status))
+	dst = jsonwire.AppendString(append(dst, `,"message":`...), text)
+	dst = append(append(append(dst, `,"status":"`...), w.name...), '"')
+	if d.list != "" {
+		dst = append(append(dst, `,"details":`...), d.list...)
+	} else {
+		dst = appendDetails(dst, f, list, text)
+	}
+	return append(append(dst, d.rest...), "}}"...)
+}
+
+// tooLongMessage returns the message of an upstream about a prompt that is too long, in
+// the vendor's words. It removes those of Messages.
+func tooLongMessage(text string) string {
+	const open, exceeds = "The input token count", " exceeds the maximum number of tokens allowed"
+	if strings.Contains(text, exceeds) {
+		return text
+	}
+	message := open + exceeds
+	tokens, limit, ok := codec.Overflow(text)
+	if ok {
+		message = fmt.Sprintf("%s (%d)%s (%d).", open, tokens, exceeds, limit)
+	}
+	rest := text
+	if len(rest) >= len(codec.PromptTooLong) && strings.EqualFold(rest[:len(codec.PromptTooLong)], codec.PromptTooLong) {
+		rest = strings.TrimLeft(rest[len(codec.PromptTooLong):], ":. ")
+	}
+	switch foreign := strings.Contains(strings.ToLower(rest), codec.PromptTooLong) || ok && len(rest) < len(text); {
+	case ok && foreign:
+		return message
+	case rest == "" || foreign:
+		return message + "."
+	case ok:
+		return message + " " + rest
+	}
+	return message + ": " + rest
+}
+
+// joinLines returns the message about violations, one a line.
+func joinLines(list []violationLine, more int, star bool) string {
+	var b []byte
+	for i := range list {
+		if i > 0 {
+			b = append(b, '\n')
+		}
+		b = append(b, list[i].line...)
+	}
+	if more > 0 {
+		b = append(strconv.AppendInt(append(b, "\nand "...), int64(more), 10), " more"...)
+	}
+	if star {
+		b = append(b, '\n')
+	}
+	return string(b)
+}
+
+const typeHead = `{"@type":"type.googleapis.com/google.rpc.`
+
+// quotaFailure is the detail of a quota that waiting does not refill. Clients decide by
+// the quota's id whether to try again. The daily quota is the longest that they know.
+const quotaFailure = `QuotaFailure","violations":[{"quotaMetric":"generativelanguage.googleapis.com/generate_content_requests",` +
+	`"quotaId":"GenerateRequestsPerDayPerProjectPerModel"}]},`
+
+func appendDetails(dst []byte, f *handler.Failure, list []violationLine, text string) []byte {
+	const open = `,"details":[`
+	from := len(dst)
+	dst = append(dst, open...)
+	if len(list) > 0 {
+		dst = append(dst, typeHead+`BadRequest","fieldViolations":[`...)
+		for i := range list {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = appendViolation(dst, &list[i])
+		}
+		dst = append(dst, `]},`...)
+	}
+	if f.Detail == handler.DetailInvalidKey || f.Detail == handler.DetailConflictingKeys {
+		dst = append(dst, typeHead+`ErrorInfo","reason":"API_KEY_INVALID","domain":"googleapis.com",`+
+			`"metadata":{"service":"generativelanguage.googleapis.com"}},`...)
+		dst = append(dst, typeHead+`LocalizedMessage","locale":"en-US","message":`...)
+		dst = append(jsonwire.AppendString(dst, text), "},"...)
+	}
+	if f.Code == upstream.CodeQuota {
+		dst = append(dst, typeHead+quotaFailure...)
+	}
+	if f.RetryAfter > 0 {
+		dst = append(dst, typeHead+`RetryInfo","retryDelay":"`...)
+		dst = append(appendDuration(dst, f.RetryAfter), `"},`...)
+	}
+	if len(dst) == from+len(open) {
+		return dst[:from]
+	}
+	dst[len(dst)-1] = ']'
+	return dst
+}
+
+func appendViolation(dst []byte, l *violationLine) []byte {
+	dst = append(dst, '{')
+	if l.field != "" {
+		dst = append(jsonwire.AppendString(append(dst, `"field":`...), l.field), ',')
+	}
+	return append(jsonwire.AppendString(append(dst, `"description":`...), l.text), '}')
+}
+
+// appendDuration appends a duration in the vendor's form, such as "1.5s".
+func appendDuration(dst []byte, d time.Duration) []byte {
+	return append(strconv.AppendFloat(dst, d.Seconds(), 'f', -1, 64), 's')
+}
+
+// DecodeError decodes a server's response with a status other than 2xx. The body may be
+// truncated, empty, an array with one element, or not JSON.
+//
+// The Code follows from the status, with two exceptions. It is [upstream.CodeBadGateway]
+// for errors that concern the program's account with the vendor, such as a rejected key
+// (also with status 400 and 403), a missing payment, or an unsupported location. It is
+// [upstream.CodeQuota] for a daily quota and a quota of zero.
+//
+// The Text is the message of the error envelope if the status is 400, 404, 413, 422 or
+// 429. It is one line of at most 2 KiB without keys, user information and URL queries.
+// For a rejected key the Text is a sentence that does not contain the vendor's message.
+//
+// Details and Status are the error object of the envelope and the status, for handlers
+// of this format. Errors about a rejected key have neither. Header has the vendor's
+// headers about rate limits and retries. RetryAfter is taken from the details of the
+// envelope, its message, or the header, in this order. Err, for logs, has the status and
+// the redacted message.
+func DecodeError(status int, header http.Header, body []byte) *upstream.Error {
+	f := vendorError{httpStatus: status, after: codec.RetryAfter(header), size: len(body)}
+	codec.ErrorBody(body, f.read)
+	e := f.toUpstream()
+	if !f.refused() {
+		e.Header = codec.ErrorHeader(header, "X-Ratelimit-", "Ratelimit")
+	}
+	return e
+}
+
+// envelopeError returns the error of an envelope that was sent with status 200.
+func envelopeError(v jsonwire.Value) *upstream.Error {
+	f := vendorError{original: v.Raw()}
+	f.read(v)
+	return f.toUpstream()
+}
+
+// A vendorError is a vendor's error as it was received, for the program's log.
+type vendorError struct {
+	httpStatus int // the HTTP status, 0 in a stream
+	envelope   bool
+	code       int    // code of the envelope, 0 if it is not a number
+	status     string // status of the envelope, such as NOT_FOUND
+	message    string // redacted
+	reason     string // of the first ErrorInfo
+	delay      time.Duration
+	daily      bool           // the quota is per day, or zero
+	after      time.Duration  // of the headers
+	size       int            // of a body without an envelope
+	details    *content.Extra // the error object
+	original   string         // the envelope as JSON, if its HTTP status was 200
+}
+
+// Original returns the envelope and a function that decodes it. Adapters use them to
+// remove their keys from the envelope.
+func (f *vendorError) Original() (text string, read func(jsonwire.Value) *upstream.Error) {
+	return f.original, envelopeError
+}
+
+// Error returns the status, the code and the message on one line.
+func (f *vendorError) Error() string {
+	var b strings.Builder
+	b.WriteString("the upstream failed")
+	if f.httpStatus != 0 {
+		fmt.Fprintf(&b, " with status %d", f.httpStatus)
+	}
+	if !f.envelope {
+		fmt.Fprintf(&b, " and no error envelope in %d bytes", f.size)
+		return b.String()
+	}
+	fmt.Fprintf(&b, ": %d %s", f.code, codec.Clip(redact.Line(f.status)))
+	if f.reason != "" {
+		fmt.Fprintf(&b, " (%s)", codec.Clip(redact.Line(f.reason)))
+	}
+	if f.message != "" {
+		fmt.Fprintf(&b, ": %s", f.message)
+	}
+	return b.String()
+}
+
+// read decodes an envelope, or the first element of an array of envelopes.
+func (f *vendorError) read(v jsonwire.Value) {
+	if v.Kind() == jsonwire.Array {
+		for _, x := range v.Elems() {
+			v = x
+			break
+		}
+	}
+	x := v.Get("error")
+	if x.Kind() != jsonwire.Object {
+		return
+	}
+	f.envelope = true
+	f.status = strings.ToUpper(x.Get("status").Str())
+	f.details = codec.Details(Format, x)
+	text := x.Get("message").Str()
+	f.message = redact.Line(text)
+	if n, ok := wholeNumber(x.Get("code"), 32); ok {
+		f.code = int(n)
+	}
+	for _, d := range x.Get("details").Elems() {
+		f.detail(d)
+	}
+	if f.delay == 0 {
+		f.delay = parseRetryIn(text)
+	}
+	f.daily = f.daily || isZeroQuota(text)
+}
+
+// detail decodes one element of the details.
+func (f *vendorError) detail(v jsonwire.Value) {
+	kind := v.Get("@type").Str()
+	switch kind[strings.LastIndexByte(kind, '.')+1:] {
+	case "ErrorInfo":
+		if f.reason == "" {
+			f.reason = v.Get("reason").Str()
+		}
+	case "RetryInfo":
+		f.delay = parseDelay(v.Get("retryDelay").Str())
+	case "QuotaFailure":
+		for _, x := range v.Get("violations").Elems() {
+			id := strings.ToLower(x.Get("quotaId").Str())
+			f.daily = f.daily || strings.Contains(id, "perday") || strings.Contains(id, "daily")
+		}
+	}
+}
+
+// parseRetryIn returns the delay that a message asks for, or 0.
+func parseRetryIn(text string) time.Duration {
+	_, rest, found := strings.Cut(text, "Please retry in ")
+	if !found {
+		return 0
+	}
+	n := strings.IndexFunc(rest, func(r rune) bool { return !strings.ContainsRune("0123456789.hms", r) })
+	if n >= 0 {
+		rest = rest[:n]
+	}
+	return parseDelay(strings.TrimRight(rest, "."))
+}
+
+// parseDelay parses a duration. It returns 0 if s is invalid.
+func parseDelay(s string) time.Duration {
+	if len(s) > 32 {
+		return 0
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil || d < 0 {
+		return 0
+	}
+	return d
+}
+
+// isZeroQuota reports whether a message is about a quota of zero.
+func isZeroQuota(text string) bool {
+	_, rest, found := strings.Cut(text, "limit: 0")
+	return found && (rest == "" || rest[0] < '0' || rest[0] > '9') && !strings.HasPrefix(rest, ".")
+}
+
+// toUpstream converts the error to the neutral form.
+func (f *vendorError) toUpstream() *upstream.Error {
+	status := f.httpStatus
+	if status < 400 {
+		status = f.envelopeStatus()
+	}
+	e := &upstream.Error{Code: f.upstreamCode(status), Err: f}
+	if f.refused() {
+		e.Text, e.KeyRefused = codec.KeyRefusedText, true
+		return e
+	}
+	e.Details = f.details
+	if e.Details != nil && f.httpStatus >= 400 && f.httpStatus <= 599 {
+		e.Status = f.httpStatus
+	}
+	switch e.Code {
+	case upstream.CodeInvalid, upstream.CodeNotFound, upstream.CodeTooLarge, upstream.CodeQuota, upstream.CodeRateLimit:
+		e.Text = f.message // empty without an envelope
+	}
+	switch e.Code {
+	case upstream.CodeRateLimit, upstream.CodeUnavailable, upstream.CodeOverloaded:
+		if e.RetryAfter = f.delay; f.delay == 0 {
+			e.RetryAfter = f.after
+		}
+	}
+	return e
+}
+
+// statusNames lists the names of the gRPC codes in numeric order, with the HTTP status of
+// each.
+var statusNames = [...]struct {
+	name   string
+	status int
+}{
+	{"OK", 0}, {"CANCELLED", 499}, {"UNKNOWN", 500}, {"INVALID_ARGUMENT", 400}, {"DEADLINE_EXCEEDED", 504}, {"NOT_FOUND", 404},
+	{"ALREADY_EXISTS", 409}, {"PERMISSION_DENIED", 403}, {"RESOURCE_EXHAUSTED", 429}, {"FAILED_PRECONDITION", 400}, {"ABORTED", 409},
+	{"OUT_OF_RANGE", 400}, {"UNIMPLEMENTED", 501}, {"INTERNAL", 500}, {"UNAVAILABLE", 503}, {"DATA_LOSS", 500}, {"UNAUTHENTICATED", 401},
+}
+
+// envelopeStatus returns the HTTP status for an envelope that was not sent with an error
+// status, or 0.
+func (f *vendorError) envelopeStatus() int {
+	if f.code >= 400 && f.code <= 599 {
+		return f.code
+	}
+	for i, s := range statusNames {
+		if f.status == s.name || f.status == "" && i == f.code {
+			return s.status
+		}
+	}
+	return 0
+}
+
+// refused reports whether the vendor rejected the program's key.
+func (f *vendorError) refused() bool {
+	return codec.KeyRefused(f.httpStatus, []string{f.status, f.reason}, "", f.message)
+}
+
+// upstreamCode returns the neutral code for an HTTP status.
+func (f *vendorError) upstreamCode(status int) upstream.Code {
+	switch f.status {
+	case "UNAUTHENTICATED", "PERMISSION_DENIED", "FAILED_PRECONDITION":
+		return upstream.CodeBadGateway // about the host's key, location or account
+	}
+	if f.refused() {
+		return upstream.CodeBadGateway
+	}
+	switch status {
+	case 499: // canceled at the vendor, not by this client
+		return upstream.CodeUnavailable
+	case http.StatusServiceUnavailable:
+		return upstream.CodeOverloaded
+	case http.StatusNotImplemented:
+		return upstream.CodeUnsupported
+	case http.StatusTooManyRequests:
+		if f.daily {
+			return upstream.CodeQuota
+		}
+	}
+	c := codec.StatusCode(status)
+	if (c == upstream.CodeUnavailable || c == upstream.CodeTooLarge) && codec.IsPromptTooLong(f.message) {
+		return upstream.CodeInvalid
+	}
+	return c
+}

@@ -1,0 +1,445 @@
+package generatecontent
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/object"
+	"github.com/polywire/polywire/internal/violation"
+)
+
+// ParseRequest parses a request document. It copies body once, because strings of
+// the request share its memory; [ParseRequestString] does not copy.
+//
+// The request is nil if body is not a JSON object as RFC 8259 defines it, is not
+// UTF-8, repeats a member name in one object, or exceeds the default Limits of
+// [Options]. The error is then a [*content.Violation]. An empty body is a request
+// without contents, and fails as one.
+//
+// Otherwise ParseRequest reads the whole document. It returns the request with
+// everything that it could read, and an error that lists all violations
+// ([content.Violations]): values of a wrong type, parts with two data members, and
+// unknown roles, function calling modes and thinking levels. [Request.Validate] reports
+// these again, followed by the violations of all other rules.
+//
+// Names are accepted in camelCase and snake_case at every depth. A member in both
+// spellings is a violation, and so is a name that differs from a known one only in
+// case or after a NUL. The parser accepts an object as a list of one, numbers as strings,
+// base64 in both alphabets, and enums in any case and, where the vendor's numbers are
+// public, as numbers. A null member counts as missing. Inline data in another spelling
+// of base64 is rewritten to the standard one. Parts without data and empty texts are
+// dropped unless they are signed or nothing else remains. Unknown names are kept; see
+// [ValidateOptions] for refusing them.
+func ParseRequest(body []byte) (*Request, error) { return ParseRequestString(string(body)) }
+
+// ParseRequestString is [ParseRequest] without the copy.
+func ParseRequestString(body string) (*Request, error) {
+	return parseRequest(body, reading{})
+}
+
+// ParseCountRequest is [ParseRequest] for the body of countTokens: the members of a
+// request, or a whole request as "generateContentRequest", but not both.
+func ParseCountRequest(body []byte) (*Request, error) {
+	return parseRequest(string(body), reading{count: true})
+}
+
+// reading is how to read a document.
+type reading struct {
+	limits  content.Limits // depth, values, parts and tools count
+	version string         // of the API, for type names; empty: v1beta
+	count   bool           // the body is that of countTokens
+}
+
+// parseRequest reads a document.
+func parseRequest(body string, how reading) (*Request, error) {
+	w := &parsedRequest{}
+	doc := &w.doc
+	if err := doc.ParseSingle(body, jsonwire.Limits{Depth: how.limits.Depth, Values: how.limits.Values}); err != nil {
+		return nil, syntaxViolation(err)
+	}
+	defer doc.Close()
+	root := doc.Root()
+	if root.Kind() != jsonwire.Object {
+		return nil, &content.Violation{Code: content.CodeType, Text: "Invalid JSON payload received. The request must be an object."}
+	}
+	var p parser
+	p.begin(w)
+	p.version, p.quota = cmp.Or(how.version, p.version), codec.NewQuota(how.limits)
+	r := &w.request
+	r.origin = &w.origin
+	w.origin.body = body
+	if how.count {
+		p.countRequest(root)
+	} else {
+		p.members(root, requestType, r)
+	}
+	if err := p.quota.Err(); err != nil {
+		return nil, err
+	}
+	w.origin.cost = p.quota.Cost()
+	err := p.violations.Err()
+	w.origin.violations = codec.NewParseViolations(err, codec.Bracketed)
+	return r, err
+}
+
+// A parsedRequest is a request with everything that it has once, in one allocation.
+type parsedRequest struct {
+	request  Request
+	origin   origin
+	doc      jsonwire.Doc
+	config   GenerationConfig
+	system   Instruction
+	integers [2]int64
+	numbers  [2]float64
+	// For requests with a single text.
+	turns [1]content.Turn
+	texts [1]content.Text
+	parts [1]content.Part
+}
+
+// A parser makes a Request of a valid JSON document, by the tables of objects. It continues
+// after a violation: an invalid value is left zero, or becomes an Unknown to keep the indices
+// of others.
+type parser struct {
+	path       codec.Path
+	violations violation.List
+	into       *parsedRequest // nil for responses
+	origin     *origin
+	quota      codec.Quota
+	version    string
+	size       int // the expected number of turns or tools
+	turn       int // the turn that is being read
+
+	emptyText bool // whether its parts have an empty text
+
+	// The results of the checks of the latest value that is kept as JSON text.
+	latestEnum  string // the latest enum in it
+	validSchema bool   // it has no violations, also of the rules of schemas
+	plainObject bool   // it is a schema of an object that is not nullable
+
+	// The function response that is being read.
+	response, files jsonwire.Value
+
+	integers codec.Chunk[int64]
+	numbers  codec.Chunk[float64]
+	texts    codec.Chunk[content.Text]
+	calls    codec.Chunk[content.ToolUse]
+	results  codec.Chunk[content.ToolResult]
+	thoughts codec.Chunk[content.Thinking]
+	images   codec.Chunk[content.Image]
+	others   codec.Chunk[content.Unknown]
+	base64s  codec.Chunk[content.Base64]
+	lists    codec.Chunk[content.Part]
+	extras   codec.Extras
+	out      rewriter
+}
+
+// begin prepares a zero parser for a request. A large parser is not copied.
+func (p *parser) begin(w *parsedRequest) {
+	p.into, p.origin, p.size, p.version, p.path.Style = w, &w.origin, 1, "v1beta", codec.Bracketed
+	p.integers.Seed(w.integers[:])
+	p.numbers.Seed(w.numbers[:])
+	p.texts.Seed(w.texts[:])
+	p.lists.Seed(w.parts[:])
+}
+
+// members reads the members of an object into the struct at to.
+func (p *parser) members(v jsonwire.Value, t *object.Type, to any) {
+	if p.fields(v, t, to) {
+		*t.Extra(to) = p.extra(v, t)
+	}
+}
+
+// fields reads the members of an object that the struct at to has fields for. It reports
+// whether the object has members that are kept as JSON text.
+func (p *parser) fields(v jsonwire.Value, t *object.Type, to any) (more bool) {
+	var seen object.Members
+	for name, x := range v.Members() {
+		if x.Kind() == jsonwire.Null && p.origin != nil {
+			p.origin.lenient = true
+		}
+		switch f, again := p.field(&seen, t, name); {
+		case f == nil:
+			more = true
+		case !f.Typed():
+			more = more || f.Kept()
+		case !again:
+			p.value(f, name, x, f.At(to))
+		}
+	}
+	return more
+}
+
+// field returns the field of a member, or nil. again reports whether the object has the
+// member in its other spelling, too. It records a violation for that, and for a name that
+// lenient parsers would read as another.
+func (p *parser) field(seen *object.Members, t *object.Type, name string) (f *object.Field, again bool) {
+	f, again = seen.Field(t, name)
+	switch {
+	case f == nil:
+		p.unknownName(t, name)
+	case again:
+		p.violation(content.CodeUnknown, p.unknownNameText(name, "The field is already set as \""+f.Name+
+			"\" or \""+f.Alias+"\"."))
+	}
+	return f, again
+}
+
+// value reads the value of a member into a Go field.
+func (p *parser) value(f *object.Field, name string, x jsonwire.Value, to any) {
+	switch to := to.(type) {
+	case *string:
+		*to = p.string(f, name, x, *to)
+		if p.into != nil && to == &p.into.request.Model && !p.origin.nested {
+			p.origin.model = codec.ExtentOf(x)
+		}
+	case *bool:
+		b := p.optFlag(f, name, x)
+		*to = b != nil && *b
+	case **bool:
+		*to = p.optFlag(f, name, x)
+	case *int64:
+		*to, _ = p.integer(f, name, x)
+	case **int64:
+		*to = nil
+		if n, ok := p.integer(f, name, x); ok {
+			*to = p.integers.New(1)
+			**to = n
+		}
+	case **float64:
+		*to = nil
+		if n, ok := p.number(f, name, x); ok {
+			*to = p.numbers.New(1)
+			**to = n
+		}
+	case *[]string:
+		*to = p.strings(f, x)
+	case *content.Role:
+		*to = p.role(f, name, x)
+	case *ignored:
+		p.text(f, name, x)
+	case *content.Schema:
+		p.schema(f, name, x, to)
+	case *[]content.Turn:
+		*to = p.contents(f, x)
+	case *[]content.Part:
+		if f.Value.Elem == responsePart {
+			p.files = x
+		} else {
+			*to = p.parts(f, x)
+		}
+	case *content.ToolResult:
+		if p.keptJSON(f, name, x) != "" {
+			p.response = x
+		}
+	case *[]content.Tool:
+		*to = p.tools(f, x)
+	case *[]SafetySetting:
+		*to = p.safety(f, x)
+	case **Instruction:
+		p.turn = -1
+		if p.enter(f, name, x) {
+			*to = &p.into.system
+			p.members(x, instructionType, *to)
+			p.path.Pop()
+		}
+	case **GenerationConfig:
+		if p.enter(f, name, x) {
+			*to = &p.into.config
+			p.members(x, configType, *to)
+			p.path.Pop()
+		}
+	default:
+		if p.enter(f, name, x) {
+			p.members(x, f.Value.Object, f.Value.Object.Put(to))
+			p.path.Pop()
+		}
+	}
+}
+
+// countRequest parses the body of countTokens.
+func (p *parser) countRequest(v jsonwire.Value) {
+	inner, name := v.Get("generateContentRequest"), "generateContentRequest"
+	if !inner.Exists() {
+		inner, name = v.Get("generate_content_request"), "generate_content_request"
+	}
+	if !inner.Exists() || inner.Kind() == jsonwire.Null {
+		p.members(v, requestType, &p.into.request)
+		return
+	}
+	p.origin.nested = true
+	var seen object.Members
+	for other := range v.Members() {
+		if f, _ := p.field(&seen, countType, other); f != nil && f.Name == "contents" {
+			p.violation(content.CodeType, "Invalid value (oneof), oneof field 'request' is already set. Cannot set 'contents'")
+		} else if f == nil && requestType.Find(other) >= 0 {
+			p.violation(content.CodeUnknown, p.unknownNameText(other, "It belongs in \""+name+"\"."))
+		}
+	}
+	if p.enter(&countType.Fields[countType.Find(name)], name, inner) {
+		p.members(inner, requestType, &p.into.request)
+		p.path.Pop()
+	}
+}
+
+// contents parses the turns.
+func (p *parser) contents(f *object.Field, v jsonwire.Value) []content.Turn {
+	n := size(v)
+	if n == 0 || !p.quota.Turns(n) {
+		return nil
+	}
+	p.setExpected(n)
+	turns := p.into.turns[:]
+	if n > 1 {
+		turns = make([]content.Turn, n)
+	}
+	p.each(f, v, func(i int, x jsonwire.Value) {
+		p.turn = i
+		if !p.quota.Exceeded() && p.isObject(x, f.Value.Elem) {
+			turns[i].Role = content.RoleUser
+			p.members(x, contentType, &turns[i])
+			role := x.Get("role")
+			p.origin.lenient = p.origin.lenient || !role.Exists() || role.Kind() == jsonwire.Null || role.Is("")
+		}
+	})
+	return turns
+}
+
+// setExpected prepares for a list of n turns or tools.
+func (p *parser) setExpected(n int) { p.size = max(p.size, min(n/4, codec.LargestChunk/4)) }
+
+// role parses the role of a turn: "model" is the assistant, every other valid role is the
+// user. An invalid role is empty.
+func (p *parser) role(f *object.Field, name string, x jsonwire.Value) content.Role {
+	switch {
+	case x.Is("user"), x.Is(""), x.Is("function"), x.Kind() == jsonwire.Null:
+		return content.RoleUser
+	case x.Is("model"):
+		return content.RoleAssistant
+	case x.Is("tool"): // of other vendors; clients use it for results
+		if unknown := &p.origin.unknown; unknown.Len() < content.MaxViolations {
+			unknown.Add(content.CodeValue, p.path.At("role"), "Please use a valid role: user, model.")
+		}
+		return content.RoleUser
+	case x.Kind() == jsonwire.String:
+		p.path.Push("role")
+		p.violation(content.CodeValue, "Please use a valid role: user, model.")
+		p.path.Pop()
+	default:
+		p.mismatch(f, name, x)
+	}
+	return ""
+}
+
+// tools parses all tool objects into one list and records the place of each tool.
+func (p *parser) tools(f *object.Field, v jsonwire.Value) (list []content.Tool) {
+	if size(v) == 0 {
+		return nil
+	}
+	n := countTools(v)
+	if !p.quota.Tools(max(n, size(v))) {
+		return nil
+	}
+	p.setExpected(n)
+	if n > 0 {
+		list = make([]content.Tool, 0, n)
+		p.origin.tools = make([]toolPlace, 0, n)
+	}
+	p.each(f, v, func(k int, x jsonwire.Value) {
+		if p.isObject(x, f.Value.Elem) {
+			list = p.tool(list, x, k)
+		}
+	})
+	return list
+}
+
+// countTools returns an upper bound of the number of tools in all objects.
+func countTools(v jsonwire.Value) (n int) {
+	add := func(x jsonwire.Value) {
+		for name, y := range x.Members() {
+			if i := toolType.Find(name); i >= 0 && toolType.Fields[i].Value == declarations {
+				n += size(y)
+			} else {
+				n++
+			}
+		}
+	}
+	add(v)
+	for _, x := range v.Elems() {
+		add(x)
+	}
+	return n
+}
+
+// tool appends the tools of the k-th tool object.
+func (p *parser) tool(list []content.Tool, v jsonwire.Value, k int) []content.Tool {
+	var seen object.Members
+	for name, x := range v.Members() {
+		f, _ := p.field(&seen, toolType, name)
+		switch {
+		case f != nil && f.Value == declarations:
+			if size(x) > 0 {
+				p.each(f, x, func(n int, y jsonwire.Value) {
+					list = append(list, content.Tool{})
+					p.origin.tools = append(p.origin.tools, toolPlace{place: place{k, n}})
+					if p.isObject(y, declarations.Elem) {
+						p.members(y, declarationType, &list[len(list)-1])
+					}
+				})
+			}
+		case x.Kind() == jsonwire.Null:
+		case name == "": // a tool without a kind would be a function
+			p.violation(content.CodeUnknown, p.unknownNameText(name, "Cannot find field."))
+		default:
+			t := content.Tool{Kind: name, Format: Format, Raw: x.Raw()}
+			if f != nil {
+				t.Kind, t.Raw = f.Name, p.keptJSON(f, name, x)
+			}
+			list = append(list, t)
+			p.origin.tools = append(p.origin.tools, toolPlace{place: place{k, builtIn}})
+		}
+	}
+	return list
+}
+
+// schema parses a schema. A function has one of the two dialects.
+func (p *parser) schema(f *object.Field, name string, x jsonwire.Value, s *content.Schema) {
+	text := ""
+	if x.Kind() != jsonwire.Null && p.quota.Schema(x.Size()) {
+		text = p.keptJSON(f, name, x)
+	}
+	switch {
+	case text == "":
+	case s.JSON != "":
+		first := strings.TrimSuffix(f.Alias, "_json_schema")
+		p.violation(content.CodeConflict, first+" and "+first+"_json_schema must not both be set")
+	default:
+		s.JSON, s.OpenAPI = text, f.Value == openAPI
+		tool := &p.origin.tools[len(p.origin.tools)-1]
+		switch {
+		case !s.OpenAPI || !p.validSchema:
+		case f.Name == "response":
+			tool.output = text
+		case p.plainObject:
+			tool.input = text
+		}
+	}
+}
+
+// safety parses the safety settings.
+func (p *parser) safety(f *object.Field, v jsonwire.Value) []SafetySetting {
+	n := size(v)
+	if n == 0 || !p.quota.Parts(n) {
+		return nil
+	}
+	list := make([]SafetySetting, n)
+	p.each(f, v, func(k int, x jsonwire.Value) {
+		if p.isObject(x, f.Value.Elem) {
+			p.members(x, safetyType, &list[k])
+		}
+	})
+	return list
+}

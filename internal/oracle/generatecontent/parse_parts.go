@@ -1,0 +1,662 @@
+package generatecontent
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/object"
+)
+
+// parts parses the parts of a turn. It drops parts without data. If no other part
+// remains, the first of them becomes an empty text.
+func (p *parser) parts(f *object.Field, v jsonwire.Value) []content.Part {
+	n := size(v)
+	if n == 0 || !p.quota.Parts(n) {
+		return nil
+	}
+	list := p.lists.List(n, p.size)
+	dropped := &p.origin.dropped
+	if p.turn < 0 {
+		dropped = &p.origin.droppedSystem
+	}
+	before := len(*dropped)
+	p.emptyText = false
+	p.each(f, v, func(k int, x jsonwire.Value) {
+		if part := p.part(x); part != nil {
+			list = append(list, part)
+		} else {
+			*dropped = append(*dropped, place{p.turn, k})
+		}
+	})
+	if len(list) == 0 {
+		*dropped = append((*dropped)[:before], (*dropped)[before+1:]...)
+		list = append(list, p.texts.New(p.size))
+		if !p.emptyText {
+			p.origin.inserted = append(p.origin.inserted, p.turn)
+		}
+	}
+	return list
+}
+
+// A member is a member of an object: its field, its name in the document, and its value.
+type member struct {
+	field *object.Field
+	name  string
+	value jsonwire.Value
+}
+
+// part parses one part. It returns nil for a part without data. A value that is not a
+// part becomes an Unknown without a kind, which keeps the indices of later parts.
+func (p *parser) part(v jsonwire.Value) content.Part {
+	if !p.isObject(v, part) {
+		return p.otherPart("", v)
+	}
+	var seen object.Members
+	var data member
+	side := sideMembers{part: v}
+	for name, x := range v.Members() {
+		f, _ := p.field(&seen, partType, name)
+		switch {
+		case f == nil:
+			side.hasMore = true
+			if side.unknown == "" && x.Kind() == jsonwire.Object {
+				side.unknown = name
+			}
+		case x.Kind() == jsonwire.Null:
+		case f.IsTag:
+			p.oneOf(&data, member{f, name, x})
+		case f.Value == thought:
+			side.thought, side.hasThought = p.optFlag(f, name, x), true
+		case f.Value == signature:
+			side.signature.Data, side.hasSignature = p.bytes(f, name, x), true
+		default:
+			side.hasMore = true
+		}
+	}
+	if side.signature.Data != "" {
+		side.signature.Format = Format
+	}
+	switch {
+	case data.field == nil && side.unknown != "":
+		return p.otherPart(side.unknown, v)
+	case data.field == nil, data.field.Value == anyText:
+		return p.textPart(data, &side)
+	}
+	return p.dataPart(data, &side)
+}
+
+// oneOf sets the data of a part, or records a violation: a part has only one.
+func (p *parser) oneOf(data *member, next member) {
+	if data.field != nil {
+		p.secondData(next.field)
+		return
+	}
+	*data = next
+}
+
+func (p *parser) secondData(f *object.Field) {
+	p.violation(content.CodeType, "Invalid value at '"+p.path.At()+
+		"' (oneof), oneof field 'data' is already set. Cannot set '"+f.Name+"'")
+}
+
+// otherPart returns a part as an Unknown.
+func (p *parser) otherPart(kind string, v jsonwire.Value) content.Part {
+	u := p.others.New(1)
+	u.Format, u.Kind, u.Raw = Format, kind, v.Raw()
+	return u
+}
+
+// sideMembers are the members of a part besides its data, such as thought.
+type sideMembers struct {
+	part         jsonwire.Value
+	hasThought   bool // the part has thought
+	thought      *bool
+	hasSignature bool // the part has a signature
+	signature    content.Signature
+	hasMore      bool   // the part has other members
+	unknown      string // the name of the first object with an unknown name
+}
+
+// textPart parses text or thinking.
+func (p *parser) textPart(data member, side *sideMembers) content.Part {
+	s := ""
+	if data.value.Exists() {
+		if data.value.Kind() != jsonwire.String {
+			p.mismatch(data.field, data.name, data.value)
+		}
+		s = data.value.Str()
+	}
+	if s == "" && side.signature.Data == "" && !side.hasMore {
+		p.emptyText = p.emptyText || data.value.Exists()
+		return nil
+	}
+	if side.thought != nil && *side.thought {
+		t := p.thoughts.New(p.size)
+		t.Text, t.Signature, t.Extra = s, side.signature, p.partExtra(side, thinkingPart)
+		return t
+	}
+	t := p.texts.New(p.size)
+	t.Text, t.Signature, t.Extra = s, side.signature, p.partExtra(side, textPart)
+	return t
+}
+
+// partExtra returns the members of a part of type t that are kept as JSON text.
+func (p *parser) partExtra(side *sideMembers, t *object.Type) *content.Extra {
+	if !side.hasMore && !(side.hasThought && !t.Holds("thought")) && !(side.hasSignature && !t.Holds("thoughtSignature")) {
+		return nil
+	}
+	return p.extra(side.part, t)
+}
+
+// innerExtra is partExtra for a part whose data is an object. If more is set, it includes
+// the members of the object that are kept as JSON text, in an object of the same name.
+func (p *parser) innerExtra(side *sideMembers, t *object.Type, data member, more bool) *content.Extra {
+	if !more {
+		return p.partExtra(side, t)
+	}
+	b := codec.AppendName(p.extras.Begin(), data.field.Name)
+	p.path.Push(data.field.Alias)
+	b = append(p.appendKept(append(b, '{'), data.value, data.field.Value.Object), '}')
+	p.path.Pop()
+	if bytes.HasSuffix(b, []byte(`:{}`)) { // all of them were null
+		return p.partExtra(side, t)
+	}
+	return p.newExtra(p.appendKept(b, side.part, t))
+}
+
+// dataPart parses a part other than text.
+func (p *parser) dataPart(data member, side *sideMembers) content.Part {
+	switch data.field.Value.Object {
+	case blobType, fileType:
+		extra := p.partExtra(side, mediaPart) // the types of files keep the same members
+		return p.file(p.source(data), side.signature, extra)
+	case callType:
+		return p.call(data, side)
+	case responseType:
+		return p.functionResponse(data, side)
+	case codeType, serverCallType:
+		return p.serverCall(data, side)
+	}
+	return p.serverResult(data, side)
+}
+
+// source parses inline data or a file reference. It never returns nil.
+func (p *parser) source(data member) content.Source {
+	inline := data.field.Value.Object == blobType
+	if !p.enter(data.field, data.name, data.value) {
+		if inline {
+			return p.base64s.New(1)
+		}
+		return new(content.File)
+	}
+	defer p.path.Pop()
+	if inline {
+		s := p.base64s.New(1)
+		p.members(data.value, blobType, s)
+		return s
+	}
+	s := new(content.File)
+	p.members(data.value, fileType, s)
+	if isLink(s.ID) {
+		return &content.URL{URL: s.ID, MediaType: s.MediaType, Extra: s.Extra}
+	}
+	return s
+}
+
+// inlineData parses the data of a file. The result is padded, in the standard alphabet.
+func (p *parser) inlineData(f *object.Field, name string, x jsonwire.Value) string {
+	s, standard, e := x.LenientBase64()
+	switch {
+	case e == jsonwire.Base64Empty, x.Kind() == jsonwire.Null:
+		return ""
+	case e == jsonwire.Base64NotString:
+		p.mismatch(f, name, x)
+		return ""
+	case e != 0:
+		p.path.Push(f.Alias)
+		p.notBase64(f.Value, x)
+		p.path.Pop()
+		return ""
+	case !standard:
+		s = standardBase64(s)
+	}
+	if len(s) >= minValidated {
+		p.origin.base64 = append(p.origin.base64, s)
+	}
+	return s
+}
+
+// standardBase64 converts valid base64 to the standard alphabet with padding.
+func standardBase64(s string) string {
+	b := make([]byte, len(s), len(s)+2)
+	for i := range len(s) {
+		switch c := s[i]; c {
+		case '-':
+			b[i] = '+'
+		case '_':
+			b[i] = '/'
+		default:
+			b[i] = c
+		}
+	}
+	for len(b)%4 != 0 {
+		b = append(b, '=')
+	}
+	return string(b)
+}
+
+// file returns the part for a file, which depends on the media type.
+func (p *parser) file(s content.Source, sig content.Signature, x *content.Extra) content.Part {
+	t := mediaTypeOf(s)
+	switch {
+	case strings.HasPrefix(t, "image/"):
+		i := p.images.New(1)
+		i.Source, i.Signature, i.Extra = s, sig, x
+		return i
+	case strings.HasPrefix(t, "audio/"), strings.HasPrefix(t, "video/"):
+		return &content.Media{Source: s, Signature: sig, Extra: x}
+	}
+	return &content.Document{Source: s, Signature: sig, Extra: x}
+}
+
+// mediaTypeOf returns the media type of a source.
+func mediaTypeOf(s content.Source) string {
+	switch s := s.(type) {
+	case *content.Base64:
+		if s != nil {
+			return s.MediaType
+		}
+	case *content.URL:
+		if s != nil {
+			return s.MediaType
+		}
+	case *content.File:
+		if s != nil {
+			return s.MediaType
+		}
+	}
+	return ""
+}
+
+// call parses a function call.
+func (p *parser) call(data member, side *sideMembers) content.Part {
+	t := p.calls.New(p.size)
+	t.Signature = side.signature
+	if p.enter(data.field, data.name, data.value) {
+		more := p.fields(data.value, callType, t)
+		p.path.Pop()
+		t.Extra = p.innerExtra(side, callPart, data, more)
+	}
+	return t
+}
+
+// functionResponse parses a function response.
+func (p *parser) functionResponse(data member, side *sideMembers) content.Part {
+	t := p.results.New(p.size)
+	if !p.enter(data.field, data.name, data.value) {
+		return t
+	}
+	p.response, p.files = jsonwire.Value{}, jsonwire.Value{}
+	more := p.fields(data.value, responseType, t)
+	text, texts := p.resultText(t, p.response)
+	files := size(p.files)
+	if !p.quota.Parts(texts + files) {
+		return t
+	}
+	if texts+files > 0 {
+		t.Parts = p.lists.List(texts+files, p.size)
+	}
+	if texts > 0 {
+		s := p.texts.New(p.size)
+		s.Text = text
+		t.Parts = append(t.Parts, s)
+	}
+	if files > 0 {
+		f := &responseType.Fields[responseType.Find("parts")]
+		p.each(f, p.files, func(_ int, x jsonwire.Value) { t.Parts = append(t.Parts, p.responsePart(x)) })
+	}
+	p.path.Pop()
+	t.Extra = p.innerExtra(side, resultPart, data, more)
+	return t
+}
+
+// resultText sets t.Error, and t.Object if the text does not contain the whole response
+// object. It returns the text of the result; n is the number of texts, 0 or 1.
+func (p *parser) resultText(t *content.ToolResult, v jsonwire.Value) (text string, n int) {
+	if v.Len() == 0 {
+		return "", 0
+	}
+	text, t.Error, n = resultText(v)
+	if only, name := v.Len() == 1, "output"; only {
+		if t.Error {
+			name = "error"
+		}
+		if x := v.Get(name); x.Kind() == jsonwire.String {
+			return text, n
+		}
+	}
+	t.Object = v.Raw()
+	return text, n
+}
+
+// resultText returns the text of a response object, and whether the function failed. n
+// is 1.
+func resultText(v jsonwire.Value) (text string, failed bool, n int) {
+	e := v.Get("error")
+	failed = e.Exists() && e.Kind() != jsonwire.Null
+	if v.Len() == 1 {
+		for name, x := range v.Members() {
+			switch name {
+			case "output", "result", "error":
+				if x.Kind() == jsonwire.String {
+					return x.Str(), failed, 1
+				}
+				return x.Raw(), failed, 1
+			}
+		}
+	}
+	return v.Raw(), failed, 1
+}
+
+// responsePart parses a file in a function response.
+func (p *parser) responsePart(v jsonwire.Value) content.Part {
+	if !p.isObject(v, responsePart) {
+		return p.otherPart("", v)
+	}
+	var seen object.Members
+	var data member
+	unknown, more := "", false
+	for name, x := range v.Members() {
+		switch f, _ := p.field(&seen, responsePartType, name); {
+		case f == nil:
+			unknown, more = name, true
+		case x.Kind() == jsonwire.Null:
+		default:
+			p.oneOf(&data, member{f, name, x})
+		}
+	}
+	if data.field == nil {
+		return p.otherPart(unknown, v)
+	}
+	var extra *content.Extra
+	if more {
+		extra = p.extra(v, responsePartType)
+	}
+	return p.file(p.source(data), content.Signature{}, extra)
+}
+
+// serverCall parses a call of a built-in tool.
+func (p *parser) serverCall(data member, side *sideMembers) content.Part {
+	t := &content.ServerToolUse{Format: Format, Kind: data.field.Name, Signature: side.signature}
+	if !p.enter(data.field, data.name, data.value) {
+		return t
+	}
+	of := data.field.Value.Object
+	more := p.fields(data.value, of, t)
+	if of == codeType {
+		t.Name, t.Input = "codeExecution", p.keptObject(data.value, of)
+		more = false
+	}
+	p.path.Pop()
+	t.Extra = p.innerExtra(side, serverCallPart, data, more)
+	return t
+}
+
+// serverResult parses the result of a built-in tool.
+func (p *parser) serverResult(data member, side *sideMembers) content.Part {
+	t := &content.ServerToolResult{Format: Format, Kind: data.field.Name, Signature: side.signature}
+	if p.enter(data.field, data.name, data.value) {
+		of := data.field.Value.Object
+		p.fields(data.value, of, t)
+		t.Content = p.keptObject(data.value, of)
+		p.path.Pop()
+		t.Extra = p.partExtra(side, serverResultPart)
+	}
+	return t
+}
+
+// enter moves the path to a member and returns true if the member is an object.
+// Otherwise it returns false, and records a violation unless the value is null.
+func (p *parser) enter(f *object.Field, name string, x jsonwire.Value) bool {
+	switch x.Kind() {
+	case jsonwire.Object:
+		p.path.Push(f.Alias)
+		return true
+	case jsonwire.Null:
+	default:
+		p.mismatch(f, name, x)
+	}
+	return false
+}
+
+// size returns the length of a list. A single value is a list of one.
+func size(v jsonwire.Value) int {
+	switch v.Kind() {
+	case jsonwire.Array:
+		return v.Len()
+	case jsonwire.Null, jsonwire.None:
+		return 0
+	}
+	return 1
+}
+
+// each calls read for the elements of a list, or for a single value.
+func (p *parser) each(f *object.Field, v jsonwire.Value, read func(k int, x jsonwire.Value)) {
+	p.path.Push(f.Alias)
+	if v.Kind() == jsonwire.Array {
+		for k, x := range v.Elems() {
+			p.path.PushIndex(k)
+			read(k, x)
+			p.path.Pop()
+		}
+	} else {
+		p.path.PushIndex(0)
+		read(0, v)
+		p.path.Pop()
+	}
+	p.path.Pop()
+}
+
+// string parses a text, or a value that is kept as JSON text. old is the text of the Go
+// field, which another member may have set.
+func (p *parser) string(f *object.Field, name string, x jsonwire.Value, old string) string {
+	v := f.Value
+	switch {
+	case v.Kinds == object.Any:
+		switch {
+		case x.Kind() == jsonwire.Null, v.Schema && !p.quota.Schema(x.Size()):
+			return old
+		case old != "":
+			p.violation(content.CodeUnknown, p.unknownNameText(name, "The field is already set in another spelling."))
+		}
+		return x.Raw()
+	case v.Schema && !p.quota.Schema(x.Size()):
+		return ""
+	case v.Enum != nil:
+		return p.choice(f, name, x)
+	case v == fileBytes:
+		return p.inlineData(f, name, x)
+	case v.Kinds == object.Text:
+		return p.text(f, name, x)
+	}
+	text := p.keptJSON(f, name, x)
+	if v == openAPI && p.validSchema {
+		p.origin.responseSchema = text
+	}
+	return text
+}
+
+// text parses a string. It returns "" for null.
+func (p *parser) text(f *object.Field, name string, x jsonwire.Value) string {
+	switch x.Kind() {
+	case jsonwire.String:
+		return x.Str()
+	case jsonwire.Null:
+	default:
+		p.mismatch(f, name, x)
+	}
+	return ""
+}
+
+// strings parses a list of strings or enums.
+func (p *parser) strings(f *object.Field, v jsonwire.Value) []string {
+	n := size(v)
+	if n == 0 {
+		return nil
+	}
+	list := make([]string, n)
+	elem := f.Value.Elem
+	p.each(f, v, func(k int, x jsonwire.Value) {
+		switch {
+		case elem.Enum != nil:
+			list[k] = p.enumAt(elem, x)
+		case x.Kind() == jsonwire.String:
+			list[k] = x.Str()
+		default:
+			p.wrongKind(elem, x)
+		}
+	})
+	return list
+}
+
+// optFlag parses a boolean. It returns nil for null.
+func (p *parser) optFlag(f *object.Field, name string, x jsonwire.Value) *bool {
+	b, ok := x.Bool()
+	if !ok {
+		if x.Kind() != jsonwire.Null {
+			p.mismatch(f, name, x)
+		}
+		return nil
+	}
+	return &b
+}
+
+// wholeNumber returns an integer of the given number of bits, which may be written as
+// a string.
+func wholeNumber(x jsonwire.Value, bits int) (int64, bool) {
+	n, ok := x.Int()
+	if s := x.Str(); x.Kind() == jsonwire.String && isNumber(s) {
+		digits, fraction, _ := strings.Cut(s, ".")
+		var err error
+		n, err = strconv.ParseInt(digits, 10, 64)
+		ok = err == nil && strings.Trim(fraction, "0") == ""
+	}
+	return n, ok && (bits == 64 || n == int64(int32(n)))
+}
+
+// isNumber reports whether s is a JSON number of at most 64 bytes.
+func isNumber(s string) bool {
+	if s == "" || len(s) > 64 || s[0] != '-' && (s[0] < '0' || s[0] > '9') || s[len(s)-1] < '0' || s[len(s)-1] > '9' {
+		return false
+	}
+	return jsonwire.Valid(s, jsonwire.Limits{}) == nil
+}
+
+// integer parses an integer of 32 bits. ok is false for null and invalid values.
+func (p *parser) integer(f *object.Field, name string, x jsonwire.Value) (n int64, ok bool) {
+	if x.Kind() == jsonwire.Null {
+		return 0, false
+	}
+	if n, ok = wholeNumber(x, 32); !ok {
+		p.mismatch(f, name, x)
+		return 0, false
+	}
+	return n, true
+}
+
+// number is integer for any number.
+func (p *parser) number(f *object.Field, name string, x jsonwire.Value) (n float64, ok bool) {
+	if x.Kind() == jsonwire.Null {
+		return 0, false
+	}
+	if n, ok = decimal(x); !ok {
+		p.mismatch(f, name, x)
+	}
+	return n, ok
+}
+
+// decimal returns a number, which may be written as a string.
+func decimal(x jsonwire.Value) (float64, bool) {
+	if x.Kind() != jsonwire.String {
+		return x.Float()
+	}
+	if s := x.Str(); isNumber(s) {
+		f, err := strconv.ParseFloat(s, 64)
+		return f, err == nil
+	}
+	return 0, false
+}
+
+// choice parses an enum. It returns "" for a value that is not set.
+func (p *parser) choice(f *object.Field, name string, x jsonwire.Value) string {
+	if x.Kind() == jsonwire.Null {
+		return ""
+	}
+	e := f.Value.Enum
+	s := enumValue(e, x)
+	switch {
+	case s == "":
+		p.mismatch(f, name, x)
+	case isUnset(e, s):
+		return ""
+	case !slices.Contains(e.Values, s):
+		p.path.Push(f.Alias)
+		p.unknownValue(f.Value, x)
+		p.path.Pop()
+	}
+	return s
+}
+
+// enumAt parses the enum at the path.
+func (p *parser) enumAt(v *object.Value, x jsonwire.Value) string {
+	s := enumValue(v.Enum, x)
+	if s == "" {
+		p.wrongKind(v, x)
+	} else if !slices.Contains(v.Enum.Values, s) {
+		p.unknownValue(v, x)
+	}
+	return s
+}
+
+// bytes parses base64. It returns the text of the document, in either alphabet.
+func (p *parser) bytes(f *object.Field, name string, x jsonwire.Value) string {
+	if x.Kind() == jsonwire.Null {
+		return ""
+	}
+	s, _, e := x.LenientBase64()
+	switch e {
+	case 0:
+		return s
+	case jsonwire.Base64Empty:
+	case jsonwire.Base64NotString:
+		p.mismatch(f, name, x)
+	default:
+		p.path.Push(f.Alias)
+		p.notBase64(f.Value, x)
+		p.path.Pop()
+	}
+	return ""
+}
+
+// syntaxViolation returns the violation for a document that is not valid JSON.
+func syntaxViolation(err error) *content.Violation {
+	const head = "Invalid JSON payload received. "
+	e, ok := err.(*jsonwire.SyntaxError)
+	if !ok {
+		return &content.Violation{Code: content.CodeSyntax, Text: head + err.Error()}
+	}
+	code := content.CodeSyntax
+	switch e.Reason {
+	case jsonwire.Empty: // the vendor treats an empty body as one without members
+		return &content.Violation{Code: content.CodeMissing, Path: "contents", Text: textNoContents}
+	case jsonwire.TooDeep, jsonwire.TooManyValues, jsonwire.TooLong:
+		code = content.CodeLimit
+	}
+	return &content.Violation{Code: code, Text: head + strings.ToUpper(e.Text[:1]) + e.Text[1:] +
+		" at line " + strconv.Itoa(e.Line) + ", column " + strconv.Itoa(e.Column)}
+}

@@ -1,0 +1,282 @@
+package messages
+
+import (
+	"crypto/rand"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/handler"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/lower"
+	"github.com/polywire/polywire/upstream"
+)
+
+// A dialect implements [handler.Protocol] for the Messages format.
+type dialect struct {
+	limits     content.Limits
+	allowFiles bool
+	strict     bool
+
+	mediaTypes []string // additional media types of documents
+	forward    []string // names of headers to forward; nil means the default
+}
+
+func (d *dialect) Format() content.Format { return Format }
+
+func (d *dialect) WirePath(neutral string) string { return wirePath(neutral) }
+
+// SetHeader sets the header that holds the id of the request.
+func (d *dialect) SetHeader(h http.Header, id string) { h.Set("Request-Id", id) }
+
+// ForwardsHeader reports whether the response forwards a header of the vendor. It
+// forwards those about rate limits.
+func (d *dialect) ForwardsHeader(name string) bool {
+	for _, prefix := range [...]string{"Anthropic-Ratelimit-", "Anthropic-Priority-", "Anthropic-Fast-"} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+func (d *dialect) Error(id string, f *handler.Failure) (int, []byte) {
+	return failureStatus(f), appendError(nil, id, f)
+}
+
+// Keys returns the keys in X-Api-Key and Authorization. It ignores an Authorization
+// that is not a bearer token.
+func (d *dialect) Keys(r *http.Request) []string {
+	return handler.HeaderKeys(r.Header, "X-Api-Key")
+}
+
+// Route matches the end of the path, so that any prefix is allowed.
+func (d *dialect) Route(r *http.Request) (*handler.Route, error) {
+	path := strings.Split(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	last := len(path) - 1
+	switch {
+	case path[last] == "messages":
+		return &handler.Route{Method: http.MethodPost, CheckHeader: checkHeader, Parse: d.createMessage(nil)}, nil
+	case path[last] == "count_tokens" && last > 0 && path[last-1] == "messages":
+		return &handler.Route{Method: http.MethodPost, CheckHeader: checkHeader, Parse: d.countTokens(nil)}, nil
+	case path[last] == "models":
+		return &handler.Route{Method: http.MethodGet, CheckHeader: checkHeader, Parse: d.models}, nil
+	}
+	if id, ok := modelID(path); ok {
+		return &handler.Route{Method: http.MethodGet, CheckHeader: checkHeader, Parse: d.model(id)}, nil
+	}
+	if at := parseVertexPath(r.URL.Path); at != nil {
+		route := &handler.Route{Method: http.MethodPost, CheckHeader: checkBetas, Parse: d.createMessage(at)}
+		if at.count {
+			route.Parse = d.countTokens(at)
+		}
+		return route, nil
+	}
+	text := "there is nothing at this path"
+	for _, name := range slices.Backward(path) {
+		switch name {
+		case "batches", "files", "skills", "complete":
+			text = name + ": this part of the API is not supported"
+		default:
+			continue
+		}
+		break
+	}
+	return nil, &handler.Failure{Code: upstream.CodeNotFound, Reason: text, Text: text +
+		"; this handler serves POST /v1/messages, POST /v1/messages/count_tokens, GET /v1/models and GET /v1/models/{id}, and on the paths " +
+		"of Vertex AI POST …/publishers/anthropic/models/{model}:rawPredict, :streamRawPredict and …/models/count-tokens:rawPredict"}
+}
+
+// modelID returns the name of the model in a path: everything after "models",
+// including slashes. A colon in the last segment marks a method of another format.
+func modelID(path []string) (id string, ok bool) {
+	i := slices.Index(path, "models")
+	if i < 0 || strings.Contains(path[len(path)-1], ":") {
+		return "", false
+	}
+	return strings.Join(path[i+1:], "/"), true
+}
+
+const betaHeader = "anthropic-beta"
+
+// Limits for headers that hold a list.
+const (
+	maxHeaderValues = 64
+	maxHeaderValue  = 128 // bytes
+)
+
+// checkHeaderList returns an error if a list header exceeds the limits. name has
+// the vendor's spelling, for the error text.
+func checkHeaderList(h http.Header, name string) error {
+	n := 0
+	for _, line := range h.Values(name) {
+		for v := range strings.SplitSeq(line, ",") {
+			switch v = strings.TrimSpace(v); {
+			case len(v) > maxHeaderValue:
+				return invalid(fmt.Sprintf("%s: a value has %d bytes; the maximum is %d", name, len(v), maxHeaderValue))
+			case v != "":
+				n++
+			}
+		}
+	}
+	if n > maxHeaderValues {
+		return invalid(fmt.Sprintf("%s: has %d values; the maximum is %d", name, n, maxHeaderValues))
+	}
+	return nil
+}
+
+// checkBetas validates the header that lists betas.
+func checkBetas(r *http.Request) error { return checkHeaderList(r.Header, betaHeader) }
+
+// checkHeader validates the headers of a request.
+func checkHeader(r *http.Request) error {
+	versions := r.Header.Values("Anthropic-Version")
+	if len(versions) == 0 || versions[0] == "" {
+		return invalid("anthropic-version: header is required")
+	}
+	for _, v := range versions {
+		if v != versions[0] {
+			return invalid("anthropic-version: the header has several different values; send one")
+		}
+	}
+	if isVersion(versions[0]) {
+		return checkBetas(r)
+	}
+	return invalid("anthropic-version: unknown version; it must be 2023-01-01, 2023-06-01 or 2026-10-21")
+}
+
+// isVersion reports whether the API has a version.
+func isVersion(s string) bool { return slices.Contains(versions, s) }
+
+func invalid(text string) error {
+	return &handler.Failure{Code: upstream.CodeInvalid, Text: text, Reason: text}
+}
+
+// parseRequest parses and validates a body. If all violations are in the thread, it
+// returns an operation that fails with them: see [errThread]. at is the path of the
+// request if it may have the model, or nil. where is the placement of state in the
+// response.
+func (d *dialect) parseRequest(r *http.Request, body string, at *vertexPath, count bool) (req *Request, op *handler.Operation, where placement, err error) {
+	opts := &ValidateOptions{
+		Version: r.Header.Get("Anthropic-Version"), Betas: codec.HeaderList(r.Header.Values(betaHeader)...),
+		AllowFiles: d.allowFiles, Strict: d.strict, Count: count, MediaTypes: d.mediaTypes, Limits: d.limits,
+	}
+	req, err = decodeRequest(body, opts, at)
+	if req == nil || err != nil && !isThreadError(err) {
+		return nil, nil, where, err
+	}
+	op = &handler.Operation{SameFormatErr: err}
+	if req.has("thread") || err != nil {
+		op.OtherFormatErr = errThread
+	}
+	op.Files, op.Memory = d.referencedFiles(req), req.origin.cost
+	return req, op, d.setRequest(op, r, req, opts), nil
+}
+
+// errThread refuses a request with a thread for upstreams of another format. Only
+// the vendor stores the messages of a thread. If an error has these details, the
+// vendor's SDKs send the whole conversation instead. errThread takes precedence
+// over violations in the thread.
+var errThread error = &handler.Failure{
+	Code:    upstream.CodeInvalid,
+	Text:    "thread: message threads are not supported for this model; send all messages of the conversation, without `thread`",
+	Details: &content.Extra{Format: Format, JSON: `{"error_code":"thread_unsupported_request"}`},
+}
+
+// isThreadError reports whether all violations in err are in the thread.
+func isThreadError(err error) bool {
+	list, more := content.Violations(err)
+	return more == 0 && !slices.ContainsFunc(list, func(e *content.Violation) bool {
+		return e.Path != "thread" && !strings.HasPrefix(e.Path, "thread.")
+	})
+}
+
+// createMessage returns a function that returns the operation for the body of a request.
+// at is the path of the request if it has the model, or nil.
+func (d *dialect) createMessage(at *vertexPath) func(string, *http.Request, string) (*handler.Operation, error) {
+	return func(id string, r *http.Request, body string) (*handler.Operation, error) {
+		req, op, where, err := d.parseRequest(r, body, at, false)
+		if err != nil {
+			return nil, err
+		}
+		op.WirePath = req.Path
+		message := "msg_" + rand.Text() // the id may come from a proxy, which may repeat it
+		if req.Stream {
+			s := newStream(id, message, req.Model, op.Request.Turns)
+			s.prompt = func() int64 { return upstream.EstimateTokens(op.Request) }
+			s.placement = where
+			op.Stream = s
+			return op, nil
+		}
+		op.Response = func(r *upstream.Response) (*jsonwire.Writer, []content.Loss) {
+			res, lost := convertResponse(r, op.Request.Turns, where)
+			if res.ID == "" {
+				res.ID = message
+			}
+			if res.Model == "" {
+				res.Model = req.Model
+			}
+			w := new(jsonwire.Writer)
+			_ = res.write(w) // a converted response can always be encoded
+			return w, lost
+		}
+		return op, nil
+	}
+}
+
+// header returns the headers for a body that was validated with o.
+func (o *ValidateOptions) header() []upstream.HeaderField {
+	version := o.Version
+	if version == "" {
+		version = version2023
+	}
+	header := []upstream.HeaderField{{Name: "anthropic-version", Value: version}}
+	if len(o.Betas) > 0 {
+		header = append(header, upstream.HeaderField{Name: betaHeader, Value: strings.Join(o.Betas, ",")})
+	}
+	return header
+}
+
+// Headers that select a resource of the vendor.
+const (
+	workspaceHeader = "anthropic-workspace-id"
+	profileHeader   = "anthropic-user-profile-id"
+)
+
+// setRequest sets the request of c, with the headers to forward. Headers of the
+// vendor that are not forwarded are losses. It returns the placement of state in
+// the response.
+func (d *dialect) setRequest(op *handler.Operation, r *http.Request, req *Request, opts *ValidateOptions) (where placement) {
+	sent := handler.ForwardedHeaders(r, d.forward, workspaceHeader, profileHeader)
+	op.Request, where, op.Losses = req.withDocument(append(opts.header(), sent...))
+	for _, name := range [...]string{workspaceHeader, profileHeader} {
+		if r.Header.Get(name) == "" || slices.ContainsFunc(sent, func(f upstream.HeaderField) bool { return f.Name == name }) {
+			continue
+		}
+		rule := lower.HeaderNotSent
+		if name == profileHeader && req.has("billing_policy") {
+			rule = lower.RequiredHeaderNotSent
+		}
+		op.Losses = append(op.Losses, rule.At(lower.HeaderPath(name).String()))
+	}
+	return where
+}
+
+// countTokens returns a function that returns the operation for a body of count_tokens.
+// at is the path of the request if it is one of Vertex AI, or nil.
+func (d *dialect) countTokens(at *vertexPath) func(string, *http.Request, string) (*handler.Operation, error) {
+	return func(_ string, r *http.Request, body string) (*handler.Operation, error) {
+		_, op, _, err := d.parseRequest(r, body, at, true)
+		if err != nil {
+			return nil, err
+		}
+		op.CountTokens(Format, countType.Holds, func(w *jsonwire.Writer, n upstream.TokenCount) {
+			w.Name("input_tokens")
+			w.Int(n.Tokens)
+		})
+		return op, nil
+	}
+}

@@ -1,0 +1,88 @@
+// Package messages implements the Messages wire format, POST /v1/messages and the
+// endpoints around it, for any model. It parses and validates requests, writes plain
+// and streamed responses, and serves an [upstream.Upstream] over HTTP. It also
+// implements the client side of the format, for upstreams that send requests to a
+// server.
+//
+// # Serving
+//
+//	http.Handle("/v1/", messages.NewHandler(up, nil))
+//
+// The vendor's own clients can use this service. See [Options] for limits, keys and
+// hooks, and [upstream.HandlerOptions] for the options that all formats share. The
+// handler logs errors to HandlerOptions.Logger; the default is slog.Default.
+//
+// A request needs the header anthropic-version, except on the paths of Vertex AI. The Content-Type of a body must be
+// application/json if it is present. If another format's handler is mounted at the
+// same path, [Handler.Match] reports which requests are in this format.
+//
+// # Without HTTP
+//
+// [DecodeRequest] parses and validates a request document and returns an
+// [upstream.Request], as the handler does. A client of this format, such as package
+// upstream/anthropic, sends the bytes of the document unchanged, so prompt caches stay
+// valid.
+//
+// [ParseRequest] returns a [Request] with the fields of the format, which the caller
+// may change. [Request.Validate] reports every violation of the vendor's rules.
+// [Request.Upstream] and [RequestFromUpstream] convert between a Request and the
+// neutral form. [ResponseFromUpstream] converts an [upstream.Response].
+//
+// [Request.Body] and [Request.AppendJSON] encode a Request. Parsing the document again
+// gives an equal Request. Values that may be any JSON, such as schemas and tool
+// inputs, keep their key order and numbers. Members of the format itself are written
+// in a fixed order and spelling; those that are null or have their default value are
+// omitted.
+//
+// [NewStreamReader], [DecodeResponse], [DecodeError], [DecodeCount] and
+// [DecodeModels] read the responses of a server. The page docs/adapters.md in the
+// repository of this module shows a complete client.
+//
+// # Signatures of other vendors
+//
+// Some vendors require state of a response, such as signatures, in the next request.
+// The client receives this state and returns it in one of these places:
+//
+//   - The signature of thinking is in the signature of its thinking block.
+//   - The signature of a tool call is in the signature of the preceding thinking
+//     block if the request enables thinking and its history shows that the client
+//     returns thinking blocks. Otherwise it is in the id of the tool call, which
+//     every client returns.
+//   - Thinking that the client does not receive, or does not return, is in the id of
+//     the next tool call.
+//
+// Thinking blocks are sent only if the request enables thinking, and always with a
+// signature. [Request.Upstream] restores the state. The server keeps no state
+// between requests, so any replica can continue a conversation.
+// [ResponseFromUpstream] does not know the request and always puts state into ids.
+//
+// Ids match ^[a-zA-Z0-9_-]+$ if the vendor's own ids do. An id that carries state
+// begins with "toolu_pwsig_". It usually has 100 bytes to 6 KB and at most 64 KiB. Do
+// not use it as a file name without shortening it: file systems allow 255 bytes. If
+// the state of an id is in a thinking block, the id begins with "toolu_pwblk_" and has
+// less than 64 bytes. Upstreams receive only the vendor's ids. A client may truncate
+// or change such an id, in the same way on the tool call and on its result. The
+// upstream then receives another id of at most 40 bytes, and a loss is reported.
+//
+// The following state is not carried, and a loss is reported:
+//
+//   - more than 64 KiB in an id or 4 MiB in a block
+//   - signatures that arrive after the block of their tool call has begun, or after
+//     other blocks have followed
+//   - signatures of texts in generateContent, which its vendor does not require
+//   - thinking, and signatures of texts, after the last tool call if the client
+//     receives no blocks for them
+//   - state that would need a block after the final text of a response, since agents
+//     print the last block
+//
+// Do not use a handler of this format as the upstream of another handler of this
+// format. The handler that the client calls decodes the ids of the other one, and
+// drops the state in them. It reports this as a hint.
+//
+// # Losses
+//
+// Content of a response that this format cannot represent, such as audio or a second
+// candidate, is reported as a [content.Loss]. A stop reason that the vendor does not
+// define is sent as a value that clients do not treat as a normal end:
+// "malformed_tool_use" or "other".
+package messages

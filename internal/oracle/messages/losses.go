@@ -1,0 +1,99 @@
+package messages
+
+import (
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/loss"
+)
+
+// Losses of responses that are sent in this format.
+var (
+	lossResponseImage = &loss.Rule{Feature: loss.ResponseImage, Severity: content.LossDropped,
+		Reason: "Messages responses cannot contain images; the part was dropped"}
+	lossResponseDocument = &loss.Rule{Feature: loss.ResponseFile, Severity: content.LossDropped,
+		Reason: "Messages responses cannot contain documents; the part was dropped"}
+	lossResponseMedia = &loss.Rule{Feature: loss.ResponseFile, Severity: content.LossDropped,
+		Reason: "Messages responses cannot contain audio or video; the part was dropped"}
+	lossResponseTool = &loss.Rule{Feature: loss.ResponseVendorPart, Severity: content.LossDropped,
+		Reason: "Messages responses cannot contain built-in tools of another vendor; the part was dropped"}
+	lossResponsePart = &loss.Rule{Feature: loss.ResponseUnknown, Severity: content.LossDropped,
+		Reason: "Messages responses cannot contain this kind of part; it was dropped"}
+	lossServerResult = &loss.Rule{Feature: loss.ResponseVendorPart, Severity: content.LossDropped,
+		Reason: "the result of a built-in tool is not valid JSON; it was dropped"}
+	lossNamelessCall = &loss.Rule{Feature: loss.ResponseCall, Severity: content.LossDropped,
+		Reason: "a tool call without a name was dropped"}
+	lossBrokenCall = &loss.Rule{Feature: loss.ResponseArguments, Severity: content.LossDropped,
+		Reason: "the arguments are not a JSON object; the tool call was dropped"}
+	lossSentCall = &loss.Rule{Feature: loss.ResponseArguments, Severity: content.LossDropped,
+		Reason: "the arguments are not a JSON object; they were sent unchanged, because the tool call had already begun"}
+	lossCutCall = &loss.Rule{Feature: loss.ResponseArguments, Severity: content.LossDropped,
+		Reason: "the response was cut before the arguments began; the tool call was dropped"}
+	lossServerInput = &loss.Rule{Feature: loss.ResponseArguments, Severity: content.LossDropped,
+		Reason: "the arguments of a built-in tool are not a JSON object; they were dropped"}
+	lossCallID = &loss.Rule{Feature: loss.ResponseCall, Severity: content.LossHint,
+		Reason: "the id of the tool call is a duplicate, or too many tool calls precede it; another id was sent"}
+	lossResponseCitation = &loss.Rule{Feature: loss.ResponseCitations, Severity: content.LossDropped,
+		Reason: "Messages does not have this kind of citation; it was dropped"}
+	lossLastSignature = &loss.Rule{Feature: loss.ResponseSignature, Severity: content.LossHint,
+		Reason: "the signature of the last text cannot be carried after it, because agents read the last block; the signature was dropped"}
+	lossTextSignature = &loss.Rule{Feature: loss.ResponseSignature, Severity: content.LossHint,
+		Reason: "the signature of a text, which its vendor does not need, was omitted"}
+	lossUncarriedState = &loss.Rule{Feature: loss.ResponseSignature, Severity: content.LossDegraded,
+		Reason: "no tool call follows that can carry the thinking or the text's signature; it was dropped, and later requests omit it"}
+	lossHiddenThinking = &loss.Rule{Feature: loss.ResponseText, Severity: content.LossHint,
+		Reason: "the request did not ask for thinking; it was omitted"}
+	lossResponseCandidates = &loss.Rule{Feature: loss.ResponseCandidates, Severity: content.LossDropped,
+		Reason: "Messages has a single candidate; the others were dropped"}
+	lossStopReason = &loss.Rule{Feature: loss.ResponseStop, Severity: content.LossDegraded,
+		Reason: "Messages does not have this stop reason; a value that the vendor does not define was sent"}
+	lossStopDetails = &loss.Rule{Feature: loss.ResponseStop, Severity: content.LossHint,
+		Reason: "the details of the stop reason are in another format; they were dropped"}
+	lossCounts = &loss.Rule{Feature: loss.ResponseUsage, Severity: content.LossHint,
+		Reason: "token counts and usage members that Messages does not have were dropped"}
+	lossResponseCache = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
+		Reason: "Messages responses have no cache marks; it was dropped"}
+	lossEventMembers = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
+		Reason: "Messages has no place for the extra members of the event; they were dropped"}
+	lossManyMembers = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
+		Reason: "the response has more than 256 KiB of extra members; the rest was dropped"}
+	lossUnknownEvent = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
+		Reason: "an unknown event was dropped"}
+	lossUnknownDelta = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
+		Reason: "an unknown delta was dropped"}
+)
+
+// responseLosses lists the losses of responses that are sent.
+var responseLosses = []*loss.Rule{
+	envelope.UnknownFormat, envelope.TooLarge, envelope.TooLate, envelope.TwoVendors, lossLastSignature, lossTextSignature, lossUncarriedState, lossHiddenThinking,
+	lossResponseImage, lossResponseDocument, lossResponseMedia, lossResponseTool, lossResponsePart, lossServerResult, lossNamelessCall, lossBrokenCall, lossSentCall, lossCutCall, lossServerInput, lossCallID, lossResponseCitation,
+	lossResponseCandidates, lossStopReason, lossStopDetails, lossCounts,
+	lossResponseCache, lossEventMembers, lossManyMembers, lossUnknownEvent, lossUnknownDelta,
+	codec.UnsupportedSources, codec.UnsupportedLogprobs, codec.UnsupportedResume, codec.UnsupportedMembers,
+}
+
+// lossOfPart returns the rule for a part that responses cannot contain.
+func lossOfPart(p content.Part) *loss.Rule {
+	switch p.(type) {
+	case *content.Image:
+		return lossResponseImage
+	case *content.Document:
+		return lossResponseDocument
+	case *content.Media:
+		return lossResponseMedia
+	case *content.ServerToolUse, *content.ServerToolResult:
+		return lossResponseTool
+	}
+	return lossResponsePart
+}
+
+// Losses of responses that are read, besides those that all codecs share.
+var (
+	lossStopMembers = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
+		Reason: "extra members of message_stop were dropped"}
+	lossMisplacedEvent = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
+		Reason: "an unknown event without a name or before message_start was dropped"}
+)
+
+// readLosses lists the losses of responses that are read.
+var readLosses = append([]*loss.Rule{lossStopMembers, lossMisplacedEvent}, codec.ResponseLosses...)

@@ -1,0 +1,188 @@
+package messages
+
+import (
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/document"
+	"github.com/polywire/polywire/internal/violation"
+)
+
+// Format names the Messages wire format in [content.Extra], signatures and
+// frames.
+const Format content.Format = "messages"
+
+// Request is the body of POST /v1/messages. The vendor's reference defines its fields
+// and their order. [ParseRequest] parses a document into a Request; a program can also
+// construct one.
+//
+// The Extra of a struct holds the members that have no field.
+type Request struct {
+	Model     string
+	MaxTokens *int64 // nil: missing, which Validate reports
+
+	// Messages are the turns; their Role may be System. The members that only
+	// a system message has ("clear_at", "output_config") are in its Extra.
+	Messages []content.Turn
+
+	System        []content.Part // texts
+	Stream        bool
+	Metadata      *Metadata
+	StopSequences []string
+	Temperature   *float64
+	TopP          *float64
+	TopK          *int64
+	Tools         []content.Tool
+	ToolChoice    *ToolChoice
+	Thinking      *Thinking
+	OutputConfig  *OutputConfig
+	ServiceTier   string
+	InferenceGeo  string
+	Speed         string
+	CacheControl  *content.Cache
+	OutputFormat  *OutputFormat // older name of OutputConfig.Format
+
+	// Extra has all other members, such as "container", "mcp_servers" and
+	// "context_management".
+	Extra *content.Extra
+
+	origin *origin // nil for a request that was not parsed
+}
+
+// Metadata is the request's metadata.
+type Metadata struct {
+	UserID string
+	Extra  *content.Extra
+}
+
+// ToolChoice selects the tools that the model may or must call.
+type ToolChoice struct {
+	Type                   string // "auto", "any", "tool" or "none"
+	Name                   string // with "tool"
+	DisableParallelToolUse bool
+	Extra                  *content.Extra
+}
+
+// Thinking configures the thinking of the model.
+type Thinking struct {
+	Type         string // "enabled", "adaptive", "disabled" or "between_tools"
+	BudgetTokens *int64 // with "enabled"
+	Display      string // "summarized", "omitted" or, in beta, "updates"; empty: the model's default
+	Extra        *content.Extra
+}
+
+// OutputConfig configures the response.
+type OutputConfig struct {
+	Effort string // "low", "medium", "high", "xhigh" or "max"; empty: the default
+	Format *OutputFormat
+	Extra  *content.Extra // such as the beta member "task_budget"
+}
+
+// OutputFormat requests a response that satisfies a schema.
+type OutputFormat struct {
+	Type   string // "json_schema"
+	Schema string // JSON text
+	Extra  *content.Extra
+}
+
+// has reports whether the request has a member without a field that is not null.
+func (r *Request) has(name string) bool {
+	json, ok := r.Extra.Get(name)
+	return ok && json != "null"
+}
+
+// An origin holds what parsing learned about a document beyond the fields of the
+// [Request]. It is not changed after parsing and is safe for concurrent use.
+type origin struct {
+	body string
+	cost int64 // see [codec.Quota.Cost]
+
+	moved [len(movedMembers)]codec.Extent // of the members that adapters replace
+
+	// lenient reports a member that is null, which a service without that member may
+	// reject: see [document.Document].
+	lenient bool
+
+	// The version of the API and the betas, if the document has them instead of headers:
+	// see [vertexPath].
+	version string
+	betas   []string
+
+	// whole reports that a document for counting is one for a response, as those of Bedrock
+	// are. It has members that count requests do not have.
+	whole bool
+
+	violations *codec.ParseViolations // nil if the document has none
+	unknown    violation.List         // unknown names and values; violations under Strict
+
+	// unread are texts and thinking blocks with a text or signature that is not a
+	// string. These fields are empty. Violations that were only counted have no entry.
+	unread []content.Part
+
+	// base64 are the long base64 texts that the parser has validated, in
+	// document order. Validate does not validate them again.
+	base64 []string
+}
+
+// movedMembers are the members that adapters replace, or move into the URL or a header. Only
+// clouds have the last two in the body.
+var movedMembers = [...]string{"model", "stream", versionMember, betaMember}
+
+// movedMember returns the index of a name in movedMembers, or -1.
+func movedMember(name string) int {
+	switch name { // faster than a loop over the names, for every member of a request
+	case "model":
+		return 0
+	case "stream":
+		return 1
+	case versionMember:
+		return 2
+	case betaMember:
+		return 3
+	}
+	return -1
+}
+
+// hasMember reports whether the document has one of the movedMembers.
+func (o *origin) hasMember(name string) bool { return o.moved[movedMember(name)].To > 0 }
+
+// document returns the document for adapters of this format.
+func (o *origin) document() *document.Document {
+	w := &document.Document{Format: Format, Body: o.body, Spans: make([]document.Span, 0, 2), Mark: markCache, Lenient: o.lenient}
+	for i, x := range o.moved {
+		if x.To > 0 {
+			w.Spans = append(w.Spans, x.Span(movedMembers[i]))
+		}
+	}
+	return w
+}
+
+// mergeViolations returns the violations that parsing found, followed by unknown names and
+// values if strict is set, and by those of the rules. It leaves out those that repeat a
+// violation that parsing found. See hasViolation.
+func (r *Request) mergeViolations(rules *violation.List, strict bool) error {
+	o := r.origin
+	if o == nil || o.violations == nil && !strict {
+		return rules.Err()
+	}
+	var unknown error
+	if strict {
+		unknown = o.unknown.Err()
+	}
+	return o.violations.Join(r.hasViolation, unknown, rules.Err())
+}
+
+// hasViolation reports whether parsing found a violation at path, at an enclosing
+// path, or at the "type" of the object at path.
+func (r *Request) hasViolation(path string) bool {
+	if r.origin == nil {
+		return false
+	}
+	v := r.origin.violations
+	return v.Whole() || v.Covers(path) || v.At(path+".type")
+}
+
+// isUnreadable reports whether parsing found a violation at path or below it. Rules
+// that depend on the value at path are then not checked.
+func (r *Request) isUnreadable(path string) bool {
+	return r.origin != nil && r.origin.violations.Within(path)
+}

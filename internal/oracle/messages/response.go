@@ -1,0 +1,686 @@
+package messages
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/handler"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/object"
+	"github.com/polywire/polywire/internal/violation"
+	"github.com/polywire/polywire/upstream"
+)
+
+// Response is the body of a response that is not streamed, with fields in the order of the
+// wire. The constant members "type" and "role" have no field.
+type Response struct {
+	ID    string
+	Model string // that generated the response
+
+	// Content holds the blocks of the response. JSON text in it must be valid.
+	Content []content.Part
+
+	StopReason   string // a value of the wire; empty: null
+	StopSequence string // empty: null
+	StopDetails  string // JSON text of an object; empty: null
+	Container    string // JSON text of an object; empty: null
+	Diagnostics  string // JSON text of an object; empty: null
+
+	// Usage counts each token once. The totals in the document are sums of its fields.
+	Usage content.Usage
+
+	Extra *content.Extra
+}
+
+// ResponseFromUpstream converts r to the Messages format. It returns the response and the
+// losses, with neutral paths. It does not change r; the response may share its parts.
+//
+// ID and Model are empty if r has none; the caller sets them.
+//
+// A tool call without a name, or with arguments that are not a JSON object, is dropped, and
+// the loss reported. If the stop reason of r is an ordinary end, it becomes
+// "malformed_tool_use". Arguments that are null or white space are an empty object. A tool
+// call without arguments is also dropped if it is the last part of a truncated response.
+//
+// A tool call without an id, or with the id of an earlier call, receives a new one:
+// "toolu_pw" and a number that is unique in the response. Ids with unusual characters are
+// kept, because clients return ids unaltered and the upstream must recognize them.
+// Signatures of tool calls in other formats, and thinking before tool calls, are carried in
+// the ids: see the package documentation.
+func ResponseFromUpstream(r *upstream.Response) (*Response, []content.Loss) {
+	return convertResponse(r, nil, placement{})
+}
+
+// convertResponse is [ResponseFromUpstream] for a response to the conversation in turns.
+// Ids that it makes differ from those in turns; where defines where state is carried.
+func convertResponse(r *upstream.Response, turns []content.Turn, where placement) (*Response, []content.Loss) {
+	var losses []content.Loss
+	a := responseInfo{start: r.Start, stop: r.Stop, usage: r.Usage}
+	report := func(path string, r *loss.Rule) {
+		losses = append(losses, r.At(path))
+	}
+	a.addMembers(r.Extra, report)
+	list := blockList{placement: where, list: make([]content.Part, 0, len(r.Parts)), ids: idMaker{turns: turns}, report: report,
+		pending: envelope.Pending{ClientFormat: Format, OmitText: true}, room: envelope.MaxIDSize, own: r.Stop.Format == Format}
+	for i, original := range r.Parts {
+		reportPart := func(r *loss.Rule) {
+			report(partPath(i), r)
+			a.broken = a.broken || isBrokenCall(r)
+		}
+		if i == len(r.Parts)-1 && codec.NotStarted(original, r.Stop.Reason) {
+			reportPart(lossCutCall)
+			break
+		}
+		if p := toBlock(original, reportPart); p != nil {
+			if t, ok := p.(*content.Text); ok {
+				a.addCitations(t.Citations)
+			}
+			list.add(i, original, p, reportPart)
+		}
+	}
+	a.calls = list.calls
+	parts, atEnd := list.end()
+	losses = append(losses, atEnd...)
+	if len(r.MoreCandidates) > 0 {
+		report("candidates", lossResponseCandidates)
+	}
+	res := a.toResponse(report)
+	res.Content = parts
+	return res, loss.Unique(losses)
+}
+
+// AppendJSON appends the response as a JSON document. It writes every member that the
+// format requires, as null if the value is unknown. It returns a [*content.Violation]
+// for a part that is nil or has no block in a response. Responses of
+// [ResponseFromUpstream] have no such parts.
+func (r *Response) AppendJSON(dst []byte) ([]byte, error) {
+	var w jsonwire.Writer
+	if err := r.write(&w); err != nil {
+		return dst, err
+	}
+	return codec.Append(dst, &w)
+}
+
+// write writes the response document.
+func (r *Response) write(w *jsonwire.Writer) error {
+	var violations violation.List
+	w.BeginObject()
+	w.Name("id")
+	w.String(r.ID)
+	w.Name("type")
+	w.String("message")
+	w.Name("role")
+	w.String("assistant")
+	w.Name("model")
+	w.String(r.Model)
+	w.Name("content")
+	w.BeginArray()
+	for i, p := range r.Content {
+		if content.IsNil(p) || !writeBlock(w, p, false) {
+			violations.Add(content.CodeUnsupported, "content."+strconv.Itoa(i), "Messages responses cannot contain this part")
+		}
+	}
+	w.EndArray()
+	r.writeStop(w)
+	w.Name("container")
+	rawOrNull(w, r.Container)
+	w.Name("diagnostics")
+	rawOrNull(w, r.Diagnostics)
+	w.Name("usage")
+	writeUsage(w, &r.Usage)
+	if r.Extra != nil && r.Extra.Format == Format {
+		_ = w.MembersExcept(r.Extra.JSON, isMessageMember)
+	}
+	w.EndObject()
+	return violations.Err()
+}
+
+func (r *Response) writeStop(w *jsonwire.Writer) {
+	w.Name("stop_reason")
+	nullable(w, r.StopReason)
+	w.Name("stop_sequence")
+	nullable(w, r.StopSequence)
+	w.Name("stop_details")
+	rawOrNull(w, r.StopDetails)
+}
+
+func rawOrNull(w *jsonwire.Writer, json string) {
+	if json == "" {
+		w.Null()
+		return
+	}
+	w.Raw(json)
+}
+
+// A responseInfo collects everything about a response except its blocks.
+type responseInfo struct {
+	start   upstream.Start
+	stop    upstream.Stop
+	usage   content.Usage
+	members handler.Members // members without a field
+
+	sources codec.Sources
+	calls   int  // number of tool call blocks
+	broken  bool // a tool call is incomplete, whether or not it was dropped
+}
+
+// toResponse returns the response without its blocks.
+func (a *responseInfo) toResponse(report func(path string, r *loss.Rule)) *Response {
+	r := &Response{ID: a.start.ID, Model: a.start.Model, Usage: a.usage}
+	r.StopReason, r.StopSequence, r.StopDetails = a.stopFields(report)
+	if codec.HasCounts(a.usage.Extra, Format) || slices.ContainsFunc(a.usage.Modalities, isSeparateCount) {
+		report("usage", lossCounts)
+	}
+	for path, r := range a.sources.Lost() {
+		report(path, r)
+	}
+	var m handler.Members
+	for _, x := range [...]*content.Extra{a.start.Extra, a.members.Extra(Format), a.stop.Extra} {
+		if m.Add(x, Format) {
+			reportMembers(x, report)
+		}
+	}
+	r.Container, r.Diagnostics = m.Take("container"), m.Take("diagnostics")
+	r.Extra = extraMembers(m)
+	return r
+}
+
+// addMembers adds members without a field, and reports those of another format.
+func (a *responseInfo) addMembers(x *content.Extra, report func(path string, r *loss.Rule)) {
+	if a.members.Add(x, Format) {
+		a.sources.Name(x)
+		reportMembers(x, report)
+	}
+}
+
+// reportMembers reports the members of another format.
+func reportMembers(x *content.Extra, report func(path string, r *loss.Rule)) {
+	for path, r := range codec.Unsupported(x, "") {
+		report(path, r)
+	}
+}
+
+// addCitations records the sources of citations that are sent.
+func (a *responseInfo) addCitations(list []content.Citation) {
+	for i := range list {
+		a.sources.Cite(&list[i])
+	}
+}
+
+// extraMembers returns the members without a field.
+func extraMembers(m handler.Members) *content.Extra {
+	return slices.DeleteFunc(m, func(x handler.Member) bool { return isMessageMember(x.Name) }).Extra(Format)
+}
+
+// isSeparateCount reports whether m adds to the total. A count of text usually
+// repeats the total.
+func isSeparateCount(m content.ModalityCount) bool { return m.Tokens != 0 && m.Modality != "text" }
+
+// A lossFunc reports a loss of one part. The function has the path of the part.
+type lossFunc func(r *loss.Rule)
+
+// toBlock returns p as a block of a response, or nil if Messages cannot represent it. It
+// changes copies only.
+func toBlock(p content.Part, report lossFunc) content.Part {
+	if content.IsNil(p) {
+		report(lossOfPart(nil))
+		return nil
+	}
+	switch p := p.(type) {
+	case *content.Text:
+		return toTextBlock(p, report)
+	case *content.Thinking:
+		return toThinkingBlock(p, report)
+	case *content.ToolUse:
+		return toCallBlock(p, report)
+	case *content.ServerToolUse:
+		if p.Format != Format {
+			break
+		}
+		c := *p
+		dropHints(&c.Cache, &c.Extra, &c.Signature, report)
+		input, ok := codec.Arguments(p.Input)
+		if c.Input = input; !ok {
+			c.Input = ""
+			report(lossServerInput)
+		}
+		if c.Kind == "" {
+			c.Kind = "server_tool_use"
+		}
+		return &c
+	case *content.ServerToolResult:
+		if p.Format != Format || p.Kind == "" {
+			break
+		}
+		if p.Content != "" && jsonwire.Valid(p.Content, jsonwire.Limits{}) != nil {
+			report(lossServerResult)
+			return nil
+		}
+		c := *p
+		dropHints(&c.Cache, &c.Extra, &c.Signature, report)
+		return &c
+	case *content.Unknown:
+		if p.Format == Format && jsonwire.ValidObject(p.Raw) {
+			return p
+		}
+	}
+	report(lossOfPart(p))
+	return nil
+}
+
+// toTextBlock returns p itself if it contains text only.
+func toTextBlock(p *content.Text, report lossFunc) content.Part {
+	if p.Cache == nil && p.Extra == nil && p.Signature == (content.Signature{}) && len(p.Citations) == 0 {
+		return p
+	}
+	c := *p
+	dropHints(&c.Cache, &c.Extra, &c.Signature, report)
+	c.Citations = nil
+	for i := range p.Citations {
+		if acceptCitation(&p.Citations[i], report) {
+			c.Citations = append(c.Citations, p.Citations[i])
+		}
+	}
+	return &c
+}
+
+func toThinkingBlock(p *content.Thinking, report lossFunc) content.Part {
+	c := *p
+	var none content.Signature
+	dropHints(nil, &c.Extra, &none, report)
+	if p.Redacted.Data != "" {
+		c.Signature = none
+		if isOptional(p.Redacted) { // the vendor has no redacted thinking
+			report(envelope.UnknownFormat)
+			return nil
+		}
+		if isForeign(p.Redacted) {
+			c.Redacted = content.Signature{Format: Format, Data: encodeEnvelope(p.Redacted, envelope.KindPart, report)}
+		} else if p.Redacted.Format != Format {
+			report(envelope.UnknownFormat)
+			return nil
+		}
+		if c.Redacted.Data == "" {
+			return nil
+		}
+		return &c
+	}
+	if isForeign(p.Signature) {
+		c.Signature = content.Signature{Format: Format, Data: encodeEnvelope(p.Signature, envelope.KindPart, report)}
+	} else if p.Signature.Format != Format {
+		dropHints(nil, nil, &c.Signature, report)
+	}
+	return &c
+}
+
+// dropHints removes optional members that a response cannot contain, and reports them. The
+// caller carries the signatures of other formats.
+func dropHints(cache **content.Cache, extra **content.Extra, sig *content.Signature, report lossFunc) {
+	if cache != nil && *cache != nil {
+		*cache = nil
+		report(lossResponseCache)
+	}
+	if extra != nil && *extra != nil && (*extra).Format != Format {
+		codec.UnsupportedOfPart(*extra, report)
+		*extra = nil
+	}
+	if sig != nil && sig.Data != "" && !isForeign(*sig) {
+		report(envelope.UnknownFormat)
+	}
+	if sig != nil {
+		*sig = content.Signature{}
+	}
+}
+
+// toCallBlock returns nil for an incomplete tool call: see [isBrokenCall].
+func toCallBlock(p *content.ToolUse, report lossFunc) content.Part {
+	c := *p
+	dropHints(&c.Cache, &c.Extra, &c.Signature, report)
+	input, ok := codec.Arguments(p.Input)
+	c.Input = input
+	switch {
+	case p.Name == "":
+		report(lossNamelessCall)
+		return nil
+	case !ok:
+		report(lossBrokenCall)
+		return nil
+	}
+	return &c
+}
+
+// isBrokenCall reports whether a rule concerns a tool call that the model did not complete:
+// without a name or with arguments that are not an object. Clients would run it
+// with empty arguments, or fail.
+func isBrokenCall(r *loss.Rule) bool { return r == lossNamelessCall || r == lossBrokenCall }
+
+func acceptCitation(c *content.Citation, report lossFunc) bool {
+	if citationFormOf("", c.Kind) != nil {
+		if c.Extra != nil && c.Extra.Format != Format {
+			report(codec.UnsupportedMembers)
+		}
+		return true
+	}
+	if c.Kind == "" && c.Extra != nil && c.Extra.Format == Format && jsonwire.ValidObject(c.Extra.JSON) {
+		return true // a kind that this version does not know
+	}
+	report(lossResponseCitation)
+	return false
+}
+
+// writeBlock writes a block of a response. At the start of a streamed block it omits
+// text, citations, arguments and the signature, which follow in deltas. It reports
+// whether responses have such a block.
+//
+// Blocks of responses are not written by the tables of requests: they have members that
+// requests omit, as null or with a default, in another order, and empty at the start.
+func writeBlock(w *jsonwire.Writer, p content.Part, start bool) bool {
+	switch p := p.(type) {
+	case *content.Unknown:
+		w.Raw(p.Raw)
+	case *content.Text:
+		writeText(w, p, start)
+	case *content.Thinking:
+		writeThinking(w, p, start)
+	case *content.ToolUse:
+		writeCall(w, "tool_use", p.ID, p.Name, omitAtStart(start, p.Input), p.Extra)
+	case *content.ServerToolUse:
+		writeCall(w, p.Kind, p.ID, p.Name, omitAtStart(start, p.Input), p.Extra)
+	case *content.ServerToolResult:
+		beginBlock(w, p.Kind)
+		w.Name("tool_use_id")
+		w.String(p.ID)
+		if strings.HasPrefix(p.Kind, "web_") {
+			writeCaller(w, p.Extra)
+		}
+		if p.Content != "" {
+			w.Name("content")
+			w.Raw(p.Content)
+		}
+		endBlock(w, p.Extra, serverToolResultType)
+	default:
+		return false
+	}
+	return true
+}
+
+func writeText(w *jsonwire.Writer, p *content.Text, start bool) {
+	beginBlock(w, "text")
+	w.Name("text")
+	w.String(omitAtStart(start, p.Text))
+	w.Name("citations")
+	if start || len(p.Citations) == 0 {
+		w.Null()
+	} else {
+		w.BeginArray()
+		for i := range p.Citations {
+			writeCitation(w, &p.Citations[i])
+		}
+		w.EndArray()
+	}
+	endBlock(w, p.Extra, textType)
+}
+
+func writeThinking(w *jsonwire.Writer, p *content.Thinking, start bool) {
+	if p.Redacted.Data != "" {
+		beginBlock(w, "redacted_thinking")
+		w.Name("data")
+		w.String(p.Redacted.Data)
+		endBlock(w, p.Extra, redactedType)
+		return
+	}
+	beginBlock(w, "thinking")
+	w.Name("thinking")
+	w.String(omitAtStart(start, p.Text))
+	w.Name("signature")
+	w.String(omitAtStart(start, p.Signature.Data))
+	endBlock(w, p.Extra, thinkingBlockType)
+}
+
+func omitAtStart(start bool, s string) string {
+	if start {
+		return ""
+	}
+	return s
+}
+
+func writeCall(w *jsonwire.Writer, kind, id, name, input string, extra *content.Extra) {
+	beginBlock(w, kind)
+	w.Name("id")
+	w.String(id)
+	w.Name("name")
+	w.String(name)
+	w.Name("input")
+	if input == "" {
+		input = "{}" // exactly this spelling: clients accept no other at the start of a block
+	}
+	w.Raw(input)
+	if kind != "mcp_tool_use" {
+		writeCaller(w, extra)
+	}
+	endBlock(w, extra, toolUseType)
+}
+
+// writeCaller writes the caller of a tool unless the extra members include it.
+func writeCaller(w *jsonwire.Writer, extra *content.Extra) {
+	if _, ok := extra.Get("caller"); !ok {
+		w.Name("caller")
+		w.Raw(`{"type":"direct"}`)
+	}
+}
+
+func beginBlock(w *jsonwire.Writer, kind string) {
+	w.BeginObject()
+	w.Name("type")
+	w.String(kind)
+}
+
+func endBlock(w *jsonwire.Writer, extra *content.Extra, t *object.Type) {
+	if extra != nil {
+		_ = w.MembersExcept(extra.JSON, t.Holds) // text that is not valid JSON has no members
+	}
+	w.EndObject()
+}
+
+// writeCitation writes a citation that [acceptCitation] has accepted. Unlike in requests,
+// citations of documents always have a file_id.
+func writeCitation(w *jsonwire.Writer, c *content.Citation) {
+	f := citationFormOf("", c.Kind)
+	if f == nil {
+		w.Raw(c.Extra.JSON)
+		return
+	}
+	beginBlock(w, f.tag)
+	w.Name("cited_text")
+	w.String(c.Text)
+	if f.url != "" {
+		w.Name(f.url)
+		w.String(c.URL)
+	}
+	if f.file {
+		writeIndex(w, f.index, c.Index)
+	}
+	w.Name(f.title)
+	nullable(w, c.Title)
+	if f.file {
+		w.Name("file_id")
+		nullable(w, c.FileID)
+	} else {
+		writeIndex(w, f.index, c.Index)
+	}
+	writeIndex(w, f.start, c.Start)
+	writeIndex(w, f.end, c.End)
+	extra := c.Extra
+	if extra != nil && extra.Format != Format {
+		extra = nil
+	}
+	if f.kind == content.CiteWeb {
+		if _, ok := extra.Get("encrypted_index"); !ok {
+			w.Name("encrypted_index")
+			w.String("")
+		}
+	}
+	endBlock(w, extra, f.of)
+}
+
+func writeIndex(w *jsonwire.Writer, name string, n int64) {
+	if name != "" {
+		w.Name(name)
+		w.Int(n)
+	}
+}
+
+// nullable writes s, or null if s is empty.
+func nullable(w *jsonwire.Writer, s string) {
+	if s == "" {
+		w.Null()
+		return
+	}
+	w.String(s)
+}
+
+// stopFields returns the members that state why the response ends. A stop reason of this
+// format is kept. Others are converted as follows. Only the first two are ever sent
+// as an ordinary end.
+//
+//	end             end_turn
+//	tool_use        tool_use
+//	max_tokens      max_tokens
+//	stop_sequence   stop_sequence
+//	context_window  model_context_window_exceeded
+//	pause           pause_turn
+//	refusal         refusal
+//	safety          refusal, with an explanation if the vendor sent none
+//	recitation      refusal, with an explanation if the vendor sent none
+//	compaction      compaction
+//	malformed_call  malformed_tool_use, which the vendor does not define
+//	anything else   other, which the vendor does not define
+//
+// The vendor's clients accept unknown values. An ordinary end after a broken tool call
+// becomes malformed_call; so does tool_use without a tool call. A tool call that was
+// cut is not broken: the response keeps the reason that cut it.
+func (a *responseInfo) stopFields(report func(path string, r *loss.Rule)) (wire, sequence, details string) {
+	s := &a.stop
+	sequence = s.Sequence
+	if s.Format == Format {
+		if jsonwire.ValidObject(s.Details) {
+			details = s.Details
+		}
+		ordinary := s.Reason == content.StopToolUse || s.Reason == content.StopEnd
+		if s.RawReason != "" && !(a.broken && ordinary) {
+			return s.RawReason, sequence, details
+		}
+	}
+	reason := s.Reason
+	switch {
+	case reason == "" && a.calls > 0:
+		reason = content.StopToolUse
+	case reason == "":
+		reason = content.StopEnd
+	}
+	if a.broken && (reason == content.StopToolUse || reason == content.StopEnd) || reason == content.StopToolUse && a.calls == 0 {
+		reason = content.StopMalformedCall
+	}
+	wire, reasonText := fromStopReason(reason)
+	explanation := ""
+	if wire == "refusal" && details == "" {
+		explanation = s.Message
+		details = refusalDetails(cmp.Or(explanation, reasonText))
+	}
+	if s.Format != Format && (s.Message != explanation || codec.HasMoreThan(s, explanation)) {
+		report("stop", lossStopDetails)
+	}
+	if reason == content.StopMalformedCall || wire == "other" {
+		report("stop", lossStopReason)
+	}
+	return wire, sequence, details
+}
+
+// fromStopReason returns the wire value of a stop reason, and an explanation for a reason
+// that is not a refusal in the other format.
+func fromStopReason(r content.StopReason) (wire, explanation string) {
+	switch r {
+	case content.StopEnd:
+		return "end_turn", ""
+	case content.StopToolUse:
+		return "tool_use", ""
+	case content.StopMaxTokens:
+		return "max_tokens", ""
+	case content.StopSequence:
+		return "stop_sequence", ""
+	case content.StopContext:
+		return "model_context_window_exceeded", ""
+	case content.StopPause:
+		return "pause_turn", ""
+	case content.StopRefusal:
+		return "refusal", ""
+	case content.StopSafety:
+		return "refusal", "A content filter stopped the response."
+	case content.StopRecitation:
+		return "refusal", "The response repeated protected text."
+	case content.StopCompaction:
+		return "compaction", ""
+	case content.StopMalformedCall:
+		return "malformed_tool_use", ""
+	}
+	return "other", ""
+}
+
+func refusalDetails(explanation string) string {
+	b := []byte(`{"type":"refusal","category":null,"explanation":`)
+	if explanation == "" {
+		return string(append(b, "null}"...))
+	}
+	return string(append(jsonwire.AppendString(b, explanation), '}'))
+}
+
+// writeUsage writes usage with every member of the format.
+func writeUsage(w *jsonwire.Writer, u *content.Usage) {
+	var more handler.Members
+	more.Add(u.Extra, Format)
+	if tier := codec.Tier(u.Extra); tier != "" && more.Get("service_tier") == "" {
+		more.Set("service_tier", `"`+tier+`"`)
+	}
+	t := tokensOf(u)
+	w.BeginObject()
+	for i := range usageType.Fields {
+		f := &usageType.Fields[i]
+		w.Name(f.Name)
+		switch rest := more.Take(f.Name); {
+		case f.Kept():
+			rawOrNull(w, rest)
+		case f.Value.Object != nil:
+			w.BeginObject()
+			for i := range f.Value.Object.Fields {
+				f := &f.Value.Object.Fields[i]
+				w.Name(f.Name)
+				w.Int(*f.At(t).(*int64))
+			}
+			if rest != "" {
+				_ = w.MembersExcept(rest, f.Value.Object.Holds) // a part of a document that was parsed
+			}
+			w.EndObject()
+		default:
+			w.Int(*f.At(t).(*int64))
+		}
+	}
+	for _, m := range more {
+		w.Name(m.Name)
+		w.Raw(m.JSON)
+	}
+	w.EndObject()
+}
+
+// tokensOf returns usage as on the wire.
+func tokensOf(u *content.Usage) *tokens {
+	return &tokens{
+		input: u.Input + u.ToolPrompt, read: u.CacheRead, output: u.Completion(), thinking: u.Thinking,
+		write: u.CacheWrite + u.CacheWrite1h, write5m: u.CacheWrite, write1h: u.CacheWrite1h,
+	}
+}

@@ -1,0 +1,107 @@
+package messages
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/object"
+)
+
+// A vertexPath is a path of Vertex AI on Google Cloud, which has the model of a request:
+// …/publishers/anthropic/models/{model}:rawPredict or :streamRawPredict. The path for
+// counting, …/models/count-tokens:rawPredict, has no model.
+type vertexPath struct {
+	model  string
+	stream bool // the response is streamed if the body does not have "stream"
+	count  bool
+}
+
+// parseVertexPath returns nil for other paths.
+func parseVertexPath(path string) *vertexPath {
+	const models = "publishers/anthropic/models/"
+	i := strings.Index(path, models)
+	if i < 0 || i > 0 && path[i-1] != '/' {
+		return nil
+	}
+	name := path[i+len(models):]
+	end := strings.LastIndexByte(name, ':')
+	if end < 0 {
+		return nil
+	}
+	p := &vertexPath{model: name[:end]}
+	switch name[end+1:] {
+	case "rawPredict":
+		p.count = p.model == "count-tokens"
+	case "streamRawPredict":
+		p.stream = true
+	default:
+		return nil
+	}
+	return p
+}
+
+// vertexType is requestType for bodies on the paths of Vertex AI. They name the version of
+// the API, and may list betas, in place of the headers.
+var vertexType = object.New("", func(r *Request) **content.Extra { return &r.Extra }, append([]object.Field{
+	opt("model", anyText, func(r *Request) *string { return &r.Model }),
+	opt(versionMember, nonEmptyText, func(r *Request) *string { return &r.origin.version }),
+	opt(betaMember, nullableTexts, func(r *Request) *[]string { return &r.origin.betas }),
+}, requestType.Fields[1:]...)...) // the first is the model
+
+// modelessType is requestType without the model.
+var modelessType = object.New("", func(r *Request) **content.Extra { return &r.Extra }, requestType.Fields[1:]...)
+
+const (
+	versionMember = "anthropic_version"
+	betaMember    = "anthropic_beta"
+)
+
+// Values of the member anthropic_version for API version 2023-06-01. The vendor's SDKs of
+// 2026-10-21 send that version itself. Bodies of Bedrock differ in the same members, so
+// the nested module upstream/bedrock passes them to these paths.
+const (
+	vertexVersion  = "vertex-2023-10-16"
+	bedrockVersion = "bedrock-2023-05-31"
+)
+
+// complete completes a request with the model and the mode of its path. It replaces the
+// version in the body by that of the API.
+func (at *vertexPath) complete(p *parser) {
+	r, o := p.request, p.origin
+	switch {
+	case at.count && !o.hasMember("model"):
+		p.violation(content.CodeMissing, "model", textRequired)
+	case at.count:
+	case o.hasMember("model") && r.Model != at.model:
+		p.violation(content.CodeConflict, "model", "must be the model in the path, '"+codec.Clip(at.model)+"', if the body has it")
+	case o.hasMember("model") && p.countsUnknown(content.CodeUnknown):
+		o.unknown.Add(content.CodeUnknown, "model", textExtra)
+	}
+	if !at.count {
+		r.Model = at.model
+	}
+	if !o.hasMember("stream") {
+		r.Stream = at.stream
+	}
+	switch {
+	case o.version == vertexVersion, o.version == bedrockVersion:
+		o.whole = at.count && o.version == bedrockVersion
+		o.version = version2023
+	case o.version != "" && !isVersion(o.version):
+		p.violation(content.CodeValue, versionMember, textOneOf(append([]string{vertexVersion, bedrockVersion}, versions...)))
+	case !o.hasMember(versionMember) && !at.count: // Google documents counting without it
+		p.violation(content.CodeMissing, versionMember, textRequired)
+	}
+	o.betas = codec.HeaderList(o.betas...)
+	if len(o.betas) > maxHeaderValues {
+		p.violation(content.CodeLimit, betaMember, fmt.Sprintf("has %d values; the maximum is %d", len(o.betas), maxHeaderValues))
+	}
+	for _, b := range o.betas {
+		if len(b) > maxHeaderValue || strings.ContainsFunc(b, func(c rune) bool { return c <= ' ' || c > '~' }) {
+			p.violation(content.CodeValue, betaMember, fmt.Sprintf("a value is not the name of a beta, which has at most %d visible ASCII characters", maxHeaderValue))
+			break
+		}
+	}
+}
