@@ -13,6 +13,7 @@ import (
 	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/response"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -314,7 +315,7 @@ func (s *stream) holdMembers(dst []byte, e *upstream.Event) []byte {
 	k := s.slotFor(e.Candidate)
 	full := s.heldMembers > maxHeldMembers
 	x := s.candidates[k].logprobs.convert(e.Extra)
-	var more handler.Members
+	var more response.Members
 	more.Add(x, Format)
 	for _, m := range more {
 		full = full || s.candidates[k].members.Get(m.Name) != ""
@@ -436,7 +437,7 @@ func (s *stream) appendRest(dst []byte) []byte {
 }
 
 // appendHeldMembers appends the members for which skip is false.
-func appendHeldMembers(dst []byte, list handler.Members, skip func(string) bool) []byte {
+func appendHeldMembers(dst []byte, list response.Members, skip func(string) bool) []byte {
 	for i := range list {
 		if m := &list[i]; !skip(m.Name) {
 			dst = append(jsonwire.AppendString(append(dst, ','), m.Name), ':')

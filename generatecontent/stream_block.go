@@ -3,10 +3,10 @@ package generatecontent
 import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
-	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/partfield"
+	"github.com/polywire/polywire/internal/response"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -23,7 +23,7 @@ type openBlock struct {
 	extra            *content.Extra // of a text: written with its first piece
 	signature        content.Signature
 	foreignSignature content.Signature // of a text: the signature of another vendor that signature carries
-	tail             handler.PartialRune
+	tail             response.PartialRune
 	citations        []content.Citation
 	citationBytes    int     // size of citations
 	citationsDropped bool    // citations were dropped

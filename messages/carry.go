@@ -2,7 +2,6 @@ package messages
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/partfield"
+	"github.com/polywire/polywire/internal/response"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -84,14 +84,20 @@ func encodeEnvelope(s content.Signature, k envelope.Kind, report lossFunc) strin
 	return data
 }
 
-// adjacentSignature returns the signature of a text or a tool call that is carried
-// next to the part or in its id.
-func adjacentSignature(p content.Part) content.Signature {
+// hasCarrier reports whether the signature of a part is carried next to the part or in
+// its id.
+func hasCarrier(p content.Part) bool {
 	switch p.(type) {
 	case *content.Text, *content.ToolUse:
-		if s := partfield.SignatureOf(p); isForeign(s) {
-			return s
-		}
+		return true
+	}
+	return false
+}
+
+// adjacentSignature returns the signature of a part that hasCarrier, if it must be carried.
+func adjacentSignature(p content.Part) content.Signature {
+	if s := partfield.SignatureOf(p); isForeign(s) {
+		return s
 	}
 	return content.Signature{}
 }
@@ -134,13 +140,14 @@ func callID(id string, sig content.Signature, marked bool, pending *envelope.Pen
 
 // lookAhead returns the signature of a block that opens, if it must be carried next to
 // the block and is known: events of the batch may sign the block, before another
-// block opens. Such events are consumed. lookAhead also reports whether the batch
-// has text for the part p that is not blank, and whether the block closes empty.
-func (s *stream) lookAhead(open *upstream.Event, p content.Part, events []upstream.Event) (sig content.Signature, hasText, empty bool) {
-	if _, own := open.Part.(*content.Thinking); own {
+// block opens. Such events are consumed. p is the part that the client receives.
+// lookAhead also reports whether the batch has text for it that is not blank, and
+// whether the block closes empty.
+func (s *responseEncoder) lookAhead(b *sentBlock, p content.Part, events []upstream.Event) (sig content.Signature, hasText, empty bool) {
+	if !hasCarrier(b.Part) {
 		return sig, false, false
 	}
-	sig = adjacentSignature(open.Part)
+	sig = adjacentSignature(b.Part)
 	t, isText := p.(*content.Text)
 	nonempty := !isText || !isEmptyText(t)
 	hasText = !isText || !mayBeDropped(t.Text)
@@ -150,7 +157,7 @@ func (s *stream) lookAhead(open *upstream.Event, p content.Part, events []upstre
 		if closed && e.Kind == upstream.EventOpen {
 			break // a whole response may have many blocks
 		}
-		if e.Block != open.Block {
+		if e.Block != b.Number {
 			continue
 		}
 		switch e.Kind {
@@ -171,39 +178,30 @@ func (s *stream) lookAhead(open *upstream.Event, p content.Part, events []upstre
 	return sig, hasText, empty
 }
 
-// appendCarrier appends a block that holds an envelope, unless data is empty.
-func (s *stream) appendCarrier(dst []byte, data string) []byte {
+// writeCarrier writes a block that holds an envelope, unless data is empty.
+func (s *responseEncoder) writeCarrier(data string) {
 	if data == "" {
-		return dst
+		return
 	}
 	s.endWritten = false // the written end was not the last one
-	dst = s.startBlock(dst, s.next, envelopeBlock(data))
-	dst = s.stopBlock(dst, s.next)
+	s.to.startBlock(s.next, envelopeBlock(data))
+	s.to.stopBlock(s.next)
 	s.next++
 	s.endsText, s.carried = false, true
-	return dst
 }
 
 // hidesThinking reports whether a thinking block that opens is not sent because the
 // request does not enable thinking. Thinking of Messages vendors is always sent.
-func (s *stream) hidesThinking(p content.Part) bool {
+func (s *responseEncoder) hidesThinking(p content.Part) bool {
 	t, ok := p.(*content.Thinking)
-	return ok && t != nil && s.hideThinking && !s.own && t.Redacted.Format != Format && t.Signature.Format != Format && !isOptional(t.Redacted)
-}
-
-// openHidden opens a thinking block that is not sent.
-func (s *stream) openHidden(e *upstream.Event) {
-	t := e.Part.(*content.Thinking)
-	s.last = streamBlock{in: e.Block, out: -1, kind: thinkingBlock, hidden: true}
-	s.open = append(s.open, s.last)
-	s.collect(e.Block, t)
+	return ok && s.hideThinking && !s.Own && t.Redacted.Format != Format && t.Signature.Format != Format && !isOptional(t.Redacted)
 }
 
 // isOnlyState reports whether a thinking block holds only state that the id of the
 // next call carries.
 func (c placement) isOnlyState(p content.Part) bool {
 	t, ok := p.(*content.Thinking)
-	return ok && t != nil && isForeign(t.Redacted) && !isOptional(t.Redacted) && !c.returnsBlocks
+	return ok && isForeign(t.Redacted) && !isOptional(t.Redacted) && !c.returnsBlocks
 }
 
 // withoutOptionalSignature returns thinking without a signature that no id carries.
@@ -217,22 +215,22 @@ func withoutOptionalSignature(t *content.Thinking) *content.Thinking {
 }
 
 // collect stores thinking for the id of the next call.
-func (s *stream) collect(block int, t *content.Thinking) {
+func (s *responseEncoder) collect(b *sentBlock, t *content.Thinking) {
 	t = withoutOptionalSignature(t)
-	if s.pending.Open(block, block, t, &s.room) {
-		s.pending.AppendText(block, t.Text, &s.room)
+	if s.state().Open(b.Number, b.Index, t, &s.Room) {
+		s.state().AppendText(b.Number, t.Text, &s.Room)
 	}
 }
 
 // dropUnsigned drops and reports the hidden thinking that no vendor has signed. It is
 // called before a block begins and at the end.
-func (s *stream) dropUnsigned() {
-	if s.pending.Empty() {
+func (s *responseEncoder) dropUnsigned() {
+	if s.state().Empty() {
 		return
 	}
-	s.pending.DropUnsigned(&s.room, func(n int) {
+	s.state().DropUnsigned(&s.Room, func(n int) {
 		if s.hideThinking {
-			s.lose(n, lossHiddenThinking)
+			s.LoseAt(s.Path(0, n), lossHiddenThinking)
 		}
 	})
 }
@@ -249,120 +247,114 @@ func (c placement) dropPending(pending *envelope.Pending, report func(n int, r *
 	})
 }
 
-// signature stores the signature of a block until the block stops. A later signature
-// is carried after the block.
-func (s *stream) signature(dst []byte, e *upstream.Event) []byte {
-	b, sig, report := s.at(e.Block), *e.Signature, s.lossesOf(e.Block)
-	isLate := b == nil && s.last.in == e.Block
-	of := b
-	if isLate {
-		of = &s.last
+// Sign stores the signature of a block until the block stops. A later signature is
+// carried after the block, if that is the last one.
+func (s *responseEncoder) Sign(b *sentBlock, sig content.Signature, late bool) {
+	report, st := s.LossesOf(b), &b.State
+	switch {
+	case late && !b.Begun && !st.hidden && b.Kind != response.Text:
+		return // it was dropped with its part
+	case late && b.Number != s.last:
+		b, st = nil, &sentState{} // too late for everything
 	}
-	switch isThinking := b != nil && b.kind == thinkingBlock; {
+	open, last := b != nil && !late, b != nil && b.Begun && st.out == s.next-1
+	thinking, text := open && b.Kind == response.Thinking, b != nil && b.Kind == response.Text
+	switch {
 	case sig.Data == "":
-	case of != nil && of.hidden && sig.Format == Format:
-		return s.reveal(dst, e.Block, sig, report)
-	case of != nil && of.hidden && envelope.CallsCarryThinking(sig.Format):
-		s.signPending(e.Block, sig, report)
-	case b != nil && b.isWaiting() && isForeign(sig):
-		b.call.signature = sig
-	case b != nil && b.isWaiting():
+	case st.hidden && sig.Format == Format:
+		s.reveal(b, sig, report)
+	case st.hidden && envelope.CallsCarryThinking(sig.Format):
+		s.signPending(b, sig, report)
+	case open && b.IsWaiting() && hasCarrier(b.Part) && isForeign(sig):
+		st.carried = sig
+	case open && (b.IsWaiting() || b.Begun && b.Kind == response.Other):
 		report(envelope.UnknownFormat)
-	case of != nil && of.kind == textBlock && isOptional(sig):
+	case text && isOptional(sig):
 		report(lossTextSignature)
-	case of != nil && of.out < 0:
-	case isThinking && !b.signed && sig.Format == Format:
-		b.signature = sig.Data
+	case b != nil && !b.Begun:
+	case thinking && !st.signed && sig.Format == Format:
+		st.signature = sig.Data
 	case !isForeign(sig):
 		report(envelope.UnknownFormat)
-	case isThinking && !b.signed:
-		b.signature, s.carried = encodeEnvelope(sig, envelope.KindPart, report), true
-		s.signPending(e.Block, sig, report)
-	case isLate && of.kind == textBlock && !of.signed && of.out == s.next-1:
-		return s.carryAfter(dst, of, sig)
-	case b != nil && b.kind == textBlock && !b.signed && b.out == s.next-1:
-		b.textSignature = sig
+	case thinking && !st.signed:
+		st.signature, s.carried = encodeEnvelope(sig, envelope.KindPart, report), true
+		s.signPending(b, sig, report)
+	case text && last && !st.signed && late:
+		s.carryAfter(b, sig)
+	case text && last && !st.signed:
+		st.carried = sig
 	default:
 		report(envelope.TooLate)
 	}
-	return dst
 }
 
-// reveal appends hidden thinking that a Messages vendor has signed: the vendor decides
+// reveal writes hidden thinking that a Messages vendor has signed: the vendor decides
 // whether to think.
-func (s *stream) reveal(dst []byte, block int, sig content.Signature, report lossFunc) []byte {
-	text, ok := s.pending.Remove(block, &s.room)
+func (s *responseEncoder) reveal(b *sentBlock, sig content.Signature, report lossFunc) {
+	text, ok := s.state().Remove(b.Number, &s.Room)
 	if !ok {
 		report(lossHiddenThinking)
-		return dst
+		return
 	}
-	s.own, s.endWritten, s.endsText = true, false, false
-	dst = s.writeOwed(s.startWaiting(dst, block))
-	b := streamBlock{in: block, out: s.next, kind: thinkingBlock, signature: sig.Data}
-	s.next++
-	dst = s.startBlock(dst, b.out, &content.Thinking{})
-	dst = s.deltas(dst, &b, thinkingDelta, &upstream.Event{Text: text})
-	b.thinkingWritten = true
-	return s.stopBlock(s.appendEnd(dst, &b), b.out)
+	s.Own = true
+	b.Part = &content.Thinking{}
+	s.Begin(b)
+	s.to.writeText(b, text, nil)
+	b.State.thinkingWritten, b.State.signature = true, sig.Data
+	s.EndBlock(b, "")
+	b.Begun, b.State = false, sentState{hidden: true}
 }
 
 // signPending stores the signature of thinking that the next call may have to carry.
-func (s *stream) signPending(block int, sig content.Signature, report lossFunc) {
+func (s *responseEncoder) signPending(b *sentBlock, sig content.Signature, report lossFunc) {
 	switch {
 	case s.returnsBlocks:
 	case !isForeign(sig):
 		report(envelope.UnknownFormat)
-	case s.carriesInID(sig) && !s.pending.Sign(block, sig, &s.room):
+	case s.carriesInID(sig) && !s.state().Sign(b.Number, sig, &s.Room):
 		report(envelope.TooLate)
+	}
+}
+
+// carryText stores the signature of a text that a block or the id of a call after it
+// carries.
+func (s *responseEncoder) carryText(b *sentBlock, sig content.Signature, k envelope.Kind) {
+	if s.returnsBlocks {
+		s.held.hold(b.Index, sig, k, s.LossesOf(b))
+	} else {
+		s.state().AddTextSignature(b.Index, sig, &s.Room)
 	}
 }
 
 // carryAfter stores the signature of a text that is complete, or that another block
 // follows.
-func (s *stream) carryAfter(dst []byte, b *streamBlock, sig content.Signature) []byte {
-	b.signed = true
-	if s.returnsBlocks {
-		s.held.hold(b.in, sig, heldKind(b.hasText), s.lossesOf(b.in))
-	} else {
-		s.pending.AddTextSignature(b.in, sig, &s.room)
-	}
-	return dst
+func (s *responseEncoder) carryAfter(b *sentBlock, sig content.Signature) {
+	b.State.signed = true
+	s.carryText(b, sig, heldKind(b.State.hasText))
 }
 
-// writeOwed appends everything owed to earlier blocks before another block begins: the
-// end of thinking and the envelopes with signatures of texts.
-func (s *stream) writeOwed(dst []byte) []byte {
-	dst = s.stopThinking(dst)
-	if b := s.blockToCarry(); b != nil {
-		sig := b.textSignature
-		b.textSignature = content.Signature{}
-		dst = s.carryAfter(dst, b, sig)
+// writeOwed writes everything owed to blocks before b: the ends of thinking, which was open
+// to late signatures, and the envelopes with signatures of texts.
+func (s *responseEncoder) writeOwed(b *sentBlock) {
+	if !s.whole {
+		s.FinishClosed()
+	}
+	if o := s.textToCarry(b); o != nil {
+		sig := o.State.carried
+		o.State.carried = content.Signature{}
+		s.carryAfter(o, sig)
 	}
 	for _, h := range s.held.take() {
-		dst = s.appendCarrier(dst, h.data)
+		s.writeCarrier(h.data)
 	}
-	return dst
 }
 
-// stopThinking appends the ends of closed thinking blocks, which were open to late
-// signatures.
-func (s *stream) stopThinking(dst []byte) []byte {
-	for i := 0; i < len(s.open); {
-		if b := &s.open[i]; b.closed && b.kind == thinkingBlock {
-			dst = s.finishBlock(dst, b)
-		} else {
-			i++
-		}
-	}
-	return dst
-}
-
-// blockToCarry returns the open block whose signature must be carried after it, or
-// nil. It is the block that was written last.
-func (s *stream) blockToCarry() *streamBlock {
-	for i := range s.open {
-		if s.open[i].textSignature.Data != "" {
-			return &s.open[i]
+// textToCarry returns an open text before b whose signature must be carried after it, or nil.
+// It is the block that was written last.
+func (s *responseEncoder) textToCarry(b *sentBlock) *sentBlock {
+	for _, o := range s.Blocks() {
+		if o != b && o.Begun && o.Kind == response.Text && o.State.carried.Data != "" {
+			return o
 		}
 	}
 	return nil
@@ -371,38 +363,34 @@ func (s *stream) blockToCarry() *streamBlock {
 // carryInBlock puts the signature of a call that is about to begin into the thinking
 // block that was written last, if that is still open and unsigned. The id of the call
 // is marked then.
-func (s *stream) carryInBlock(b *streamBlock) {
-	c := b.call
-	t, ok := c.part.(*content.ToolUse)
-	if !ok || !s.returnsBlocks || c.signature.Data == "" {
+func (s *responseEncoder) carryInBlock(b *sentBlock) {
+	t, ok := b.Part.(*content.ToolUse)
+	if !ok || !s.returnsBlocks || b.State.carried.Data == "" {
 		return
 	}
-	for i := range s.open {
-		o := &s.open[i]
-		if o.kind != thinkingBlock || !o.closed || o.out != s.next-1 || !o.hasText || o.signed || o.signature != "" {
-			continue
-		}
-		s.nameCall(b)
-		if _, ok := envelope.MarkID(t.ID); !ok {
-			return
-		}
-		if data, ok := envelope.EncodeCall(c.signature, t.ID); ok {
-			o.signature, c.signature, s.carried = data, content.Signature{}, true
-		}
+	o := s.free
+	if o == nil || o.State.signature != "" || !s.whole && o.State.out != s.next-1 {
 		return
+	}
+	s.nameCall(b)
+	if _, ok := envelope.MarkID(t.ID); !ok {
+		return
+	}
+	if data, ok := envelope.EncodeCall(b.State.carried, t.ID); ok {
+		o.State.signature, b.State.carried = data, content.Signature{}
+		s.carried, s.free = true, nil
 	}
 }
 
-// nameCall sets the id of a call to the id of its vendor.
-func (s *stream) nameCall(b *streamBlock) {
-	t, ok := b.call.part.(*content.ToolUse) // a copy
-	if !ok || b.call.named {
+// nameCall sets the id of a call to the id of its vendor, or to a new one.
+func (s *responseEncoder) nameCall(b *sentBlock) {
+	t, ok := b.Part.(*content.ToolUse) // a copy
+	if !ok || b.State.named {
 		return
 	}
-	b.call.named = true
-	s.calls++
+	b.State.named = true
 	if s.ids.name(t) {
-		s.lose(b.in, lossCallID)
+		s.Lose(b, lossCallID)
 	}
 }
 
@@ -709,144 +697,8 @@ func isEmptyText(t *content.Text) bool {
 }
 
 // dropHeld drops and reports the envelopes that no block follows.
-func (s *stream) dropHeld() {
+func (s *responseEncoder) dropHeld() {
 	for _, h := range s.held.take() {
-		s.lose(h.part, lossLastSignature)
+		s.LoseAt(s.Path(0, h.part), lossLastSignature)
 	}
-}
-
-// A blockList is the blocks of a whole response. They are the blocks of a stream whose
-// events arrive at once.
-type blockList struct {
-	placement
-	list    []content.Part
-	held    heldEnvelopes
-	pending envelope.Pending // the state for the id of the next call
-	room    int
-	free    *content.Thinking // the last unsigned block with text, which can carry the signature of a call
-	carried bool              // blocks before the next call carry state
-	own     bool              // the response is of this format's own vendor
-	ids     idMaker
-	calls   int
-	report  func(path string, r *loss.Rule)
-}
-
-// lose reports the loss of a part.
-func (l *blockList) lose(part int, r *loss.Rule) { l.report(partPath(part), r) }
-
-// add adds the block p for the part from, which has the given index in the response.
-// For an empty text, which clients drop, it adds only the signature.
-func (l *blockList) add(part int, from, p content.Part, report lossFunc) {
-	switch p := p.(type) {
-	case *content.Thinking: // a copy
-		l.thinking(part, from.(*content.Thinking), p, report)
-		return
-	case *content.ToolUse: // a copy
-		l.call(part, adjacentSignature(from), p, report)
-		return
-	}
-	sig := adjacentSignature(from)
-	t, isText := p.(*content.Text)
-	empty := isText && isEmptyText(t)
-	switch {
-	case sig.Data == "":
-		l.appendHeld(p)
-	case isOptional(sig):
-		report(lossTextSignature)
-		if !empty {
-			l.appendHeld(p)
-		}
-	case !l.returnsBlocks:
-		if !empty {
-			l.appendHeld(p)
-		}
-		l.pending.AddTextSignature(part, sig, &l.room)
-	case empty:
-		l.held.hold(part, sig, envelope.KindEmptyText, report)
-	case mayBeDropped(t.Text):
-		l.appendHeld(p)
-		l.held.hold(part, sig, envelope.KindEmptyText, report)
-	default:
-		l.appendHeld(nil)
-		if data := encodeEnvelope(sig, envelope.KindNextText, report); data != "" {
-			l.carry(data)
-		}
-		l.list = append(l.list, p)
-	}
-}
-
-// thinking adds a thinking block, or stores it for the next call.
-func (l *blockList) thinking(part int, from, p *content.Thinking, report lossFunc) {
-	hidden := l.hideThinking && !l.own && from.Redacted.Format != Format && from.Signature.Format != Format
-	if !l.returnsBlocks {
-		l.pending.Add(part, withoutOptionalSignature(from), &l.room)
-	}
-	switch {
-	case hidden && !l.carriesInID(from.Signature) && !l.carriesInID(from.Redacted):
-		report(lossHiddenThinking)
-		return
-	case hidden || l.isOnlyState(from):
-		return
-	}
-	l.appendHeld(p)
-	l.carried = l.carried || isForeign(from.Redacted) || isForeign(from.Signature)
-	if p.Redacted.Data == "" && p.Signature.Data == "" {
-		p.Signature = content.Signature{Format: Format, Data: envelope.Unsigned}
-		if p.Text != "" {
-			l.free = p
-		}
-	}
-}
-
-// call adds a tool call, with its state in its id or in the thinking before it.
-func (l *blockList) call(part int, sig content.Signature, p *content.ToolUse, report lossFunc) {
-	l.appendHeld(nil)
-	l.calls++
-	if l.ids.name(p) {
-		report(lossCallID)
-	}
-	if _, ok := envelope.MarkID(p.ID); ok && l.returnsBlocks && l.free != nil && sig.Data != "" {
-		if data, ok := envelope.EncodeCall(sig, p.ID); ok {
-			l.free.Signature.Data, l.free = data, nil
-			sig, l.carried = content.Signature{}, true
-		}
-	}
-	p.ID = callID(p.ID, sig, l.returnsBlocks && l.carried, &l.pending, &l.room, l.lose, report)
-	l.carried = false
-	l.list = append(l.list, p)
-}
-
-// carry adds a block that holds an envelope.
-func (l *blockList) carry(data string) {
-	l.list = append(l.list, envelopeBlock(data))
-	l.carried = true
-}
-
-// appendHeld adds the held envelopes, and p after them unless p is nil.
-func (l *blockList) appendHeld(p content.Part) {
-	for _, h := range l.held.take() {
-		l.carry(h.data)
-	}
-	if p != nil {
-		l.list = append(l.list, p)
-	}
-}
-
-// end returns all blocks, and the losses after the last text.
-func (l *blockList) end() (blocks []content.Part, lost []content.Loss) {
-	l.placement.dropPending(&l.pending, l.lose)
-	if n := len(l.list); n > 0 {
-		if _, ok := l.list[n-1].(*content.Text); ok {
-			return l.list, heldLosses(l.held.take(), lossLastSignature)
-		}
-	}
-	l.appendHeld(nil)
-	return l.list, nil
-}
-
-func heldLosses(list []heldEnvelope, r *loss.Rule) (lost []content.Loss) {
-	for _, h := range list {
-		lost = append(lost, r.At("parts."+strconv.Itoa(h.part)))
-	}
-	return lost
 }

@@ -9,10 +9,10 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
-	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/object"
+	"github.com/polywire/polywire/internal/response"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -85,7 +85,7 @@ type decoder struct {
 // An openBlock is a block that can have deltas.
 type openBlock struct {
 	index int
-	kind  blockKind
+	kind  response.Kind
 }
 
 // maxOpen limits the blocks that are open at once. Real responses have one.
@@ -271,7 +271,7 @@ func partPath(n int) string { return "parts." + strconv.Itoa(n) }
 // counts holds the usage so far. Each usage object replaces the members that it contains.
 type counts struct {
 	tokens
-	members     handler.Members
+	members     response.Members
 	memberBytes int // size of members
 	tooMany     bool
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/object"
+	"github.com/polywire/polywire/internal/response"
 	"github.com/polywire/polywire/internal/violation"
 	"github.com/polywire/polywire/upstream"
 )
@@ -33,7 +34,7 @@ func (d *decoder) openBlock(index int, v jsonwire.Value) error {
 	if d.blockErr != nil {
 		return d.blockErr
 	}
-	d.open = append(d.open, openBlock{index, blockKindOf(p)})
+	d.open = append(d.open, openBlock{index, response.KindOf(p)})
 	d.next = max(d.next, index+1)
 	return nil
 }
@@ -168,14 +169,14 @@ func (d *decoder) find(index jsonwire.Value) (int, error) {
 }
 
 // accepts reports whether a block can have deltas of this form.
-func (f *deltaForm) accepts(k blockKind) bool {
+func (f *deltaForm) accepts(k response.Kind) bool {
 	switch f.tag {
 	case "text_delta", "citations_delta":
-		return k == textBlock
+		return k == response.Text
 	case "input_json_delta":
-		return k == callBlock
+		return k == response.Call
 	case "thinking_delta":
-		return k == thinkingBlock
+		return k == response.Thinking
 	}
 	return true
 }
@@ -194,7 +195,7 @@ func (d *decoder) delta(v jsonwire.Value, t *object.Type) error {
 		return err
 	}
 	form := deltaFormOf(x.Get("type"))
-	if form == nil || b.kind == wholeBlock {
+	if form == nil || b.kind == response.Other {
 		// It cannot be part of a block, but clients of this format receive it.
 		d.add(upstream.Event{Kind: upstream.EventBlockExtra, Block: b.index, Text: "content_block_delta",
 			Extra: &content.Extra{Format: Format, JSON: v.Raw()}})

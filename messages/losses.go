@@ -5,6 +5,7 @@ import (
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/response"
 )
 
 // Losses of responses that are sent in this format.
@@ -21,16 +22,8 @@ var (
 		Reason: "Messages responses cannot contain this kind of part; it was dropped"}
 	lossServerResult = &loss.Rule{Feature: loss.ResponseVendorPart, Severity: content.LossDropped,
 		Reason: "the result of a built-in tool is not valid JSON; it was dropped"}
-	lossNamelessCall = &loss.Rule{Feature: loss.ResponseCall, Severity: content.LossDropped,
-		Reason: "a tool call without a name was dropped"}
-	lossBrokenCall = &loss.Rule{Feature: loss.ResponseArguments, Severity: content.LossDropped,
-		Reason: "the arguments are not a JSON object; the tool call was dropped"}
 	lossSentCall = &loss.Rule{Feature: loss.ResponseArguments, Severity: content.LossDropped,
 		Reason: "the arguments are not a JSON object; they were sent unchanged, because the tool call had already begun"}
-	lossCutCall = &loss.Rule{Feature: loss.ResponseArguments, Severity: content.LossDropped,
-		Reason: "the response was cut before the arguments began; the tool call was dropped"}
-	lossServerInput = &loss.Rule{Feature: loss.ResponseArguments, Severity: content.LossDropped,
-		Reason: "the arguments of a built-in tool are not a JSON object; they were dropped"}
 	lossCallID = &loss.Rule{Feature: loss.ResponseCall, Severity: content.LossHint,
 		Reason: "the id of the tool call is a duplicate, or too many tool calls precede it; another id was sent"}
 	lossResponseCitation = &loss.Rule{Feature: loss.ResponseCitations, Severity: content.LossDropped,
@@ -66,7 +59,7 @@ var (
 // responseLosses lists the losses of responses that are sent.
 var responseLosses = []*loss.Rule{
 	envelope.UnknownFormat, envelope.TooLarge, envelope.TooLate, envelope.TwoVendors, lossLastSignature, lossTextSignature, lossUncarriedState, lossHiddenThinking,
-	lossResponseImage, lossResponseDocument, lossResponseMedia, lossResponseTool, lossResponsePart, lossServerResult, lossNamelessCall, lossBrokenCall, lossSentCall, lossCutCall, lossServerInput, lossCallID, lossResponseCitation,
+	lossResponseImage, lossResponseDocument, lossResponseMedia, lossResponseTool, lossResponsePart, lossServerResult, response.LossCallName, response.LossCallArguments, lossSentCall, response.LossCutCall, response.LossServerArguments, lossCallID, lossResponseCitation,
 	lossResponseCandidates, lossStopReason, lossStopDetails, lossCounts,
 	lossResponseCache, lossEventMembers, lossManyMembers, lossUnknownEvent, lossUnknownDelta,
 	codec.UnsupportedSources, codec.UnsupportedLogprobs, codec.UnsupportedResume, codec.UnsupportedMembers,

@@ -15,7 +15,7 @@ var oracleTurns = []content.Turn{{Role: content.RoleAssistant, Parts: []content.
 
 func compareOracle(t *testing.T, b []byte) {
 	batches := oracle.Batches(b)
-	for _, w := range []placement{{}, {true, false}, {false, true}, {true, true}} {
+	for _, w := range []placement{{}, {true, false}, {false, true}} {
 		for _, end := range []*handler.Failure{nil, {Code: upstream.CodeOverloaded}} {
 			s := newStream("req", "msg_1", "model", oracleTurns)
 			s.placement = w

@@ -9,10 +9,10 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
-	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/object"
+	"github.com/polywire/polywire/internal/response"
 	"github.com/polywire/polywire/internal/violation"
 	"github.com/polywire/polywire/upstream"
 )
@@ -60,40 +60,74 @@ func ResponseFromUpstream(r *upstream.Response) (*Response, []content.Loss) {
 // convertResponse is [ResponseFromUpstream] for a response to the conversation in turns.
 // Ids that it makes differ from those in turns; where defines where state is carried.
 func convertResponse(r *upstream.Response, turns []content.Turn, where placement) (*Response, []content.Loss) {
-	var losses []content.Loss
-	a := responseInfo{start: r.Start, stop: r.Stop, usage: r.Usage}
-	report := func(path string, r *loss.Rule) {
-		losses = append(losses, r.At(path))
-	}
-	a.addMembers(r.Extra, report)
-	list := blockList{placement: where, list: make([]content.Part, 0, len(r.Parts)), ids: idMaker{turns: turns}, report: report,
-		pending: envelope.Pending{ClientFormat: Format, OmitText: true}, room: envelope.MaxIDSize, own: r.Stop.Format == Format}
-	for i, original := range r.Parts {
-		reportPart := func(r *loss.Rule) {
-			report(partPath(i), r)
-			a.broken = a.broken || isBrokenCall(r)
-		}
-		if i == len(r.Parts)-1 && codec.NotStarted(original, r.Stop.Reason) {
-			reportPart(lossCutCall)
-			break
-		}
-		if p := toBlock(original, reportPart); p != nil {
-			if t, ok := p.(*content.Text); ok {
-				a.addCitations(t.Citations)
-			}
-			list.add(i, original, p, reportPart)
-		}
-	}
-	a.calls = list.calls
-	parts, atEnd := list.end()
-	losses = append(losses, atEnd...)
+	w := &wholeResponse{list: make([]content.Part, 0, len(r.Parts))}
+	w.init(w, w, turns)
+	w.placement, w.whole = where, true
+	w.Start, w.Usage, w.Own = r.Start, r.Usage, r.Stop.Format == Format
+	w.Candidates[0].Stop = r.Stop
+	w.addMembers(r.Extra)
+	w.Parts(0, r.Parts)
 	if len(r.MoreCandidates) > 0 {
-		report("candidates", lossResponseCandidates)
+		w.LoseAt("candidates", lossResponseCandidates)
 	}
-	res := a.toResponse(report)
-	res.Content = parts
-	return res, loss.Unique(losses)
+	w.finish()
+	info := w.info()
+	res := info.toResponse(w.LoseAt)
+	res.Content = w.list
+	return res, loss.Unique(w.Losses())
 }
+
+// A wholeResponse collects the blocks of a response that is not streamed.
+type wholeResponse struct {
+	responseEncoder
+	list []content.Part
+}
+
+func (w *wholeResponse) begin() {}
+
+func (w *wholeResponse) startBlock(_ int, p content.Part) {
+	switch t := p.(type) {
+	case *content.Text:
+		c := *t
+		c.Text, c.Citations = "", nil
+		p = &c
+	case *content.Thinking:
+		c := *t
+		c.Text, c.Signature = "", content.Signature{}
+		p = &c
+	}
+	w.list = append(w.list, p)
+}
+
+func (w *wholeResponse) stopBlock(int) {}
+
+func (w *wholeResponse) writeText(b *sentBlock, text string, _ *content.Extra) {
+	switch p := w.list[b.State.out].(type) {
+	case *content.Text:
+		p.Text += text
+	case *content.Thinking:
+		p.Text += text
+	case *content.ToolUse:
+		p.Input += text
+	case *content.ServerToolUse:
+		p.Input += text
+	}
+}
+
+func (w *wholeResponse) writeCitation(b *sentBlock, c *content.Citation, _ *content.Extra) {
+	t := w.list[b.State.out].(*content.Text)
+	t.Citations = append(t.Citations, *c)
+}
+
+func (w *wholeResponse) writeSignature(b *sentBlock, data string) {
+	w.list[b.State.out].(*content.Thinking).Signature = content.Signature{Format: Format, Data: data}
+}
+
+// The parts of a whole response have no other events, and no frames.
+func (w *wholeResponse) Other(*sentBlock, *upstream.Event)                 {}
+func (w *wholeResponse) CanForward(*upstream.Frame, []upstream.Event) bool { return false }
+func (w *wholeResponse) Forward(*upstream.Frame, []upstream.Event)         {}
+func (w *wholeResponse) Tracked(*sentBlock, *upstream.Event)               {}
 
 // AppendJSON appends the response as a JSON document. It writes every member that the
 // format requires, as null if the value is unknown. It returns a [*content.Violation]
@@ -163,7 +197,7 @@ type responseInfo struct {
 	start   upstream.Start
 	stop    upstream.Stop
 	usage   content.Usage
-	members handler.Members // members without a field
+	members response.Members // members without a field
 
 	sources codec.Sources
 	calls   int  // number of tool call blocks
@@ -180,7 +214,7 @@ func (a *responseInfo) toResponse(report func(path string, r *loss.Rule)) *Respo
 	for path, r := range a.sources.Lost() {
 		report(path, r)
 	}
-	var m handler.Members
+	var m response.Members
 	for _, x := range [...]*content.Extra{a.start.Extra, a.members.Extra(Format), a.stop.Extra} {
 		if m.Add(x, Format) {
 			reportMembers(x, report)
@@ -191,14 +225,6 @@ func (a *responseInfo) toResponse(report func(path string, r *loss.Rule)) *Respo
 	return r
 }
 
-// addMembers adds members without a field, and reports those of another format.
-func (a *responseInfo) addMembers(x *content.Extra, report func(path string, r *loss.Rule)) {
-	if a.members.Add(x, Format) {
-		a.sources.Name(x)
-		reportMembers(x, report)
-	}
-}
-
 // reportMembers reports the members of another format.
 func reportMembers(x *content.Extra, report func(path string, r *loss.Rule)) {
 	for path, r := range codec.Unsupported(x, "") {
@@ -206,16 +232,9 @@ func reportMembers(x *content.Extra, report func(path string, r *loss.Rule)) {
 	}
 }
 
-// addCitations records the sources of citations that are sent.
-func (a *responseInfo) addCitations(list []content.Citation) {
-	for i := range list {
-		a.sources.Cite(&list[i])
-	}
-}
-
 // extraMembers returns the members without a field.
-func extraMembers(m handler.Members) *content.Extra {
-	return slices.DeleteFunc(m, func(x handler.Member) bool { return isMessageMember(x.Name) }).Extra(Format)
+func extraMembers(m response.Members) *content.Extra {
+	return slices.DeleteFunc(m, func(x response.Member) bool { return isMessageMember(x.Name) }).Extra(Format)
 }
 
 // isSeparateCount reports whether m adds to the total. A count of text usually
@@ -245,11 +264,6 @@ func toBlock(p content.Part, report lossFunc) content.Part {
 		}
 		c := *p
 		dropHints(&c.Cache, &c.Extra, &c.Signature, report)
-		input, ok := codec.Arguments(p.Input)
-		if c.Input = input; !ok {
-			c.Input = ""
-			report(lossServerInput)
-		}
 		if c.Kind == "" {
 			c.Kind = "server_tool_use"
 		}
@@ -338,27 +352,17 @@ func dropHints(cache **content.Cache, extra **content.Extra, sig *content.Signat
 	}
 }
 
-// toCallBlock returns nil for an incomplete tool call: see [isBrokenCall].
+// toCallBlock returns a copy of a tool call, or nil if it has no name. Clients would fail.
+// Its arguments are checked when it is complete.
 func toCallBlock(p *content.ToolUse, report lossFunc) content.Part {
 	c := *p
 	dropHints(&c.Cache, &c.Extra, &c.Signature, report)
-	input, ok := codec.Arguments(p.Input)
-	c.Input = input
-	switch {
-	case p.Name == "":
-		report(lossNamelessCall)
-		return nil
-	case !ok:
-		report(lossBrokenCall)
+	if p.Name == "" {
+		report(response.LossCallName)
 		return nil
 	}
 	return &c
 }
-
-// isBrokenCall reports whether a rule concerns a tool call that the model did not complete:
-// without a name or with arguments that are not an object. Clients would run it
-// with empty arguments, or fail.
-func isBrokenCall(r *loss.Rule) bool { return r == lossNamelessCall || r == lossBrokenCall }
 
 func acceptCitation(c *content.Citation, report lossFunc) bool {
 	if citationFormOf("", c.Kind) != nil {
@@ -642,7 +646,7 @@ func refusalDetails(explanation string) string {
 
 // writeUsage writes usage with every member of the format.
 func writeUsage(w *jsonwire.Writer, u *content.Usage) {
-	var more handler.Members
+	var more response.Members
 	more.Add(u.Extra, Format)
 	if tier := codec.Tier(u.Extra); tier != "" && more.Get("service_tier") == "" {
 		more.Set("service_tier", `"`+tier+`"`)

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/response"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -146,7 +147,7 @@ func TestBrokenServerInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	res, whole := ResponseFromUpstream(reply)
-	want := []content.Loss{lossServerInput.At("parts.0")}
+	want := []content.Loss{response.LossServerArguments.At("parts.0")}
 	if diff := cmp.Diff([][]content.Loss{want, want}, [][]content.Loss{lost, whole}); diff != "" {
 		t.Errorf("losses, streamed and whole (-want +got):\n%s", diff)
 	}
@@ -163,7 +164,7 @@ func TestBrokenServerInput(t *testing.T) {
 func TestInputLimit(t *testing.T) {
 	s := newStream("req_1", "msg_1", "m", nil)
 	s.Events(nil, []upstream.Event{openEvent(0, namedCall("f")), openEvent(1, namedCall("g"))})
-	long := strings.Repeat(" ", maxInputBytes/2)
+	long := strings.Repeat(" ", response.MaxArguments/2)
 	s.Events(nil, []upstream.Event{inputEvent(0, long), inputEvent(1, long)})
 	if err := s.Err(); err != nil {
 		t.Errorf("at the limit: %v", err)
@@ -173,7 +174,7 @@ func TestInputLimit(t *testing.T) {
 		t.Errorf("when one is over: %v", err)
 	}
 	s.Events(nil, []upstream.Event{inputEvent(1, " ")})
-	if err := s.Err(); err != errInputTooLarge {
+	if err := s.Err(); err != response.ErrArgumentsTooLarge {
 		t.Errorf("beyond the limit: %v", err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/response"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -78,7 +79,7 @@ func FuzzAnswer(f *testing.F) {
 		sentBroken := false // a broken call was sent
 		for i, l := range sent {
 			if l.Reason == lossSentCall.Reason {
-				sentBroken, sent[i] = true, lossBrokenCall.At(l.Path)
+				sentBroken, sent[i] = true, response.LossCallArguments.At(l.Path)
 			}
 		}
 		if diff := cmp.Diff(lostCalls(lost), lostCalls(sent)); diff != "" {
@@ -96,7 +97,7 @@ func FuzzAnswer(f *testing.F) {
 // lostCalls returns the positions of broken calls.
 func lostCalls(lost []content.Loss) (paths []string) {
 	for _, l := range lost {
-		if l.Reason == lossBrokenCall.Reason || l.Reason == lossNamelessCall.Reason {
+		if l.Reason == response.LossCallArguments.Reason || l.Reason == response.LossCallName.Reason {
 			paths = append(paths, l.Path)
 		}
 	}

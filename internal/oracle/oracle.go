@@ -81,7 +81,11 @@ func (m *made) part() content.Part {
 	case 6:
 		return &content.Thinking{Text: pick(m, texts), Signature: m.signature(), Extra: m.extra()}
 	case 7:
-		return &content.Thinking{Redacted: m.signature(), Extra: m.extra()}
+		r := m.signature()
+		if r.Data == "" {
+			r = content.Signature{}
+		}
+		return &content.Thinking{Redacted: r, Extra: m.extra()}
 	case 8, 9:
 		return &content.ToolUse{ID: id, Name: pick(m, []string{"f", "g", ""})}
 	case 10:

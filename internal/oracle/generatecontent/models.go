@@ -15,6 +15,7 @@ import (
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/response"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -149,7 +150,7 @@ func writeModel(w *jsonwire.Writer, m *upstream.Model, name string) {
 	if title == "" {
 		title = m.ID
 	}
-	var more handler.Members
+	var more response.Members
 	if m.Extra != nil {
 		more.Add(m.Extra, Format)
 	}

@@ -9,11 +9,11 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
-	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/media"
 	"github.com/polywire/polywire/internal/partfield"
+	"github.com/polywire/polywire/internal/response"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -197,16 +197,16 @@ type pathLossFunc func(path string, r *loss.Rule)
 type responseBuilder struct {
 	start        upstream.Start
 	usage        content.Usage
-	members      handler.Members // of the response
-	candidates   []candidate     // in order of arrival
-	expectSigned bool            // clients expect a signature on the first tool call, and the vendor is another one
+	members      response.Members // of the response
+	candidates   []candidate      // in order of arrival
+	expectSigned bool             // clients expect a signature on the first tool call, and the vendor is another one
 }
 
 // A candidate is the state of a candidate, without its parts.
 type candidate struct {
 	index int
 	ending
-	members   handler.Members
+	members   response.Members
 	grounding groundingState
 	logprobs  logprobs
 }
@@ -225,7 +225,7 @@ func (a *responseBuilder) slot(index int) int {
 
 // addMembers adds the members in x to the response or to candidate k.
 func (a *responseBuilder) addMembers(x *content.Extra, k int, report pathLossFunc) {
-	var all handler.Members
+	var all response.Members
 	index := a.candidates[k].index
 	x = a.candidates[k].logprobs.convert(x)
 	a.reportForeign(all.Add(x, Format), x, responseCandidatePath(index, ""), report)
@@ -256,7 +256,7 @@ func (a *responseBuilder) takeFeedback(s *upstream.Stop) {
 	if s.Format != Format || !strings.Contains(s.Details, "promptFeedback") {
 		return
 	}
-	var m handler.Members
+	var m response.Members
 	m.Add(&content.Extra{Format: Format, JSON: s.Details}, Format)
 	if json := m.Take("promptFeedback"); json != "" {
 		a.members.Set("promptFeedback", json)
@@ -741,7 +741,7 @@ func appendUsage(dst []byte, u *content.Usage) []byte {
 	for i := range modalityLists {
 		dst = appendModalities(dst, u.Modalities, modalityLists[i].of, modalityLists[i].name)
 	}
-	var more handler.Members
+	var more response.Members
 	more.Add(u.Extra, Format)
 	if tier := codec.Tier(u.Extra); tier != "" && more.Get("serviceTier") == "" {
 		more.Set("serviceTier", `"`+tier+`"`)

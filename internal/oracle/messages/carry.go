@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/partfield"
@@ -137,7 +138,9 @@ func callID(id string, sig content.Signature, marked bool, pending *envelope.Pen
 // block opens. Such events are consumed. lookAhead also reports whether the batch
 // has text for the part p that is not blank, and whether the block closes empty.
 func (s *stream) lookAhead(open *upstream.Event, p content.Part, events []upstream.Event) (sig content.Signature, hasText, empty bool) {
-	if _, own := open.Part.(*content.Thinking); own {
+	switch open.Part.(type) {
+	case *content.Text, *content.ToolUse:
+	default:
 		return sig, false, false
 	}
 	sig = adjacentSignature(open.Part)
@@ -194,6 +197,9 @@ func (s *stream) hidesThinking(p content.Part) bool {
 // openHidden opens a thinking block that is not sent.
 func (s *stream) openHidden(e *upstream.Event) {
 	t := e.Part.(*content.Thinking)
+	if x := t.Extra; x != nil && x.Format != Format {
+		codec.UnsupportedOfPart(x, s.lossesOf(e.Block))
+	}
 	s.last = streamBlock{in: e.Block, out: -1, kind: thinkingBlock, hidden: true}
 	s.open = append(s.open, s.last)
 	s.collect(e.Block, t)
@@ -264,9 +270,9 @@ func (s *stream) signature(dst []byte, e *upstream.Event) []byte {
 		return s.reveal(dst, e.Block, sig, report)
 	case of != nil && of.hidden && envelope.CallsCarryThinking(sig.Format):
 		s.signPending(e.Block, sig, report)
-	case b != nil && b.isWaiting() && isForeign(sig):
+	case b != nil && b.isWaiting() && isForeign(sig) && isToolUse(b.call.part):
 		b.call.signature = sig
-	case b != nil && b.isWaiting():
+	case b != nil && (b.isWaiting() || b.out >= 0 && b.kind == wholeBlock):
 		report(envelope.UnknownFormat)
 	case of != nil && of.kind == textBlock && isOptional(sig):
 		report(lossTextSignature)
@@ -301,7 +307,7 @@ func (s *stream) reveal(dst []byte, block int, sig content.Signature, report los
 	b := streamBlock{in: block, out: s.next, kind: thinkingBlock, signature: sig.Data}
 	s.next++
 	dst = s.startBlock(dst, b.out, &content.Thinking{})
-	dst = s.deltas(dst, &b, thinkingDelta, &upstream.Event{Text: text})
+	dst = s.delta(dst, &b, thinkingDelta, text, nil)
 	b.thinkingWritten = true
 	return s.stopBlock(s.appendEnd(dst, &b), b.out)
 }
@@ -850,3 +856,5 @@ func heldLosses(list []heldEnvelope, r *loss.Rule) (lost []content.Loss) {
 	}
 	return lost
 }
+
+func isToolUse(p content.Part) bool { _, ok := p.(*content.ToolUse); return ok }

@@ -9,10 +9,10 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
-	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/object"
+	"github.com/polywire/polywire/internal/response"
 	"github.com/polywire/polywire/internal/violation"
 	"github.com/polywire/polywire/upstream"
 )
@@ -73,7 +73,8 @@ func convertResponse(r *upstream.Response, turns []content.Turn, where placement
 			report(partPath(i), r)
 			a.broken = a.broken || isBrokenCall(r)
 		}
-		if i == len(r.Parts)-1 && codec.NotStarted(original, r.Stop.Reason) {
+		if i == len(r.Parts)-1 && codec.NotStarted(original, r.Stop.Reason) && original.(*content.ToolUse).Name != "" {
+			toBlock(original, reportPart)
 			reportPart(lossCutCall)
 			break
 		}
@@ -163,7 +164,7 @@ type responseInfo struct {
 	start   upstream.Start
 	stop    upstream.Stop
 	usage   content.Usage
-	members handler.Members // members without a field
+	members response.Members // members without a field
 
 	sources codec.Sources
 	calls   int  // number of tool call blocks
@@ -180,7 +181,7 @@ func (a *responseInfo) toResponse(report func(path string, r *loss.Rule)) *Respo
 	for path, r := range a.sources.Lost() {
 		report(path, r)
 	}
-	var m handler.Members
+	var m response.Members
 	for _, x := range [...]*content.Extra{a.start.Extra, a.members.Extra(Format), a.stop.Extra} {
 		if m.Add(x, Format) {
 			reportMembers(x, report)
@@ -214,8 +215,8 @@ func (a *responseInfo) addCitations(list []content.Citation) {
 }
 
 // extraMembers returns the members without a field.
-func extraMembers(m handler.Members) *content.Extra {
-	return slices.DeleteFunc(m, func(x handler.Member) bool { return isMessageMember(x.Name) }).Extra(Format)
+func extraMembers(m response.Members) *content.Extra {
+	return slices.DeleteFunc(m, func(x response.Member) bool { return isMessageMember(x.Name) }).Extra(Format)
 }
 
 // isSeparateCount reports whether m adds to the total. A count of text usually
@@ -642,7 +643,7 @@ func refusalDetails(explanation string) string {
 
 // writeUsage writes usage with every member of the format.
 func writeUsage(w *jsonwire.Writer, u *content.Usage) {
-	var more handler.Members
+	var more response.Members
 	more.Add(u.Extra, Format)
 	if tier := codec.Tier(u.Extra); tier != "" && more.Get("service_tier") == "" {
 		more.Set("service_tier", `"`+tier+`"`)

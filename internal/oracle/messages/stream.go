@@ -13,6 +13,7 @@ import (
 	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/response"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -56,15 +57,15 @@ type stream struct {
 type streamBlock struct {
 	in, out         int // event number and index on the wire; out is -1 for a block that is not sent
 	kind            blockKind
-	thinkingWritten bool                // a thinking_delta is written
-	signed          bool                // a signature is written
-	hasText         bool                // a text that clients keep, or thinking with text
-	closed          bool                // the upstream closed it; a signature or the next block is still expected
-	hidden          bool                // thinking that is not sent
-	signature       string              // signature of thinking, written at the end of the block
-	textSignature   content.Signature   // another vendor's signature, carried after the block
-	tail            handler.PartialRune // incomplete character at the end of the text
-	call            *streamCall         // a tool call that is not forwarded as frames
+	thinkingWritten bool                 // a thinking_delta is written
+	signed          bool                 // a signature is written
+	hasText         bool                 // a text that clients keep, or thinking with text
+	closed          bool                 // the upstream closed it; a signature or the next block is still expected
+	hidden          bool                 // thinking that is not sent
+	signature       string               // signature of thinking, written at the end of the block
+	textSignature   content.Signature    // another vendor's signature, carried after the block
+	tail            response.PartialRune // incomplete character at the end of the text
+	call            *streamCall          // a tool call that is not forwarded as frames
 }
 
 type blockKind uint8
@@ -278,7 +279,7 @@ func (s *stream) deltaExtra(dst []byte, b *streamBlock, x *content.Extra) []byte
 		codec.UnsupportedOfPart(x, s.lossesOf(b.in))
 		return dst
 	}
-	var list handler.Members
+	var list response.Members
 	list.Add(x, Format)
 	for _, m := range list {
 		if !isDeltaMember(m.Name) {
@@ -383,7 +384,7 @@ func (s *stream) messageDelta(dst []byte) []byte {
 	w.EndObject()
 	w.Name("usage")
 	writeUsage(w, &r.Usage)
-	var m handler.Members
+	var m response.Members
 	m.Add(s.members.Extra(Format), Format)
 	m.Add(s.stop.Extra, Format)
 	for _, x := range m {
@@ -493,7 +494,7 @@ func (s *stream) track(e *upstream.Event) {
 			if b.call != nil && s.storeInput(b.call, e.Text) {
 				b.call.written = true
 			}
-			b.tail = handler.PartialRune{}
+			b.tail = response.PartialRune{}
 		}
 	case upstream.EventClose:
 		if b := s.at(e.Block); b != nil && s.last.in == b.in {

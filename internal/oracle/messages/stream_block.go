@@ -81,7 +81,7 @@ func (s *stream) openBlock(dst []byte, e *upstream.Event, rest []upstream.Event)
 	}
 	if t, ok := e.Part.(*content.Thinking); ok {
 		s.carried = s.carried || isForeign(t.Redacted) || isForeign(t.Signature)
-		if !s.returnsBlocks && !s.own {
+		if !s.returnsBlocks && (!s.own || (isForeign(t.Redacted) || isForeign(t.Signature)) && !isOptional(t.Signature)) && t.Signature.Format != Format && t.Redacted.Format != Format {
 			s.collect(e.Block, t)
 		}
 	}
@@ -267,8 +267,8 @@ func splitCall(p content.Part) (part content.Part, input string, call bool) {
 func (s *stream) openCall(dst []byte, e *upstream.Event, c *streamCall, rest []upstream.Event) []byte {
 	s.open = append(s.open, streamBlock{in: e.Block, out: -1, kind: callBlock, call: c})
 	input, whole := inputAhead(e.Block, c.input, rest)
-	_, ok := codec.Arguments(input)
-	c.complete = whole && codec.TrimBlank(input) != ""
+	object, ok := codec.Arguments(input)
+	c.complete = whole && object != "" // repaired here, too
 	c.maybeBroken, c.broken = !ok, !ok && whole
 	if ok && c.complete {
 		dst, _ = s.beginCall(dst, e.Block)
@@ -429,7 +429,6 @@ func (s *stream) finishLastCall(dst []byte, ended content.StopReason) []byte {
 	b.closed = false
 	if codec.NotStarted(b.call.part, ended) {
 		s.lose(b.in, lossCutCall)
-		s.last = streamBlock{in: b.in, out: -1}
 		s.forget(b.in)
 		return dst
 	}
@@ -453,7 +452,6 @@ func (s *stream) endCall(dst []byte, block int) ([]byte, *streamBlock) {
 		s.lose(block, lossSentCall)
 	case own && !ok:
 		s.lose(block, lossBrokenCall)
-		s.last = streamBlock{in: block, out: -1}
 		return dst, b
 	case !ok:
 		s.lose(block, lossServerInput)

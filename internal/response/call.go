@@ -1,0 +1,208 @@
+package response
+
+import (
+	"strings"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/upstream"
+)
+
+// Clients cannot undo a tool call. Some run every call that they have received, for any
+// stop reason, and treat arguments that are not valid JSON as empty. So the block of
+// a call begins when its arguments begin with a brace, or when the call is complete. A
+// call that is known to be broken by then has no block, as in a whole response.
+//
+// If arguments turn out to be broken later, they have been sent. Their block ends there, as
+// with the vendor when a response is truncated, and the stop reason reports it. An error
+// instead would take the whole response from clients that repeat requests.
+//
+// A tool call without arguments at the end of a response may have been truncated. It waits
+// until another block follows or the response ends.
+
+// Rules of losses of tool calls.
+var (
+	LossCallName = &loss.Rule{Feature: loss.ResponseCall, Severity: content.LossDropped,
+		Reason: "a tool call without a name was dropped"}
+	LossCallArguments = &loss.Rule{Feature: loss.ResponseArguments, Severity: content.LossDropped,
+		Reason: "the arguments are not a JSON object; the tool call was dropped"}
+	LossCutCall = &loss.Rule{Feature: loss.ResponseArguments, Severity: content.LossDropped,
+		Reason: "the response was cut before the arguments began; the tool call was dropped"}
+	LossServerArguments = &loss.Rule{Feature: loss.ResponseArguments, Severity: content.LossDropped,
+		Reason: "the arguments of a built-in tool are not a JSON object; they were dropped"}
+)
+
+// A call is the state of the arguments of a tool call.
+type call struct {
+	input       string        // those of the EventOpen, which deltas replace; then those of the complete call
+	args        codec.Builder // arguments in deltas, unless complete
+	first       byte          // first byte that is not white space; 0: none yet
+	complete    bool          // the batch that opened the call has all arguments
+	maybeBroken bool          // input is not valid so far
+	broken      bool          // known not to be an object
+	written     bool          // arguments were written
+}
+
+// splitCall returns a tool call without its arguments, and the arguments. It returns other
+// parts unchanged.
+func splitCall(p content.Part) (part content.Part, input string) {
+	switch p := p.(type) {
+	case *content.ToolUse:
+		c := *p
+		c.Input = ""
+		return &c, p.Input
+	case *content.ServerToolUse:
+		c := *p
+		c.Input = ""
+		return &c, p.Input
+	}
+	return p, ""
+}
+
+// Arguments returns the arguments that were received. In Format.EndBlock they are those of the
+// complete call: a JSON object, or "".
+func (b *Block[S]) Arguments() string {
+	if b.args.Len() > 0 {
+		return b.args.String()
+	}
+	return b.input
+}
+
+// openCall begins a tool call at once if it is complete and valid.
+func (e *Engine[S]) openCall(b *Block[S], rest []upstream.Event) {
+	input, whole := inputAhead(b.Number, b.input, rest)
+	object, ok := codec.Arguments(input)
+	b.complete = ok && whole && object != ""
+	b.maybeBroken, b.broken = !ok, !ok && whole
+	if b.complete {
+		e.Begin(b)
+	}
+}
+
+// inputAhead returns the arguments of a call that ends within events: the deltas, or input if
+// there are none. For other calls it returns input.
+func inputAhead(block int, input string, events []upstream.Event) (all string, whole bool) {
+	var pieces []string
+	for i := range events {
+		switch e := &events[i]; {
+		case e.Block != block:
+		case e.Kind == upstream.EventInput && e.Text != "":
+			pieces = append(pieces, e.Text)
+		case e.Kind == upstream.EventClose:
+			if len(pieces) > 0 {
+				input = strings.Join(pieces, "")
+			}
+			return input, true
+		}
+	}
+	return input, false
+}
+
+// input handles a piece of arguments. rest are the following events.
+func (e *Engine[S]) input(ev *upstream.Event, rest []upstream.Event) {
+	b := e.At(ev.Block)
+	switch {
+	case b == nil || b.Kind != Call:
+		return
+	case b.Forwarded:
+		e.writeArguments(b, ev.Text, ev)
+		return
+	case b.when == Never:
+		return
+	case !e.store(b, ev.Text) || b.when != Runnable:
+		return
+	}
+	if !b.Begun && b.first == '{' && !b.broken {
+		if more, whole := inputAhead(b.Number, "", rest); whole {
+			_, ok := codec.Arguments(b.args.String() + more)
+			b.broken = !ok
+		}
+	}
+	if b.broken || b.first != '{' && !b.written && !b.complete {
+		if ev.Extra != nil {
+			e.Lose(b, e.rules.EventMembers)
+		}
+		return
+	}
+	if !b.Begun {
+		e.Begin(b)
+	}
+	text := ev.Text
+	if !b.written && !b.complete {
+		b.written = true
+		text = b.args.String()
+	}
+	b.written = b.written || ev.Text != ""
+	e.writeArguments(b, text, ev)
+}
+
+// writeArguments writes a piece of arguments.
+func (e *Engine[S]) writeArguments(b *Block[S], text string, ev *upstream.Event) {
+	e.format.WriteText(b, b.tail.Join(text), ev)
+}
+
+// store stores arguments until they are checked at the end of the call. It reports whether
+// they are within the limit.
+func (e *Engine[S]) store(b *Block[S], piece string) bool {
+	if b.complete {
+		return true
+	}
+	if e.arguments+len(piece) > MaxArguments {
+		e.err = ErrArgumentsTooLarge
+		return false
+	}
+	e.arguments += len(piece)
+	b.args.Add(piece)
+	if b.first == 0 {
+		if piece = codec.TrimBlank(piece); piece != "" {
+			b.first = piece[0]
+		}
+	}
+	return true
+}
+
+// mayBeCut reports whether the response may have been truncated before the arguments of a
+// closing tool call.
+func (e *Engine[S]) mayBeCut(b *Block[S]) bool {
+	return b.when != Never && !b.Begun && e.IsNewest(b) && codec.HasNoInput(b.Part) && codec.TrimBlank(b.Arguments()) == ""
+}
+
+// isCut reports whether a block waits because it may be cut.
+func (e *Engine[S]) isCut(b *Block[S]) bool { return b.Closed && b.Kind == Call }
+
+// endCall checks the arguments of a complete tool call. It returns false if the call is
+// dropped, and true for other blocks.
+func (e *Engine[S]) endCall(b *Block[S]) bool {
+	_, own := b.Part.(*content.ToolUse)
+	if b.when != Runnable && !(own && b.when == AtEnd) {
+		return true
+	}
+	ok := !b.broken
+	if !b.complete {
+		b.input, ok = codec.Arguments(b.Arguments())
+		e.arguments -= b.args.Len()
+		b.args = codec.Builder{}
+	}
+	if own && !ok {
+		e.MarkBroken(b)
+	}
+	switch {
+	case b.Begun && !ok:
+		e.Lose(b, e.rules.SentCall)
+	case own && !ok:
+		e.Lose(b, LossCallArguments)
+		b.when, b.Kind = Never, Other
+		return false
+	case !ok:
+		e.Lose(b, LossServerArguments)
+		b.input = ""
+	}
+	return true
+}
+
+// MarkBroken records that the model did not complete a tool call.
+func (e *Engine[S]) MarkBroken(b *Block[S]) {
+	e.Candidates[b.Candidate].Broken = true
+	e.format.Broken(b)
+}

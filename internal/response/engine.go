@@ -1,0 +1,321 @@
+// Package response turns the events of a response into what a client receives. It is the
+// same for every format, and for streamed and whole responses.
+//
+// An [Engine] keeps the blocks of a response: their numbers, the characters and arguments
+// that are incomplete, tool calls that may be broken or cut, the state of another vendor
+// that the client has to return, and the bounds of all these. A [Format] writes how a block
+// begins, continues and ends. For a streamed response it writes bytes, and for a whole one
+// it collects parts.
+//
+// There is one rule of order: before a block begins, everything owed to earlier blocks is
+// written, in order. Blocks begin in [Engine.Begin] only.
+package response
+
+import (
+	"errors"
+	"strconv"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/upstream"
+)
+
+// A Format writes the blocks of one response. S is what it keeps of a block. An [Engine]
+// calls its methods in the order of the response.
+type Format[S any] interface {
+	// OpenBlock prepares a block that opens: it sets Kind, and replaces Part by the part that the
+	// client receives. It returns when the block begins. rest are the events that arrived
+	// together with its EventOpen, after it.
+	OpenBlock(b *Block[S], rest []upstream.Event) When
+
+	// BeforeBlock writes what is owed to earlier blocks before b begins.
+	BeforeBlock(b *Block[S])
+
+	// BeginBlock writes the start of a block.
+	BeginBlock(b *Block[S])
+
+	// WriteText continues a block that has begun, with text, thinking or arguments. The text has
+	// whole characters: it may differ from that of the event, which is nil at the end of
+	// arguments.
+	WriteText(b *Block[S], text string, e *upstream.Event)
+
+	// Cite adds a citation to an open block, which may be of any kind.
+	Cite(b *Block[S], e *upstream.Event)
+
+	// Sign sets the signature of a block. If late is true, the block has ended.
+	Sign(b *Block[S], s content.Signature, late bool)
+
+	// CloseBlock is called when a block closes. It returns true if the block ends later, because
+	// a signature may follow: see [Engine.FinishClosed].
+	CloseBlock(b *Block[S]) (later bool)
+
+	// EndBlock writes the end of a block that has begun. rest is an incomplete character.
+	EndBlock(b *Block[S], rest string)
+
+	// Broken is called when a tool call turns out to be broken.
+	Broken(b *Block[S])
+
+	// Forget is called when nothing can follow for a block that has ended.
+	Forget(b *Block[S])
+
+	// Other handles an event that is not about the content of a block. b is the block of an
+	// EventBlockExtra if it is open.
+	Other(b *Block[S], e *upstream.Event)
+
+	// CanForward reports whether a frame of the client's format can be written in place of
+	// its events. Forward writes it and calls [Engine.Track].
+	CanForward(f *upstream.Frame, events []upstream.Event) bool
+	Forward(f *upstream.Frame, events []upstream.Event)
+
+	// Tracked updates what the format keeps for an event whose frame is forwarded. b is the
+	// block of the event, or nil.
+	Tracked(b *Block[S], e *upstream.Event)
+}
+
+// When is when a block begins.
+type When uint8
+
+const (
+	Never    When = iota // the client does not receive the block
+	Now                  // when it opens
+	Runnable             // a tool call: when clients can run it, see call.go
+	AtEnd                // when it is complete
+)
+
+// Rules are the rules of losses that differ between formats.
+type Rules struct {
+	Candidates   *loss.Rule // candidates over MaxCandidates; nil: they are an error
+	EventMembers *loss.Rule // members of an event that has no place for them
+	SentCall     *loss.Rule // broken arguments of a tool call that has begun
+}
+
+// An Engine turns the events of one response into blocks. It does no I/O and reads no
+// clock. It allocates nothing for a delta, except room for arguments. It is set up with
+// [Engine.Init].
+type Engine[S any] struct {
+	Start      upstream.Start
+	Usage      content.Usage
+	Candidates []Candidate // in the order of their first event
+
+	// Own reports that the response is of a vendor of the client's format.
+	Own bool
+
+	// Room is how many bytes of state of other vendors the candidates may still keep.
+	Room int
+
+	format        Format[S]
+	client        content.Format
+	maxCandidates int
+	rules         Rules
+
+	open      []*Block[S] // in the order of opening
+	closed    []*Block[S] // that ended last, in order
+	free      []*Block[S]
+	arguments int // bytes of arguments of open blocks
+	parts     int // parts of whole responses
+	others    bool
+	lost      []content.Loss
+	err       error
+}
+
+// A Candidate is one of the alternatives in a response.
+type Candidate struct {
+	Index  int // in the response
+	Stop   upstream.Stop
+	Calls  int  // tool calls that the client receives
+	Broken bool // the model did not complete a tool call
+
+	// State is state of another vendor that the client does not receive with its part.
+	State envelope.Pending
+
+	blocks int // that opened
+	newest int // number of the block that opened last
+}
+
+const (
+	maxClosed    = 8        // blocks that are kept for signatures: they may follow for the last four that closed, and blocks may end later than they close
+	MaxArguments = 32 << 20 // bytes of arguments of open tool calls
+)
+
+var (
+	errTooManyCandidates = &upstream.Error{Code: upstream.CodeBadGateway, Err: errors.New("the response has too many candidates")}
+	ErrArgumentsTooLarge = &upstream.Error{Code: upstream.CodeBadGateway,
+		Err: errors.New("the arguments of open tool calls are larger than " + strconv.Itoa(MaxArguments>>20) + " MiB")}
+)
+
+// Init sets up e for a client's format. room is the limit of [Engine.Room].
+func (e *Engine[S]) Init(f Format[S], client content.Format, maxCandidates, room int, r Rules) {
+	e.format, e.client, e.maxCandidates, e.Room, e.rules = f, client, maxCandidates, room, r
+}
+
+// Events handles events that arrived together.
+func (e *Engine[S]) Events(events []upstream.Event) {
+	if f := upstream.FrameOf(events); f != nil && f.Format == e.client {
+		e.Own = true
+		if !f.Complete && e.format.CanForward(f, events) {
+			e.format.Forward(f, events)
+			return
+		}
+	}
+	for i := range events {
+		e.event(&events[i], events[i+1:])
+	}
+}
+
+// event handles one event. rest are the following events.
+func (e *Engine[S]) event(ev *upstream.Event, rest []upstream.Event) {
+	if ev.Candidate >= e.maxCandidates {
+		e.otherCandidate()
+		return
+	}
+	switch ev.Kind {
+	case upstream.EventText:
+		e.text(ev)
+	case upstream.EventInput:
+		e.input(ev, rest)
+	case upstream.EventOpen:
+		e.openBlock(ev, rest)
+		e.loseMembers(ev)
+	case upstream.EventClose:
+		e.closeBlock(ev.Block)
+		e.loseMembers(ev)
+	case upstream.EventSignature:
+		e.sign(ev)
+		e.loseMembers(ev)
+	case upstream.EventCitation:
+		if b := e.At(ev.Block); b != nil {
+			e.format.Cite(b, ev)
+		}
+	case upstream.EventBlockExtra:
+		e.format.Other(e.At(ev.Block), ev)
+	default:
+		e.record(ev)
+		e.format.Other(nil, ev)
+	}
+}
+
+// record stores what describes the whole response.
+func (e *Engine[S]) record(ev *upstream.Event) {
+	switch ev.Kind {
+	case upstream.EventStart:
+		e.Start = *ev.Start
+	case upstream.EventUsage:
+		e.Usage = *ev.Usage
+	case upstream.EventStop:
+		e.Candidates[e.Candidate(ev.Candidate)].Stop = *ev.Stop
+	}
+}
+
+// otherCandidate handles an event of a candidate that the client cannot receive.
+func (e *Engine[S]) otherCandidate() {
+	switch {
+	case e.rules.Candidates == nil:
+		e.err = errTooManyCandidates
+	case !e.others:
+		e.others = true
+		e.LoseAt("candidates", e.rules.Candidates)
+	}
+}
+
+// Candidate returns the position in Candidates of the candidate with an index. It adds a
+// missing one.
+func (e *Engine[S]) Candidate(index int) int {
+	for k := range e.Candidates {
+		if e.Candidates[k].Index == index {
+			return k
+		}
+	}
+	e.Candidates = append(e.Candidates, Candidate{Index: index, State: envelope.Pending{ClientFormat: e.client}})
+	return len(e.Candidates) - 1
+}
+
+// loseMembers reports the extra members of an event.
+func (e *Engine[S]) loseMembers(ev *upstream.Event) {
+	if ev.Extra == nil {
+		return
+	}
+	if b, _ := e.find(ev.Block); b != nil {
+		e.Lose(b, e.rules.EventMembers)
+	} else {
+		e.LoseAt("parts", e.rules.EventMembers)
+	}
+}
+
+// Lose reports a loss of a block.
+func (e *Engine[S]) Lose(b *Block[S], r *loss.Rule) { e.LoseAt(e.Path(b.Candidate, b.Index), r) }
+
+// LoseAt reports a loss at a neutral path.
+func (e *Engine[S]) LoseAt(path string, r *loss.Rule) { e.lost = append(e.lost, r.At(path)) }
+
+// LossesOf returns a function that reports losses of a block.
+func (e *Engine[S]) LossesOf(b *Block[S]) func(*loss.Rule) {
+	return func(r *loss.Rule) { e.Lose(b, r) }
+}
+
+// Path returns the neutral path of a part. k is a position in Candidates.
+func (e *Engine[S]) Path(k, part int) string {
+	return CandidatePath(e.Candidates[k].Index, "parts."+strconv.Itoa(part))
+}
+
+// CandidatePath returns the neutral path of a member of a candidate, or of the candidate if
+// path is empty. The first candidate has no path of its own.
+func CandidatePath(index int, path string) string {
+	switch {
+	case index == 0:
+		return path
+	case path == "":
+		return "candidates." + strconv.Itoa(index)
+	}
+	return "candidates." + strconv.Itoa(index) + "." + path
+}
+
+// Losses returns the losses since the last call.
+func (e *Engine[S]) Losses() []content.Loss {
+	l := e.lost
+	e.lost = nil
+	return l
+}
+
+// Err returns an error if the response exceeds a limit.
+func (e *Engine[S]) Err() error { return e.err }
+
+// Track updates e for the events of a frame that is forwarded.
+func (e *Engine[S]) Track(events []upstream.Event) {
+	for i := range events {
+		e.format.Tracked(e.track(&events[i]), &events[i])
+	}
+}
+
+// track updates e for an event and returns its block.
+func (e *Engine[S]) track(ev *upstream.Event) *Block[S] {
+	switch ev.Kind {
+	case upstream.EventOpen:
+		b := e.add(ev)
+		b.Begun, b.Forwarded = true, true
+		if _, ok := ev.Part.(*content.ToolUse); ok {
+			e.Candidates[b.Candidate].Calls++
+		}
+		return b
+	case upstream.EventText, upstream.EventInput, upstream.EventSignature:
+		b := e.At(ev.Block)
+		if b == nil {
+			return nil
+		}
+		if b.when == Runnable && e.store(b, ev.Text) {
+			b.written = true
+		}
+		b.tail = PartialRune{}
+		return b
+	case upstream.EventClose:
+		b := e.At(ev.Block)
+		if b != nil {
+			e.remove(b)
+		}
+		return b
+	case upstream.EventCitation, upstream.EventBlockExtra:
+		return e.At(ev.Block)
+	}
+	e.record(ev)
+	return nil
+}
