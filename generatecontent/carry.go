@@ -6,7 +6,6 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/envelope"
-	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/partfield"
 )
@@ -32,22 +31,15 @@ func encodeSignature(s content.Signature, report lossFunc) content.Signature {
 	return content.Signature{Format: Format, Data: data}
 }
 
-// openThinking opens a thinking block.
-func (s *stream) openThinking(dst []byte, b *openBlock, p *content.Thinking) []byte {
-	report := func(r *loss.Rule) { s.reportBlock(b, r) }
+// openThinking stores the state of thinking that opens. It returns false if the client
+// does not receive the thinking itself.
+func (s *responseEncoder) openThinking(b *sentBlock, p *content.Thinking) bool {
 	if p.Redacted.Data != "" && !isForeign(p.Redacted) {
-		report(envelope.UnknownFormat)
-		return dst
+		s.Lose(b, envelope.UnknownFormat)
+		return false
 	}
-	s.progress[b.slot].state.Open(b.number, b.index, p, &s.stateBudget)
-	if p.Redacted.Data != "" {
-		return dst
-	}
-	b.kind = thinkingBlock
-	c := *p
-	visibleOnly(&c, report)
-	b.extra, b.signature = c.Extra, c.Signature
-	return s.appendText(dst, b, c.Text, nil)
+	s.state(b).Open(b.Number, b.Index, p, &s.Room)
+	return p.Redacted.Data == ""
 }
 
 // visibleOnly removes the parts of thinking that this format cannot represent.
@@ -61,30 +53,13 @@ func visibleOnly(p *content.Thinking, report lossFunc) {
 	dropHints(p, report)
 }
 
-// appendThinking stores text of a thinking block.
-func (s *stream) appendThinking(b *openBlock, text string) {
-	s.progress[b.slot].state.AppendText(b.number, text, &s.stateBudget)
-}
-
 // signThinking stores the signature of a thinking block. It reports whether the
 // signature is of another format, and thus complete.
-func (s *stream) signThinking(b *openBlock, sig content.Signature) bool {
-	if !s.progress[b.slot].state.Sign(b.number, sig, &s.stateBudget) && isForeign(sig) {
-		s.report(responsePartPath(s.candidates[b.slot].index, b.index), envelope.TooLate)
+func (s *responseEncoder) signThinking(b *sentBlock, sig content.Signature) bool {
+	if !s.state(b).Sign(b.Number, sig, &s.Room) && isForeign(sig) {
+		s.Lose(b, envelope.TooLate)
 	}
 	return isForeign(sig)
-}
-
-// encodeState returns the signature that carries the pending state of a candidate, or
-// the zero Signature if there is none.
-func encodeState(t *envelope.Pending, room *int, report func(n int, r *loss.Rule)) content.Signature {
-	encode := func(f content.Format, data string) (string, bool) {
-		return envelope.EncodeBase64(f, envelope.KindThinking, data)
-	}
-	if data := t.Take(room, encode, report); data != "" {
-		return content.Signature{Format: Format, Data: data}
-	}
-	return content.Signature{}
 }
 
 // signsCalls reports whether the vendor signs the first tool call of every response of a
@@ -104,34 +79,34 @@ func signsCalls(model string) bool {
 
 // unsignedCall returns the signature of a tool call that no vendor has signed: an empty
 // envelope if clients expect a signature, otherwise the zero Signature.
-func (a *responseBuilder) unsignedCall(k int) content.Signature {
-	if !a.expectSigned || a.candidates[k].calls != 1 {
+func (s *responseEncoder) unsignedCall(k int) content.Signature {
+	if !s.expectSigned || s.Own || s.Candidates[k].Calls != 1 {
 		return content.Signature{}
 	}
 	return content.Signature{Format: Format, Data: envelope.UnsignedBase64}
 }
 
-// takeState returns the signature that carries the state before a part.
-func (s *stream) takeState(k int) content.Signature {
-	return encodeState(&s.progress[k].state, &s.stateBudget, func(n int, r *loss.Rule) {
-		s.report(responsePartPath(s.candidates[k].index, n), r)
-	})
+// takeState returns the signature that carries the state before a part, or the zero Signature
+// if there is none.
+func (s *responseEncoder) takeState(k int) content.Signature {
+	encode := func(f content.Format, data string) (string, bool) {
+		return envelope.EncodeBase64(f, envelope.KindThinking, data)
+	}
+	lose := func(n int, r *loss.Rule) { s.LoseAt(s.Path(k, n), r) }
+	if data := s.Candidates[k].State.Take(&s.Room, encode, lose); data != "" {
+		return content.Signature{Format: Format, Data: data}
+	}
+	return content.Signature{}
 }
 
-// appendCarrier appends an empty text that carries the state before it, if there is
-// any.
-func (s *stream) appendCarrier(dst []byte, k int) []byte {
-	if !s.progress[k].state.NeedsCarrier() {
-		return dst
+// carryState writes the state of a candidate that no tool call has carried, if there is any.
+func (s *responseEncoder) carryState(k int) {
+	if !s.Candidates[k].State.NeedsCarrier() {
+		return
 	}
-	sig := s.takeState(k)
-	if sig.Data == "" {
-		return dst
+	if sig := s.takeState(k); sig.Data != "" {
+		s.to.carry(k, sig)
 	}
-	dst = append(s.beginPart(dst, k), `{"text":"","thoughtSignature":`...)
-	s.progress[k].parts++
-	s.progress[k].kind = droppedBlock
-	return append(jsonwire.AppendString(dst, sig.Data), '}')
 }
 
 // decodeState decodes the state of other vendors in turns. It returns turns itself if

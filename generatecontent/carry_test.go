@@ -529,12 +529,12 @@ func TestCarriedMemory(t *testing.T) {
 		out = s.Events(out[:0], []upstream.Event{{Kind: upstream.EventOpen, Block: n, Part: &content.Thinking{}}})
 		out = s.Events(out[:0], []upstream.Event{{Kind: upstream.EventText, Block: n, Text: text}})
 		out = s.Events(out[:0], []upstream.Event{{Kind: upstream.EventClose, Block: n}})
-		if k, _ := s.progress[0].state.Size(); k > len(s.closed)+1 {
+		if k, _ := s.Candidates[0].State.Size(); k > 9 {
 			t.Fatalf("%d thoughts are kept", k)
 		}
 	}
-	if s.stateBudget < envelope.MaxSize-8<<10 {
-		t.Errorf("there is room for %d bytes more", s.stateBudget)
+	if s.Room < envelope.MaxSize-16<<10 {
+		t.Errorf("there is room for %d bytes more", s.Room)
 	}
 }
 
@@ -558,8 +558,8 @@ func TestSignedMemory(t *testing.T) {
 				if n%500 != 0 && many > 20 {
 					continue
 				}
-				if _, kept := s.progress[0].state.Size(); kept > envelope.MaxSize+size || s.stateBudget < 0 || s.stateBudget > envelope.MaxSize {
-					t.Fatalf("%d thoughts of %d bytes: %d bytes are kept, with room for %d more", n, size, kept, s.stateBudget)
+				if _, kept := s.Candidates[0].State.Size(); kept > envelope.MaxSize+size || s.Room < 0 || s.Room > envelope.MaxSize {
+					t.Fatalf("%d thoughts of %d bytes: %d bytes are kept, with room for %d more", n, size, kept, s.Room)
 				}
 			}
 			_ = s.Losses()
@@ -570,8 +570,8 @@ func TestSignedMemory(t *testing.T) {
 			if !slices.ContainsFunc(lost, func(l content.Loss) bool { return l.Reason == envelope.TooLarge.Reason }) {
 				t.Errorf("thoughts of %d bytes: %v", size, lost)
 			}
-			if s.stateBudget != envelope.MaxSize || s.progress[0].state.NeedsCarrier() {
-				t.Errorf("thoughts of %d bytes: room for %d bytes behind the call", size, s.stateBudget)
+			if s.Room != envelope.MaxSize || s.Candidates[0].State.NeedsCarrier() {
+				t.Errorf("thoughts of %d bytes: room for %d bytes behind the call", size, s.Room)
 			}
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/response"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -53,7 +54,7 @@ func DecodeResponse(body string, lim content.Limits) (*upstream.Frame, error) {
 	for i := range d.states {
 		if !d.states[i].finished && !d.blocked {
 			d.deviates = true // command-line agents need a finishReason
-			d.lose(codec.ResponseNoReason, responseCandidatePath(i, "stop"))
+			d.lose(codec.ResponseNoReason, response.CandidatePath(i, "stop"))
 			break
 		}
 	}

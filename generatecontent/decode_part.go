@@ -9,6 +9,7 @@ import (
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/object"
 	"github.com/polywire/polywire/internal/partfield"
+	"github.com/polywire/polywire/internal/response"
 	"github.com/polywire/polywire/internal/violation"
 	"github.com/polywire/polywire/upstream"
 )
@@ -92,7 +93,7 @@ func (d *decoder) part(i int, v jsonwire.Value) error {
 		}
 		bad := ""
 		if q.Input != "" && q.Input[0] != '{' {
-			q.Input, bad = d.arguments(responsePartPath(i, n), v)
+			q.Input, bad = d.arguments(response.PartPath(i, n), v)
 		}
 		if q.Input == "" && bad == "" {
 			q.Input = "{}" // the tool call is complete, even if the response was cut
@@ -110,7 +111,7 @@ func (d *decoder) part(i int, v jsonwire.Value) error {
 		d.addWholeBlock(i, part)
 		signature = v.Get("thoughtSignature").Str()
 	}
-	d.deviations(responsePartPath(i, n), v, list)
+	d.deviations(response.PartPath(i, n), v, list)
 	d.deviates = d.deviates || signature != "" && jsonwire.CheckBase64(signature) != 0 || !isStandardData(part, v)
 	return nil
 }

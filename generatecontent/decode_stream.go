@@ -7,6 +7,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/response"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -98,9 +99,9 @@ func (d *decoder) endCall(i int, whole bool) {
 	d.add(upstream.Event{Kind: upstream.EventInput, Block: call.block, Candidate: i, Text: call.json(whole && !call.incomplete)})
 	switch {
 	case call.incomplete:
-		d.lose(lossArgumentPiece, responsePartPath(i, call.part))
+		d.lose(lossArgumentPiece, response.PartPath(i, call.part))
 	case !whole:
-		d.lose(lossCutArguments, responsePartPath(i, call.part))
+		d.lose(lossCutArguments, response.PartPath(i, call.part))
 	}
 	d.close(i, call.block)
 }

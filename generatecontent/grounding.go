@@ -8,6 +8,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/response"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -150,13 +151,14 @@ func (g *groundingState) pending() int { return len(g.chunks) + len(g.supports) 
 
 // flushGrounding moves pending metadata to the members of the candidate. If the vendor
 // sent groundingMetadata, the pending metadata is dropped.
-func (c *candidate) flushGrounding(report pathLossFunc) {
+func (s *responseEncoder) flushGrounding(k int) {
+	c := s.candidate(k)
 	g := &c.grounding
 	if g.pending() == 0 {
 		return
 	}
 	if c.members.Get(groundingMember) != "" {
-		report(responseCandidatePath(c.index, groundingMember), lossCitationsReplaced)
+		s.LoseAt(response.CandidatePath(s.Candidates[k].Index, groundingMember), lossCitationsReplaced)
 	} else {
 		b := []byte{'{'}
 		b = appendElements(b, `"groundingChunks":[`, g.chunks)
@@ -187,41 +189,44 @@ func oncePerRule(report lossFunc) lossFunc {
 	}
 }
 
-// addCitation stores a citation of a text until the text is closed.
-func (s *stream) addCitation(b *openBlock, c *content.Citation) {
+// addCitation stores a citation of a streamed text until the text is closed.
+func (s *stream) addCitation(b *sentBlock, c *content.Citation) {
 	if isFromMetadata(*c) {
 		return
 	}
+	st := &b.State
 	size := len(c.Text) + len(c.Title) + len(c.URL)
-	if b.kind != textBlock || b.verbatim || len(b.citations) >= maxCitations || b.citationBytes+size > maxCitationsSize {
-		if !b.citationsDropped {
-			b.citationsDropped = true
-			s.reportBlock(b, lossCitations)
+	if b.Kind != response.Text || b.Forwarded || len(st.citations) >= maxCitations || st.citationBytes+size > maxCitationsSize {
+		if !st.citationsDropped {
+			st.citationsDropped = true
+			s.Lose(b, lossCitations)
 		}
 		return
 	}
-	b.citationBytes += size
-	b.citations = append(b.citations, *c)
+	st.citationBytes += size
+	st.citations = append(st.citations, *c)
 }
 
 // flushCitations adds the citations of a text that closes.
-func (s *stream) flushCitations(b *openBlock) {
-	if len(b.citations) > 0 {
-		s.candidates[b.slot].grounding.addCitations(b.citations, b.span, "", oncePerRule(func(r *loss.Rule) { s.reportBlock(b, r) }))
+func (s *stream) flushCitations(b *sentBlock) {
+	if len(b.State.citations) > 0 {
+		s.candidate(b.Candidate).grounding.addCitations(b.State.citations, b.State.span, "", oncePerRule(s.LossesOf(b)))
+		b.State.citations = nil
 	}
 }
 
 // addText updates the segments of p and b for a piece of the block's text.
-func (p *progress) addText(b *openBlock, text string) {
-	if p.kind != b.kind {
-		p.kind, p.span = b.kind, segment{part: p.parts}
+func (p *progress) addText(b *sentBlock, text string) {
+	span := &b.State.span
+	if p.kind != b.Kind || b.Kind == response.Other {
+		p.kind, p.span = b.Kind, segment{part: p.parts}
 		p.parts++
 	}
-	if b.span.end == b.span.start || b.span.part != p.span.part {
-		b.span = segment{p.span.part, p.span.end, p.span.end}
+	if span.end == span.start || span.part != p.span.part {
+		*span = segment{p.span.part, p.span.end, p.span.end}
 	}
 	p.span.end += encodedLen(text)
-	b.span.end = p.span.end
+	span.end = p.span.end
 }
 
 // The decoder converts the supports in groundingMetadata to citations of the block that

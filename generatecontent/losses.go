@@ -5,6 +5,7 @@ import (
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/response"
 )
 
 // The losses of converting a response to this format.
@@ -15,12 +16,6 @@ var (
 		Reason: "generateContent responses cannot contain this kind of part; it was dropped"}
 	lossInvalidPart = &loss.Rule{Feature: loss.ResponseUnknown, Severity: content.LossDropped,
 		Reason: "the part is not valid JSON, or generateContent does not define it; it was dropped"}
-	lossCallName = &loss.Rule{Feature: loss.ResponseCall, Severity: content.LossDropped,
-		Reason: "a tool call without a name was dropped"}
-	lossCallArguments = &loss.Rule{Feature: loss.ResponseArguments, Severity: content.LossDropped,
-		Reason: "the arguments are not a JSON object; the tool call was dropped"}
-	lossCutCall = &loss.Rule{Feature: loss.ResponseArguments, Severity: content.LossDropped,
-		Reason: "the response was cut before the arguments began; the tool call was dropped"}
 	lossResponseDocumentTitle = &loss.Rule{Feature: loss.ResponseFile, Severity: content.LossDegraded,
 		Reason: "generateContent documents have no title, context or citation setting; they were dropped"}
 	lossFileSource = &loss.Rule{Feature: loss.ResponseFile, Severity: content.LossDropped,
@@ -70,7 +65,7 @@ var (
 // responseLosses lists the losses of converting a response to this format.
 var responseLosses = []*loss.Rule{
 	envelope.UnknownFormat, envelope.TooLarge, envelope.TooLate, envelope.TwoVendors,
-	lossBuiltinTool, lossPartKind, lossInvalidPart, lossCallName, lossCallArguments, lossCutCall,
+	lossBuiltinTool, lossPartKind, lossInvalidPart, response.LossCallName, response.LossCallArguments, response.LossCutCall,
 	lossResponseDocumentTitle, lossFileSource, lossFileData, lossFileType, lossFileTypeDetected, lossSignatureData, lossLateSignature,
 	lossCitationSource, lossCitationPassage, lossEmptyCited, lossCitationsReplaced, lossCitations,
 	lossStopReason, lossStopReasonNearest, lossStopSequence, lossStopDetails, lossUsageCounts,

@@ -1,7 +1,6 @@
 package generatecontent
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -69,94 +68,76 @@ func ResponseFromUpstream(r *upstream.Response) (*Response, []content.Loss) {
 // convertResponse implements ResponseFromUpstream. If signs is true, the client expects a
 // signature on the first tool call.
 func convertResponse(r *upstream.Response, signs bool) (*Response, []content.Loss) {
-	var losses []content.Loss
-	report := func(path string, r *loss.Rule) {
-		losses = append(losses, r.At(path))
-	}
-	a := responseBuilder{start: r.Start, usage: r.Usage, expectSigned: signs && r.Stop.Format != Format}
-	a.reportForeign(a.members.Add(r.Start.Extra, Format), r.Start.Extra, "", report)
+	w := new(wholeResponse)
+	w.init(w, w)
+	w.Start, w.Usage, w.Own, w.expectSigned = r.Start, r.Usage, r.Stop.Format == Format, signs
+	w.reportForeign(w.members.Add(r.Start.Extra, Format), r.Start.Extra, "")
 	all := append([]upstream.Candidate{{Parts: r.Parts, Stop: r.Stop, Extra: r.Extra}}, r.MoreCandidates...)
-	list := make([]Candidate, len(all))
 	some := false
 	for i := range all {
-		k := a.slot(i)
+		k := w.Candidate(i)
+		w.list = append(w.list, Candidate{})
 		some = some || len(all[i].Parts) > 0
-		list[i].Parts = a.convertParts(all[i].Parts, all[i].Stop.Reason, k, report)
-		a.addMembers(all[i].Extra, k, report)
-		a.candidates[k].stop = all[i].Stop
-		a.takeFeedback(&all[i].Stop)
+		w.Room = envelope.MaxSize
+		w.Parts(i, all[i].Parts)
+		w.FinishCut(k, all[i].Stop.Reason)
+		w.carryState(k)
+		w.addMembers(all[i].Extra, k)
+		w.Candidates[k].Stop = all[i].Stop
+		w.takeFeedback(&all[i].Stop)
 	}
-	res := &Response{PromptFeedback: a.members.Take("promptFeedback")}
+	res := &Response{PromptFeedback: w.members.Take("promptFeedback")}
 	if some || !isBlocked(res.PromptFeedback) {
-		for i := range list {
-			a.endCandidate(i, &list[i], report)
+		for k := range w.list {
+			w.endCandidate(k, &w.list[k])
 		}
-		res.Candidates = list
+		res.Candidates = w.list
 	}
-	a.endResponse(res, report)
-	return res, loss.Unique(losses)
+	w.endResponse(res)
+	return res, loss.Unique(w.Losses())
 }
 
-// convertParts converts the parts of candidate k. ended is its stop reason.
-func (a *responseBuilder) convertParts(parts []content.Part, ended content.StopReason, k int, report pathLossFunc) []content.Part {
-	var list []content.Part
-	thoughts := envelope.Pending{ClientFormat: Format}
-	room := envelope.MaxSize
-	carried := func() content.Signature {
-		return encodeState(&thoughts, &room, func(n int, r *loss.Rule) {
-			report(responsePartPath(a.candidates[k].index, n), r)
-		})
-	}
-	for i, p := range parts {
-		if t, ok := p.(*content.Thinking); ok && t != nil {
-			thoughts.Add(i, t, &room)
-		}
-		path := responsePartPath(a.candidates[k].index, i)
-		if i == len(parts)-1 && codec.NotStarted(p, ended) {
-			report(path, lossCutCall)
-			break
-		}
-		p = toResponsePart(p, func(r *loss.Rule) {
-			report(path, r)
-			a.candidates[k].broken = a.candidates[k].broken || isBrokenCall(r)
-		})
-		switch q := p.(type) {
-		case nil:
-		case *content.Text:
-			thoughts.CopyTextSignature(i, partfield.SignatureOf(parts[i]), &room)
-		case *content.ToolUse: // a copy
-			a.candidates[k].calls++
-			if q.Signature.Data == "" {
-				if q.Signature = carried(); q.Signature.Data == "" {
-					q.Signature = a.unsignedCall(k)
-				}
-			} else {
-				list = attachState(list, &thoughts, carried)
-				thoughts.DropCopies(&room)
-			}
-		}
-		if p != nil {
-			list = append(list, p)
-		}
-		if t, ok := parts[i].(*content.Text); ok && t != nil && len(t.Citations) > 0 {
-			reportOnce := oncePerRule(func(r *loss.Rule) { report(path, r) })
-			a.candidates[k].grounding.addCitations(t.Citations, segment{len(list) - 1, 0, encodedLen(t.Text)}, t.Text, reportOnce)
-		}
-	}
-	return attachState(list, &thoughts, carried)
+// A wholeResponse collects the parts of a response that is not streamed.
+type wholeResponse struct {
+	responseEncoder
+	list []Candidate
 }
 
-// attachState attaches pending state to the last text, as the vendor signs responses. If
-// the last part is not a text, or is signed, attachState appends an empty text. It avoids
+// OpenBlock implements [response.Format]. Blocks are complete when they open.
+func (w *wholeResponse) OpenBlock(b *sentBlock, _ []upstream.Event) response.When {
+	switch p := b.Part.(type) {
+	case *content.Thinking:
+		received := w.openThinking(b, p)
+		w.state(b).AppendText(b.Number, p.Text, &w.Room)
+		if !received {
+			return response.Never
+		}
+	case *content.ToolUse: // a copy
+		dropHints(p, w.LossesOf(b))
+	}
+	return response.AtEnd
+}
+
+// EndBlock implements [response.Format].
+func (w *wholeResponse) EndBlock(b *sentBlock, _ string) {
+	w.endPart(b)
+	t, ok := b.Part.(*content.Text)
+	if ok && len(t.Citations) > 0 {
+		at := segment{len(w.list[b.Candidate].Parts) - 1, 0, encodedLen(t.Text)}
+		w.candidate(b.Candidate).grounding.addCitations(t.Citations, at, t.Text, oncePerRule(w.LossesOf(b)))
+	}
+}
+
+// addPart implements [partWriter].
+func (w *wholeResponse) addPart(k int, p content.Part) {
+	w.list[k].Parts = append(w.list[k].Parts, p)
+}
+
+// carry implements [partWriter]. It attaches the state to the last text, as the vendor signs
+// responses. If the last part is not a text, or is signed, it appends an empty text. It avoids
 // empty texts, because some clients drop a turn with an empty text from their history.
-func attachState(list []content.Part, thoughts *envelope.Pending, carried func() content.Signature) []content.Part {
-	if !thoughts.NeedsCarrier() {
-		return list
-	}
-	sig := carried()
-	if sig.Data == "" {
-		return list
-	}
+func (w *wholeResponse) carry(k int, sig content.Signature) {
+	list := w.list[k].Parts
 	i := len(list) - 1
 	for i >= 0 && isThinking(list[i]) {
 		i--
@@ -166,135 +147,26 @@ func attachState(list []content.Part, thoughts *envelope.Pending, carried func()
 			signed := *t
 			signed.Signature = sig
 			list[i] = &signed
-			return list
+			return
 		}
 	}
-	return append(list, &content.Text{Signature: sig})
+	w.addPart(k, &content.Text{Signature: sig})
 }
+
+// The parts of a whole response have no other events, and no frames.
+func (w *wholeResponse) WriteText(*sentBlock, string, *upstream.Event)     {}
+func (w *wholeResponse) Cite(*sentBlock, *upstream.Event)                  {}
+func (w *wholeResponse) Sign(*sentBlock, content.Signature, bool)          {}
+func (w *wholeResponse) Other(*sentBlock, *upstream.Event)                 {}
+func (w *wholeResponse) BeginBlock(*sentBlock)                             {}
+func (w *wholeResponse) Broken(*sentBlock)                                 {}
+func (w *wholeResponse) CanForward(*upstream.Frame, []upstream.Event) bool { return false }
+func (w *wholeResponse) Forward(*upstream.Frame, []upstream.Event)         {}
+func (w *wholeResponse) Tracked(*sentBlock, *upstream.Event)               {}
 
 func isThinking(p content.Part) bool {
 	_, ok := p.(*content.Thinking)
 	return ok
-}
-
-// responsePartPath returns the neutral path of a part.
-func responsePartPath(candidate, part int) string {
-	return responseCandidatePath(candidate, "parts."+strconv.Itoa(part))
-}
-
-// responseCandidatePath returns the neutral path of a member of a candidate.
-func responseCandidatePath(candidate int, path string) string {
-	if candidate > 0 {
-		path = strings.TrimSuffix("candidates."+strconv.Itoa(candidate)+"."+path, ".")
-	}
-	return path
-}
-
-// A pathLossFunc reports a loss at a neutral path.
-type pathLossFunc func(path string, r *loss.Rule)
-
-// A responseBuilder holds the state of a response, without the parts.
-type responseBuilder struct {
-	start        upstream.Start
-	usage        content.Usage
-	members      response.Members // of the response
-	candidates   []candidate      // in order of arrival
-	expectSigned bool             // clients expect a signature on the first tool call, and the vendor is another one
-}
-
-// A candidate is the state of a candidate, without its parts.
-type candidate struct {
-	index int
-	ending
-	members   response.Members
-	grounding groundingState
-	logprobs  logprobs
-}
-
-// slot returns the position in candidates of the candidate with an index. It appends a
-// missing candidate.
-func (a *responseBuilder) slot(index int) int {
-	for k := range a.candidates {
-		if a.candidates[k].index == index {
-			return k
-		}
-	}
-	a.candidates = append(a.candidates, candidate{index: index})
-	return len(a.candidates) - 1
-}
-
-// addMembers adds the members in x to the response or to candidate k.
-func (a *responseBuilder) addMembers(x *content.Extra, k int, report pathLossFunc) {
-	var all response.Members
-	index := a.candidates[k].index
-	x = a.candidates[k].logprobs.convert(x)
-	a.reportForeign(all.Add(x, Format), x, responseCandidatePath(index, ""), report)
-	for _, m := range all {
-		switch m.Name {
-		case "promptFeedback", "modelStatus", "createTime", "turnToken":
-			a.members.Set(m.Name, m.JSON)
-		case "content", "finishMessage", "responseId", "modelVersion": // set elsewhere
-			report(responseCandidatePath(index, m.Name), lossMemberPlace)
-		default:
-			a.candidates[k].members.Set(m.Name, m.JSON)
-		}
-	}
-}
-
-// reportForeign reports the losses of dropping x if foreign is true.
-func (a *responseBuilder) reportForeign(foreign bool, x *content.Extra, path string, report pathLossFunc) {
-	if !foreign {
-		return
-	}
-	for at, r := range codec.Unsupported(x, path) {
-		report(at, r)
-	}
-}
-
-// takeFeedback adds the promptFeedback in the details of a stop. Blocked prompts have it.
-func (a *responseBuilder) takeFeedback(s *upstream.Stop) {
-	if s.Format != Format || !strings.Contains(s.Details, "promptFeedback") {
-		return
-	}
-	var m response.Members
-	m.Add(&content.Extra{Format: Format, JSON: s.Details}, Format)
-	if json := m.Take("promptFeedback"); json != "" {
-		a.members.Set("promptFeedback", json)
-	}
-}
-
-// endCandidate sets the members of to that follow the parts of candidate k.
-func (a *responseBuilder) endCandidate(k int, to *Candidate, report pathLossFunc) {
-	from := &a.candidates[k]
-	path := responseCandidatePath(from.index, "stop")
-	to.Index = from.index
-	to.FinishReason, to.FinishMessage = from.finishReason(func(r *loss.Rule) { report(path, r) })
-	a.reportForeign(from.members.Add(from.stop.Extra, Format), from.stop.Extra, responseCandidatePath(from.index, ""), report)
-	if from.stop.Format == Format {
-		from.members.Add(&content.Extra{Format: Format, JSON: from.stop.Details}, Format)
-	}
-	from.members.Take("finishMessage")
-	from.members.Take("promptFeedback")
-	if s := from.logprobs.average(); s != "" {
-		from.members.Set("avgLogprobs", s)
-	}
-	from.flushGrounding(report)
-	to.Extra = from.members.Extra(Format)
-}
-
-// endResponse sets the members of to that are not in candidates.
-func (a *responseBuilder) endResponse(to *Response, report pathLossFunc) {
-	to.Usage, to.ModelVersion, to.ResponseID = a.usage, a.start.Model, a.start.ID
-	a.reportCounts(report)
-	to.Extra = a.members.Extra(Format)
-}
-
-// reportCounts reports a loss if the usage has counts without a member in this format.
-func (a *responseBuilder) reportCounts(report pathLossFunc) {
-	u := &a.usage
-	if u.CacheWrite != 0 || u.CacheWrite1h != 0 || codec.HasCounts(u.Extra, Format) {
-		report("usage", lossUsageCounts)
-	}
 }
 
 // isBlocked reports whether promptFeedback has a blockReason.
@@ -379,8 +251,8 @@ func toResponsePart(p content.Part, report lossFunc) content.Part {
 		return toResponseText(p, report)
 	case *content.Thinking:
 		return toResponseThinking(p, report)
-	case *content.ToolUse:
-		return toResponseToolUse(p, report)
+	case *content.ToolUse: // without what dropHints drops
+		return p
 	case *content.Image, *content.Document, *content.Media:
 		return toResponseFile(p, report)
 	case *content.ServerToolUse:
@@ -446,30 +318,6 @@ func toResponseThinking(p *content.Thinking, report lossFunc) content.Part {
 	}
 	return &c
 }
-
-// toResponseToolUse returns a copy of the tool call, or nil if it is broken; see
-// [isBrokenCall].
-func toResponseToolUse(p *content.ToolUse, report lossFunc) content.Part {
-	c := *p
-	dropHints(&c, report)
-	input, ok := codec.Arguments(p.Input)
-	switch {
-	case p.Name == "":
-		report(lossCallName)
-		return nil
-	case !ok:
-		report(lossCallArguments)
-		return nil
-	}
-	if c.Input = input; input == "" {
-		c.Input = "{}"
-	}
-	return &c
-}
-
-// isBrokenCall reports whether r is the loss of a tool call without a name or with
-// arguments that are not an object.
-func isBrokenCall(r *loss.Rule) bool { return r == lossCallName || r == lossCallArguments }
 
 // toResponseFile returns a copy of a file, of a document without its title. It returns
 // nil if the file was dropped.
@@ -612,17 +460,10 @@ func appendOneLine(dst, json []byte) []byte {
 
 const finishReasonStop = "STOP"
 
-// An ending is the stop of a candidate with the facts that affect its finishReason.
-type ending struct {
-	stop   upstream.Stop
-	calls  int  // tool calls
-	broken bool // a tool call was dropped
-}
-
 // isMissingCalls reports whether the stop reason is tool_use but the candidate has no tool
 // calls. It returns false for a vendor's own finishReason.
-func (e *ending) isMissingCalls() bool {
-	return e.stop.Reason == content.StopToolUse && e.calls == 0 && (e.stop.Format != Format || e.stop.RawReason == "")
+func isMissingCalls(c *response.Candidate) bool {
+	return c.Stop.Reason == content.StopToolUse && c.Calls == 0 && (c.Stop.Format != Format || c.Stop.RawReason == "")
 }
 
 // finishReason returns the finishReason and finishMessage. A finishReason of the vendor is
@@ -644,23 +485,23 @@ func (e *ending) isMissingCalls() bool {
 // The first three become MALFORMED_FUNCTION_CALL if a broken tool call was dropped, or if
 // tool_use has no tool call. A tool call that was cut is not broken: then the reason is
 // that of the cut.
-func (e *ending) finishReason(report func(r *loss.Rule)) (reason, message string) {
-	s := &e.stop
+func finishReason(c *response.Candidate, report lossFunc) (reason, message string) {
+	s := &c.Stop
 	if s.Format != Format && codec.HasMoreThan(s, s.Message) {
 		report(lossStopDetails)
 	}
 	if s.Sequence != "" {
 		report(lossStopSequence)
 	}
-	message = e.message()
+	message = finishMessage(s)
 	if s.Format == Format && s.RawReason != "" {
-		if e.broken && s.RawReason == finishReasonStop {
+		if c.Broken && s.RawReason == finishReasonStop {
 			return toFinishReason(content.StopMalformedCall)
 		}
 		return s.RawReason, message
 	}
 	neutral := s.Reason
-	if e.broken || e.isMissingCalls() {
+	if c.Broken || isMissingCalls(c) {
 		switch neutral {
 		case "", content.StopEnd, content.StopToolUse, content.StopSequence:
 			neutral = content.StopMalformedCall
@@ -706,9 +547,8 @@ func toFinishReason(r content.StopReason) (reason, message string) {
 	return "OTHER", ""
 }
 
-// message returns the vendor's finishMessage, or "".
-func (e *ending) message() string {
-	s := &e.stop
+// finishMessage returns the vendor's finishMessage, or "".
+func finishMessage(s *upstream.Stop) string {
 	if s.Message != "" {
 		return s.Message
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/response"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -141,7 +142,7 @@ func TestWriteErrorInArray(t *testing.T) {
 func TestNamelessCall(t *testing.T) {
 	r := &upstream.Response{Parts: []content.Part{&content.ToolUse{ID: "a"}, &content.ToolUse{ID: "b", Name: "f"}}}
 	res, losses := ResponseFromUpstream(r)
-	want := []content.Loss{lossCallName.At("parts.0")}
+	want := []content.Loss{response.LossCallName.At("parts.0")}
 	if diff := cmp.Diff(want, losses); diff != "" {
 		t.Errorf("losses (-want +got):\n%s", diff)
 	}
@@ -162,7 +163,7 @@ func TestCallWithoutArgumentsWaits(t *testing.T) {
 	stop := func(r content.StopReason) upstream.Event {
 		return upstream.Event{Kind: upstream.EventStop, Stop: &upstream.Stop{Reason: r}}
 	}
-	call, other, cut := &content.ToolUse{Name: "f"}, &content.ToolUse{Name: "g"}, []content.Loss{lossCutCall.At("parts.0")}
+	call, other, cut := &content.ToolUse{Name: "f"}, &content.ToolUse{Name: "g"}, []content.Loss{response.LossCutCall.At("parts.0")}
 	for name, tt := range map[string]struct {
 		batches [][]upstream.Event
 		out     int // the batch that writes it; len(batches) is the end; -1 if it is dropped
@@ -192,8 +193,8 @@ func TestCallWithoutArgumentsWaits(t *testing.T) {
 				}
 			}
 			mustHear(t, inEvents, all)
-			if out != tt.out || s.heldArguments != 0 {
-				t.Errorf("it goes out with batch %d, want %d; %d bytes are held\n%s", out, tt.out, s.heldArguments, all)
+			if out != tt.out {
+				t.Errorf("it goes out with batch %d, want %d\n%s", out, tt.out, all)
 			}
 			lost := slices.DeleteFunc(s.Losses(), func(l content.Loss) bool { return l.Path == "stop" })
 			if diff := cmp.Diff(tt.losses, lost, cmpopts.EquateEmpty()); diff != "" {
@@ -417,9 +418,9 @@ func TestStopWords(t *testing.T) {
 		{stop: upstream.Stop{Reason: content.StopMaxTokens}, broken: true, word: "MAX_TOKENS"},
 		{stop: upstream.Stop{Reason: content.StopSafety, Format: Format, RawReason: "SPII"}, broken: true, word: "SPII"},
 	} {
-		e := ending{stop: tt.stop, calls: tt.calls, broken: tt.broken}
+		c := response.Candidate{Stop: tt.stop, Calls: tt.calls, Broken: tt.broken}
 		var lost []content.Loss
-		word, message := e.finishReason(func(r *loss.Rule) {
+		word, message := finishReason(&c, func(r *loss.Rule) {
 			lost = append(lost, r.At(""))
 		})
 		if word != tt.word || message != tt.message {

@@ -2,14 +2,12 @@ package generatecontent
 
 import (
 	"bytes"
-	"errors"
+	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
-	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
@@ -28,66 +26,54 @@ const (
 // A stream encodes the events of a response as chunks. Each chunk is a response with the
 // new parts. The stream does no I/O and does not allocate for texts.
 //
-// Before a part begins, everything pending for earlier parts is written, in order. Text is
-// written when it arrives. A tool call is written when it is complete, because the format
-// has no partial parts. The finishReason is written at the end, so that an error can
+// Text is written when it arrives. A tool call is written when it is complete, because the
+// format has no partial parts. The finishReason is written at the end, so that an error can
 // replace it, unless it arrives with a part.
 //
 // Some clients drop a response that has a chunk without parts. Therefore every chunk of a
 // response with parts has a part, which is an empty text if necessary.
 type stream struct {
 	framing
-	responseBuilder
+	responseEncoder
+
+	id, model string // if the upstream does not report them
 
 	suffix        []byte     // the end of every chunk
 	begun         bool       // a chunk was written
 	pingOpen      bool       // a keep-alive has written the start of the next event
-	verbatimStart bool       // verbatim frames have identified the response
+	verbatimStart bool       // forwarded frames have identified the response
 	hasParts      bool       // a part was written
-	blocked       bool       // verbatim frames have reported a blocked prompt
+	blocked       bool       // forwarded frames have reported a blocked prompt
 	usagePending  bool       // usage has changed since it was written
 	countsStale   bool       // usage has changed since counts was encoded
 	hasFrames     bool       // the events come from a server
 	counts        []byte     // usageMetadata with its name; empty if unknown
-	progress      []progress // of each candidate, by slot
+	progress      []progress // parallel to Candidates
+	heldMembers   int        // maximum bytes of members that are not written yet
 
-	open          []openBlock
-	closed        [4]openBlock // the blocks that closed last
-	heldArguments int          // bytes of arguments in open blocks
-	heldMembers   int          // maximum bytes of members that are not written yet
-	stateBudget   int          // remaining bytes for carried state
-	err           error
-
-	current int // the slot of the candidate whose chunk is being written, or -1
+	current int // the position of the candidate whose chunk is being written, or -1
+	dst     []byte
 	scratch jsonwire.Writer
-	losses  []content.Loss
 }
 
 // A progress records what was written of a candidate.
 type progress struct {
-	blocks       int       // number of blocks that were opened
-	newest       int       // number of the block that opened last
-	span         segment   // of the last text, as clients join texts
-	kind         blockKind // of the last part; droppedBlock if no text can be joined to it
-	parts        int       // number of parts after clients join texts
-	stopPending  bool      // the stop arrived with the current events
-	finishReason string    // that was written, or empty
-
-	state envelope.Pending
+	span         segment       // of the last text, as clients join texts
+	kind         response.Kind // of the last part; Other if no text can be joined to it
+	parts        int           // number of parts after clients join texts
+	stopPending  bool          // the stop arrived with the current events
+	finishReason string        // that was written, or empty
 }
 
 // newStream returns a stream. id and model are the defaults if the upstream does not
 // report them.
 func newStream(f framing, id, model string) *stream {
-	s := &stream{framing: f, current: -1, stateBudget: envelope.MaxSize}
-	s.start.ID, s.start.Model = id, model
-	for i := range s.closed {
-		s.closed[i].number = -1
-	}
+	s := &stream{framing: f, current: -1, id: id, model: model}
+	s.init(s, s)
 	return s
 }
 
-// ContentType implements [handler.Encoder], as the other methods do.
+// ContentType implements [handler.Encoder], as Ping, Events and End do.
 func (s *stream) ContentType() string {
 	if s.framing == inEvents {
 		return "text/event-stream"
@@ -129,38 +115,30 @@ func (s *stream) ended() bool {
 	if s.blocked {
 		return true
 	}
-	for k := range s.progress {
-		if s.progress[k].finishReason == "" {
+	for k := range s.Candidates {
+		if s.written(k).finishReason == "" {
 			return false
 		}
 	}
-	return len(s.progress) > 0
+	return len(s.Candidates) > 0
 }
-
-func (s *stream) Losses() []content.Loss {
-	l := s.losses
-	s.losses = nil
-	return l
-}
-
-// Err implements [handler.FallibleEncoder].
-func (s *stream) Err() error { return s.err }
 
 func (s *stream) Events(dst []byte, events []upstream.Event) []byte {
 	from := len(dst)
-	f := upstream.FrameOf(events)
-	s.expectSigned = s.expectSigned && (f == nil || f.Format != Format)
+	s.dst = dst
 	s.hasFrames = s.hasFrames || len(events) > 0 && events[0].Frame != nil
-	if f != nil && s.canPassFrame(f, events) {
-		return s.escapeSeparators(s.appendVerbatim(dst, f, events), from)
-	}
-	for i := range events {
-		dst = s.event(dst, &events[i])
-	}
-	dst = s.endChunk(dst)
+	s.Engine.Events(events)
+	s.endChunk()
 	for k := range s.progress {
 		s.progress[k].stopPending = false
 	}
+	return s.take(from)
+}
+
+// take returns the bytes of the current call.
+func (s *stream) take(from int) []byte {
+	dst := s.dst
+	s.dst = nil
 	return s.escapeSeparators(dst, from)
 }
 
@@ -171,7 +149,10 @@ func (s *stream) Events(dst []byte, events []upstream.Event) []byte {
 // the failure, and Repeat appends the bare object.
 func (s *stream) End(dst []byte, f *handler.Failure) []byte {
 	if f == nil {
-		dst = s.escapeSeparators(s.finish(dst), len(dst))
+		from := len(dst)
+		s.dst = dst
+		s.finish()
+		dst = s.take(from)
 		if s.framing == inArray {
 			dst = append(dst, ']')
 		}
@@ -203,237 +184,322 @@ func (s *stream) beginElement(dst []byte) []byte {
 	return append(dst, '[')
 }
 
-// report adds a loss at a neutral path.
-func (s *stream) report(path string, r *loss.Rule) {
-	s.losses = append(s.losses, r.At(path))
-}
-
-// reportBlock adds a loss of a block.
-func (s *stream) reportBlock(b *openBlock, r *loss.Rule) {
-	s.report(responsePartPath(s.candidates[b.slot].index, b.index), r)
-}
-
-// slotFor returns the slot of the candidate with an index.
-func (s *stream) slotFor(index int) int {
-	k := s.slot(index)
+// written returns what was written of a candidate. k is its position in Candidates.
+func (s *stream) written(k int) *progress {
 	for len(s.progress) <= k {
-		s.progress = append(s.progress, progress{state: envelope.Pending{ClientFormat: Format}})
+		s.progress = append(s.progress, progress{})
 	}
-	return k
+	return &s.progress[k]
 }
 
-// event appends one event.
-func (s *stream) event(dst []byte, e *upstream.Event) []byte {
-	if e.Candidate >= maxCandidates {
-		s.err = errTooManyCandidates
-		return dst
-	}
-	if e.Extra != nil || e.Kind == upstream.EventBlockExtra {
-		s.reportEventMembers(e)
-	}
-	switch e.Kind {
-	case upstream.EventText:
-		return s.textEvent(dst, e)
-	case upstream.EventOpen:
-		dst = s.openEvent(dst, e)
-	case upstream.EventInput:
-		s.inputEvent(e)
-	case upstream.EventClose:
-		dst = s.closeEvent(dst, e.Block)
-	case upstream.EventSignature:
-		dst = s.signatureEvent(dst, e)
-	case upstream.EventCitation:
-		if b := s.find(e.Block); b != nil {
-			s.addCitation(b, e.Citation)
+// OpenBlock implements [response.Format], as the other exported methods below do.
+func (s *stream) OpenBlock(b *sentBlock, _ []upstream.Event) response.When {
+	switch p := b.Part.(type) {
+	case *content.Text:
+		c := *p
+		dropHints(&c, s.LossesOf(b))
+		b.Part, b.State.extra, b.State.signature, b.State.foreignSignature = &c, c.Extra, c.Signature, p.Signature
+		for i := range p.Citations {
+			s.addCitation(b, &p.Citations[i])
 		}
-	default:
-		return s.otherEvent(dst, e)
+		return response.Now
+	case *content.Thinking:
+		if !s.openThinking(b, p) {
+			return response.Never
+		}
+		c := *p
+		visibleOnly(&c, s.LossesOf(b))
+		b.Part, b.State.extra, b.State.signature = &c, c.Extra, c.Signature
+		return response.Now
+	case *content.ToolUse: // a copy
+		dropHints(p, s.LossesOf(b))
+	}
+	return response.AtEnd
+}
+
+// BeginBlock writes the text that opened with a block. Other parts are written at their end.
+func (s *stream) BeginBlock(b *sentBlock) {
+	switch p := b.Part.(type) {
+	case *content.Text:
+		s.writeText(b, p.Text, nil)
+	case *content.Thinking:
+		s.writeText(b, p.Text, nil)
+	}
+}
+
+func (s *stream) WriteText(b *sentBlock, text string, e *upstream.Event) {
+	x := e.Extra
+	switch {
+	case b.Kind == response.Call: // of a forwarded call, which is complete
+		if x != nil {
+			s.Lose(b, lossEventMembers)
+		}
+		return
+	case x != nil && (x.Format != Format || !jsonwire.ValidObject(x.JSON)):
+		codec.UnsupportedOfPart(x, s.LossesOf(b))
+		x = nil
+	}
+	s.writeText(b, text, x)
+}
+
+// writeText writes a piece of text with the members of x, unless both are empty.
+func (s *stream) writeText(b *sentBlock, text string, x *content.Extra) {
+	if text == "" && x == nil {
+		return
+	}
+	dst := s.beginText(b, text)
+	if x != nil {
+		dst = appendMembers(dst, &s.scratch, x)
+	}
+	s.dst = append(dst, '}')
+}
+
+// beginText writes a text part without its closing brace.
+func (s *stream) beginText(b *sentBlock, text string) []byte {
+	s.beginPart(b.Candidate)
+	s.written(b.Candidate).addText(b, text)
+	dst := jsonwire.AppendString(append(s.dst, `{"text":`...), text)
+	if b.Kind == response.Thinking {
+		dst = append(dst, `,"thought":true`...)
+	}
+	if b.State.extra != nil {
+		dst = appendMembers(dst, &s.scratch, b.State.extra)
+		b.State.extra = nil
 	}
 	return dst
 }
 
-// reportEventMembers reports that the extra members of an event about a part are dropped.
-// Text events keep theirs.
-func (s *stream) reportEventMembers(e *upstream.Event) {
-	var rule *loss.Rule
-	switch e.Kind {
-	case upstream.EventBlockExtra:
-		rule = lossBlockExtra
-	case upstream.EventOpen, upstream.EventInput, upstream.EventClose, upstream.EventSignature, upstream.EventCitation:
-		rule = lossEventMembers
-	default:
-		return
+func (s *stream) Cite(b *sentBlock, e *upstream.Event) {
+	s.addCitation(b, e.Citation)
+	if e.Extra != nil {
+		s.Lose(b, lossEventMembers)
 	}
-	path := "parts" // of a block that closed earlier
-	if b := s.find(e.Block); b != nil {
-		path = responsePartPath(s.candidates[b.slot].index, b.index)
-	} else if e.Kind == upstream.EventOpen {
-		path = responsePartPath(e.Candidate, s.progress[s.slotFor(e.Candidate)].blocks)
-	}
-	s.report(path, rule)
 }
 
-// otherEvent handles events that are written with the next part or at the end.
-func (s *stream) otherEvent(dst []byte, e *upstream.Event) []byte {
+// Sign stores the signature of an open block. It writes the signature of a block that has
+// ended on an empty text.
+func (s *stream) Sign(b *sentBlock, sig content.Signature, late bool) {
+	if b.Kind == response.Thinking && s.signThinking(b, sig) {
+		return
+	}
+	own := toResponseSignature(sig, s.LossesOf(b))
+	switch {
+	case late && (own.Data == "" || !b.Begun):
+		return
+	case !late && !b.Forwarded:
+		b.State.signature, b.State.foreignSignature = own, sig
+		return
+	case b.Kind != response.Text && b.Kind != response.Thinking:
+		s.Lose(b, lossLateSignature)
+	}
+	b.State.foreignSignature = sig
+	s.writeSigned(b, "", own)
+}
+
+// writeSigned writes a text part with a signature. text may be empty.
+func (s *stream) writeSigned(b *sentBlock, text string, sig content.Signature) {
+	dst := append(s.beginText(b, text), `,"thoughtSignature":`...)
+	if b.Kind == response.Text {
+		s.state(b).CopyTextSignature(b.Index, b.State.foreignSignature, &s.Room)
+	}
+	s.written(b.Candidate).kind = response.Other // no text is joined to a signed part
+	s.dst = append(jsonwire.AppendString(dst, sig.Data), '}')
+}
+
+func (s *stream) EndBlock(b *sentBlock, rest string) {
+	st := &b.State
+	switch {
+	case b.Forwarded:
+	case b.Kind != response.Text && b.Kind != response.Thinking:
+		s.endPart(b)
+	case st.signature.Data != "":
+		s.writeSigned(b, rest, st.signature)
+	case rest != "" || st.extra != nil:
+		s.dst = append(s.beginText(b, rest), '}')
+	}
+	s.flushCitations(b)
+	st.signature, st.foreignSignature = content.Signature{}, content.Signature{}
+}
+
+// addPart implements [partWriter].
+func (s *stream) addPart(k int, p content.Part) {
+	s.scratch.Reset()
+	e := newEncoder(&s.scratch)
+	e.part(p) // cannot fail after toResponsePart
+	w := s.written(k)
+	w.parts++
+	w.kind = response.Other
+	s.beginPart(k)
+	s.dst = appendOneLine(s.dst, s.scratch.Bytes())
+}
+
+// carry implements [partWriter]. It writes an empty text that carries the state.
+func (s *stream) carry(k int, sig content.Signature) {
+	s.beginPart(k)
+	w := s.written(k)
+	w.parts++
+	w.kind = response.Other
+	dst := append(s.dst, `{"text":"","thoughtSignature":`...)
+	s.dst = append(jsonwire.AppendString(dst, sig.Data), '}')
+}
+
+// Broken makes the stream write the finishReason again, because it changes.
+func (s *stream) Broken(b *sentBlock) { s.written(b.Candidate).finishReason = "" }
+
+func (s *stream) Other(b *sentBlock, e *upstream.Event) {
 	switch e.Kind {
+	case upstream.EventBlockExtra:
+		if b != nil {
+			s.Lose(b, lossBlockExtra)
+		}
+		return
 	case upstream.EventStart:
-		id, model := s.start.ID, s.start.Model
-		s.start = *e.Start
-		if s.start.ID == "" {
-			s.start.ID = id
-		}
-		if s.start.Model == "" {
-			s.start.Model = model
-		}
-		s.reportForeign(s.members.Add(e.Start.Extra, Format), e.Start.Extra, "", s.report)
+		s.reportForeign(s.members.Add(e.Start.Extra, Format), e.Start.Extra, "")
 	case upstream.EventUsage:
-		s.usage, s.usagePending, s.countsStale = *e.Usage, hasUsage(e.Usage), true
+		s.usagePending, s.countsStale = hasUsage(e.Usage), true
 	case upstream.EventStop:
-		k := s.slotFor(e.Candidate)
-		s.candidates[k].stop = *e.Stop
-		s.progress[k].stopPending, s.progress[k].finishReason = true, ""
+		k := s.Candidate(e.Candidate)
+		w := s.written(k)
+		w.stopPending, w.finishReason = true, ""
 		s.takeFeedback(e.Stop)
 		// After any other reason a part may follow, which shows that the call is complete.
 		if !codec.CutsCalls(e.Stop.Reason) {
-			dst = s.flushWaiting(dst, k, e.Stop.Reason)
+			s.FinishCut(k, e.Stop.Reason)
 		}
-	case upstream.EventBlockExtra:
-		return dst
 	}
 	switch {
 	case e.Kind == upstream.EventExtra && e.Text != "":
-		s.report(loss.EventPath(e.Text), lossVendorEvent)
+		s.LoseAt(loss.EventPath(e.Text), lossVendorEvent)
 	case e.Extra != nil:
-		dst = s.holdMembers(dst, e)
+		s.holdMembers(e)
 	}
-	return dst
 }
 
 // holdMembers stores members until the next chunk. It first writes stored members with the
 // same names, because a member such as a list of sources has only new elements.
-func (s *stream) holdMembers(dst []byte, e *upstream.Event) []byte {
-	k := s.slotFor(e.Candidate)
+func (s *stream) holdMembers(e *upstream.Event) {
+	k := s.Candidate(e.Candidate)
 	full := s.heldMembers > maxHeldMembers
-	x := s.candidates[k].logprobs.convert(e.Extra)
+	x := s.candidate(k).logprobs.convert(e.Extra)
 	var more response.Members
 	more.Add(x, Format)
 	for _, m := range more {
-		full = full || s.candidates[k].members.Get(m.Name) != ""
+		full = full || s.candidate(k).members.Get(m.Name) != ""
 	}
 	if full {
-		dst = s.endChunk(s.ensurePart(dst, k))
+		s.ensurePart(k)
+		s.endChunk()
 		s.heldMembers = 0
 	}
 	s.heldMembers += len(x.JSON)
-	s.addMembers(x, k, s.report)
-	return dst
+	s.addMembers(x, k)
 }
 
-// beginPart appends everything before a part of candidate k. The caller appends the part.
-func (s *stream) beginPart(dst []byte, k int) []byte {
+// beginPart writes everything before a part of candidate k. The caller writes the part.
+func (s *stream) beginPart(k int) {
 	s.hasParts = true
 	if s.current == k {
-		return append(dst, ',')
+		s.dst = append(s.dst, ',')
+		return
 	}
-	dst = s.endChunk(dst)
-	dst = s.beginChunk(dst)
+	s.endChunk()
+	s.beginChunk()
 	s.current = k
-	return append(dst, `{"candidates":[{"content":{"role":"model","parts":[`...)
+	s.dst = append(s.dst, `{"candidates":[{"content":{"role":"model","parts":[`...)
 }
 
-// ensurePart appends an empty text to candidate k unless the chunk has a part.
-func (s *stream) ensurePart(dst []byte, k int) []byte {
+// ensurePart writes an empty text to candidate k unless the chunk has a part.
+func (s *stream) ensurePart(k int) {
 	if s.current == k {
-		return dst
+		return
 	}
-	return append(s.beginPart(dst, k), `{"text":""}`...)
+	s.beginPart(k)
+	s.dst = append(s.dst, `{"text":""}`...)
 }
 
-// beginChunk appends the start of a chunk.
-func (s *stream) beginChunk(dst []byte) []byte {
+// beginChunk writes the start of a chunk.
+func (s *stream) beginChunk() {
 	switch {
 	case s.framing == inArray:
-		dst = s.beginElement(dst)
+		s.dst = s.beginElement(s.dst)
 	case s.pingOpen:
 		s.pingOpen = false
 	default:
-		dst = append(dst, "data: "...)
+		s.dst = append(s.dst, "data: "...)
 	}
 	if !s.begun {
 		s.begun = true
 		s.suffix = append(s.suffix, `,"modelVersion":`...)
-		s.suffix = jsonwire.AppendString(s.suffix, s.start.Model)
+		s.suffix = jsonwire.AppendString(s.suffix, cmp.Or(s.Start.Model, s.model))
 		s.suffix = append(s.suffix, `,"responseId":`...)
-		s.suffix = jsonwire.AppendString(s.suffix, s.start.ID)
+		s.suffix = jsonwire.AppendString(s.suffix, cmp.Or(s.Start.ID, s.id))
 		s.suffix = append(s.suffix, '}')
 	}
-	return dst
 }
 
 // endChunk ends the chunk that is being written, if there is one.
-func (s *stream) endChunk(dst []byte) []byte {
+func (s *stream) endChunk() {
 	if s.current < 0 {
-		return dst
+		return
 	}
 	k := s.current
-	if s.candidates[k].isMissingCalls() {
-		s.progress[k].stopPending = false // a tool call may follow
+	if isMissingCalls(&s.Candidates[k]) {
+		s.written(k).stopPending = false // a tool call may follow
 	}
 	// If the server has not sent usage, the candidate ends in a separate chunk: an
 	// estimate may follow, and no chunk may follow the finishReason.
-	ends := s.progress[k].stopPending && (!s.hasFrames || hasUsage(&s.usage))
+	ends := s.written(k).stopPending && (!s.hasFrames || hasUsage(&s.Usage))
 	if ends {
-		dst = s.appendCarrier(dst, k)
+		s.carryState(k)
 	}
 	s.current = -1
-	dst = append(dst, "]}"...)
+	s.dst = append(s.dst, "]}"...)
 	if ends {
-		dst = s.appendStop(dst, k)
+		s.writeStop(k)
 	}
-	dst = append(s.appendIndex(dst, k), "}]"...)
-	return s.appendRest(dst)
+	s.writeIndex(k)
+	s.dst = append(s.dst, "}]"...)
+	s.writeRest()
 }
 
-// appendStop appends the finishReason and finishMessage of a candidate.
-func (s *stream) appendStop(dst []byte, k int) []byte {
+// writeStop writes the finishReason and finishMessage of a candidate.
+func (s *stream) writeStop(k int) {
 	var to Candidate
-	s.endCandidate(k, &to, s.report)
-	s.progress[k].stopPending, s.progress[k].finishReason = false, to.FinishReason
-	dst = jsonwire.AppendString(append(dst, `,"finishReason":`...), to.FinishReason)
+	s.endCandidate(k, &to)
+	w := s.written(k)
+	w.stopPending, w.finishReason = false, to.FinishReason
+	s.dst = jsonwire.AppendString(append(s.dst, `,"finishReason":`...), to.FinishReason)
 	if to.FinishMessage != "" {
-		dst = jsonwire.AppendString(append(dst, `,"finishMessage":`...), to.FinishMessage)
+		s.dst = jsonwire.AppendString(append(s.dst, `,"finishMessage":`...), to.FinishMessage)
 	}
-	return dst
 }
 
-// appendIndex appends the index of a candidate and its stored members.
-func (s *stream) appendIndex(dst []byte, k int) []byte {
-	c := &s.candidates[k]
-	c.flushGrounding(s.report)
-	dst = jsonwire.AppendInt(append(dst, `,"index":`...), int64(c.index))
-	dst = appendHeldMembers(dst, c.members, isCandidateMember)
+// writeIndex writes the index of a candidate and its stored members.
+func (s *stream) writeIndex(k int) {
+	s.flushGrounding(k)
+	c := s.candidate(k)
+	s.dst = jsonwire.AppendInt(append(s.dst, `,"index":`...), int64(s.Candidates[k].Index))
+	s.dst = appendHeldMembers(s.dst, c.members, isCandidateMember)
 	c.members = c.members[:0]
-	return dst
 }
 
-// appendRest appends the members of a chunk after its candidates.
-func (s *stream) appendRest(dst []byte) []byte {
-	dst = appendHeldMembers(dst, s.members, func(name string) bool { return name != "promptFeedback" && isResponseMember(name) })
+// writeRest writes the members of a chunk after its candidates.
+func (s *stream) writeRest() {
+	dst := appendHeldMembers(s.dst, s.members, func(name string) bool { return name != "promptFeedback" && isResponseMember(name) })
 	s.members = s.members[:0]
 	if s.usagePending = false; s.countsStale {
 		s.countsStale = false
-		if s.counts = s.counts[:0]; hasUsage(&s.usage) {
-			s.counts = appendUsage(append(s.counts, `,"usageMetadata":`...), &s.usage)
+		if s.counts = s.counts[:0]; hasUsage(&s.Usage) {
+			s.counts = appendUsage(append(s.counts, `,"usageMetadata":`...), &s.Usage)
 		}
 	}
 	// Every chunk has usageMetadata, as the vendor's do: some clients add the latest
 	// usage again for each chunk without it.
-	dst = append(dst, s.counts...)
-	dst = append(dst, s.suffix...)
+	dst = append(append(dst, s.counts...), s.suffix...)
 	if s.framing == inEvents {
 		dst = append(dst, "\r\n\r\n"...)
 	}
-	return dst
+	s.dst = dst
 }
 
 // appendHeldMembers appends the members for which skip is false.
@@ -447,38 +513,41 @@ func appendHeldMembers(dst []byte, list response.Members, skip func(string) bool
 	return dst
 }
 
-// finish appends everything that is pending at the end of the response.
-func (s *stream) finish(dst []byte) []byte {
-	s.reportCounts(s.report)
-	s.slotFor(0) // a response without events has one candidate
-	for k := range s.progress {
-		dst = s.flushWaiting(dst, k, s.candidates[k].stop.Reason)
+// finish writes everything that is pending at the end of the response.
+func (s *stream) finish() {
+	s.reportCounts()
+	s.Candidate(0) // a response without events has one candidate
+	for k := range s.Candidates {
+		s.FinishCut(k, s.Candidates[k].Stop.Reason)
 	}
-	dst = s.endChunk(dst)
+	s.endChunk()
 	if !s.hasParts && (s.blocked || isBlocked(s.members.Get("promptFeedback"))) {
-		return s.appendBlocked(dst)
+		s.writeBlocked()
+		return
 	}
 	if !s.hasPending() {
-		return dst
+		return
 	}
-	dst = append(s.beginChunk(dst), `{"candidates":[`...)
+	s.beginChunk()
+	s.dst = append(s.dst, `{"candidates":[`...)
 	some := false
-	for k := range s.progress {
+	for k := range s.Candidates {
 		if s.candidatePending(k) {
-			dst = s.appendEnd(dst, k, some)
+			s.writeEnd(k, some)
 			some = true
 		}
 	}
 	if !some { // only usage is pending
-		dst = s.appendEnd(dst, 0, false)
+		s.writeEnd(0, false)
 	}
-	return s.appendRest(append(dst, ']'))
+	s.dst = append(s.dst, ']')
+	s.writeRest()
 }
 
 // hasPending reports whether anything is pending.
 func (s *stream) hasPending() bool {
 	due := s.usagePending || len(s.members) > 0
-	for k := range s.progress {
+	for k := range s.Candidates {
 		due = due || s.candidatePending(k)
 	}
 	return due
@@ -486,48 +555,45 @@ func (s *stream) hasPending() bool {
 
 // candidatePending reports whether anything is pending for a candidate.
 func (s *stream) candidatePending(k int) bool {
-	c := &s.candidates[k]
-	return s.progress[k].finishReason == "" || len(c.members) > 0 || c.grounding.pending() > 0 || s.progress[k].state.NeedsCarrier()
+	c := s.candidate(k)
+	return s.written(k).finishReason == "" || len(c.members) > 0 || c.grounding.pending() > 0 || s.Candidates[k].State.NeedsCarrier()
 }
 
-// appendEnd appends the end of a candidate.
-func (s *stream) appendEnd(dst []byte, k int, comma bool) []byte {
+// writeEnd writes the end of a candidate.
+func (s *stream) writeEnd(k int, comma bool) {
 	if comma {
-		dst = append(dst, ',')
+		s.dst = append(s.dst, ',')
 	}
 	if sig := s.takeState(k); sig.Data != "" {
-		dst = append(dst, `{"content":{"role":"model","parts":[{"text":"","thoughtSignature":`...)
-		dst = append(jsonwire.AppendString(dst, sig.Data), "}]}"...)
+		s.dst = append(s.dst, `{"content":{"role":"model","parts":[{"text":"","thoughtSignature":`...)
+		s.dst = append(jsonwire.AppendString(s.dst, sig.Data), "}]}"...)
 	} else if s.hasParts {
-		dst = append(dst, `{"content":{"role":"model","parts":[{"text":""}]}`...)
+		s.dst = append(s.dst, `{"content":{"role":"model","parts":[{"text":""}]}`...)
 	} else {
-		dst = append(dst, `{"content":{"role":"model"}`...)
+		s.dst = append(s.dst, `{"content":{"role":"model"}`...)
 	}
-	return append(s.appendIndex(s.appendStop(dst, k), k), '}')
+	s.writeStop(k)
+	s.writeIndex(k)
+	s.dst = append(s.dst, '}')
 }
 
-// appendBlocked appends the chunk for a blocked prompt, which has no candidates.
-func (s *stream) appendBlocked(dst []byte) []byte {
+// writeBlocked writes the chunk for a blocked prompt, which has no candidates.
+func (s *stream) writeBlocked() {
 	if s.blocked && !s.usagePending {
-		return dst
+		return
 	}
-	dst = append(s.beginChunk(dst), '{')
-	from := len(dst)
-	dst = s.appendRest(dst)
-	// appendRest begins with a comma.
-	return append(dst[:from], dst[from+1:]...)
+	s.beginChunk()
+	s.dst = append(s.dst, '{')
+	from := len(s.dst)
+	s.writeRest()
+	// writeRest begins with a comma.
+	s.dst = append(s.dst[:from], s.dst[from+1:]...)
 }
 
 const (
-	maxHeldArguments = 32 << 20 // bytes of arguments of incomplete tool calls
-	maxHeldMembers   = 16 << 10 // bytes of members; more are written with an empty text
-	maxCandidates    = 1000
+	maxHeldMembers = 16 << 10 // bytes of members; more are written with an empty text
+	maxCandidates  = 1000
 )
-
-var errTooManyCandidates = &upstream.Error{Code: upstream.CodeBadGateway, Err: errors.New("generatecontent: the response has too many candidates")}
-
-var errArgumentsTooLarge = &upstream.Error{Code: upstream.CodeBadGateway,
-	Err: errors.New("generatecontent: the tool arguments exceed " + strconv.Itoa(maxHeldArguments>>20) + " MiB")}
 
 // U+2028 and U+2029 in UTF-8 begin with separatorPrefix. Their last bytes differ in one
 // bit.
@@ -573,22 +639,17 @@ func (s *stream) escapeSeparators(dst []byte, from int) []byte {
 	return dst
 }
 
-// canPassFrame reports whether a frame can be written verbatim in place of its events. The
-// frame must be a chunk of this format and belong to the response that the client
-// receives, and nothing may be pending before it.
-func (s *stream) canPassFrame(f *upstream.Frame, events []upstream.Event) bool {
-	if f.Format != Format || f.Complete {
-		return false
-	}
+// CanForward implements [response.Format]. The frame must belong to the response that the
+// client receives, and nothing may be pending before it.
+func (s *stream) CanForward(_ *upstream.Frame, events []upstream.Event) bool {
 	own := s.verbatimStart
-	for k := range s.progress {
-		if s.progress[k].state.NeedsCarrier() {
+	for k := range s.Candidates {
+		if s.Candidates[k].State.NeedsCarrier() {
 			return false
 		}
 	}
-	for i := range s.open {
-		b := &s.open[i]
-		if !b.verbatim && (b.kind == wholeBlock || b.extra != nil || b.signature.Data != "" || !b.tail.Empty()) {
+	for _, b := range s.Blocks() {
+		if !b.Forwarded && (b.IsWaiting() || b.State.extra != nil || b.State.signature.Data != "") || b.IsCut() {
 			return false
 		}
 	}
@@ -603,12 +664,12 @@ func (s *stream) canPassFrame(f *upstream.Frame, events []upstream.Event) bool {
 			}
 			own = true
 		case upstream.EventText, upstream.EventClose:
-			own = own && (s.find(e.Block) != nil || opensIn(events[:i], e.Block))
+			own = own && (s.At(e.Block) != nil || opensIn(events[:i], e.Block))
 		case upstream.EventInput:
-			b := s.find(e.Block)
-			own = own && (b != nil && b.verbatim || opensIn(events[:i], e.Block))
+			b := s.At(e.Block)
+			own = own && (b != nil && b.Forwarded || opensIn(events[:i], e.Block))
 		case upstream.EventStop:
-			own = own && !s.candidates[s.slotFor(e.Candidate)].broken // otherwise finishReason replaces the reason
+			own = own && !s.Candidates[s.Candidate(e.Candidate)].Broken // otherwise finishReason replaces the reason
 		}
 	}
 	return own
@@ -624,65 +685,40 @@ func opensIn(events []upstream.Event, block int) bool {
 	return false
 }
 
-// appendVerbatim appends a frame and updates the state.
-func (s *stream) appendVerbatim(dst []byte, f *upstream.Frame, events []upstream.Event) []byte {
-	for i := range events {
-		s.track(&events[i])
-	}
+// Forward implements [response.Format].
+func (s *stream) Forward(f *upstream.Frame, events []upstream.Event) {
+	s.Track(events)
 	for _, data := range f.Preceding {
-		dst = s.appendFrame(dst, data)
+		s.writeFrame(data)
 	}
-	return s.appendFrame(dst, f.Data)
+	s.writeFrame(f.Data)
 }
 
-// appendFrame appends a chunk of the vendor.
-func (s *stream) appendFrame(dst []byte, data string) []byte {
-	dst = s.beginChunk(dst)
+// writeFrame writes a chunk of the vendor.
+func (s *stream) writeFrame(data string) {
+	s.beginChunk()
 	if strings.ContainsAny(data, "\r\n") {
-		dst = jsonwire.AppendCompact(dst, data)
+		s.dst = jsonwire.AppendCompact(s.dst, data)
 	} else {
-		dst = append(dst, data...)
+		s.dst = append(s.dst, data...)
 	}
 	if s.framing == inEvents {
-		dst = append(dst, "\r\n\r\n"...)
+		s.dst = append(s.dst, "\r\n\r\n"...)
 	}
-	return dst
 }
 
-// track updates the state for an event whose frame is written verbatim.
-func (s *stream) track(e *upstream.Event) {
+// Tracked implements [response.Format].
+func (s *stream) Tracked(_ *sentBlock, e *upstream.Event) {
 	switch e.Kind {
 	case upstream.EventStart:
-		id, model := s.start.ID, s.start.Model
-		s.start, s.verbatimStart = *e.Start, true
-		if s.start.ID == "" {
-			s.start.ID = id
-		}
-		if s.start.Model == "" {
-			s.start.Model = model
-		}
+		s.verbatimStart = true
 	case upstream.EventUsage:
-		s.usage, s.usagePending, s.countsStale = *e.Usage, false, true
+		s.usagePending, s.countsStale = false, true
 	case upstream.EventStop:
-		k := s.slotFor(e.Candidate)
-		s.candidates[k].stop = *e.Stop
-		s.progress[k].finishReason, _ = s.candidates[k].finishReason(func(*loss.Rule) {})
+		k := s.Candidate(e.Candidate)
+		s.written(k).finishReason, _ = finishReason(&s.Candidates[k], func(*loss.Rule) {})
 		s.blocked = s.blocked || strings.Contains(e.Stop.Details, "promptFeedback")
 	case upstream.EventOpen:
-		b := s.addBlock(e)
-		b.verbatim, s.hasParts = true, true
-		switch e.Part.(type) {
-		case *content.ToolUse:
-			s.candidates[b.slot].calls++
-			b.kind = wholeBlock
-		case *content.Text:
-			b.kind = textBlock
-		case *content.Thinking:
-			b.kind = thinkingBlock
-		default:
-			b.kind = wholeBlock
-		}
-	case upstream.EventClose:
-		s.removeBlock(e.Block)
+		s.hasParts = true
 	}
 }

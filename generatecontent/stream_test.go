@@ -506,12 +506,12 @@ func TestStreamBounded(t *testing.T) {
 			}), &upstream.Request{}, upstream.SinkFunc(func(events []upstream.Event) error {
 				out = s.Events(out[:0], events)
 				s.Losses()
-				n := len(s.open) + len(s.progress) + len(s.members)
-				for k := range s.candidates {
-					n += len(s.candidates[k].members) + len(s.candidates[k].grounding.known)
+				n := len(s.Blocks()) + len(s.progress) + len(s.members)
+				for k := range s.states {
+					n += len(s.states[k].members) + len(s.states[k].grounding.known)
 				}
-				for k := range s.open {
-					n += len(s.open[k].citations)
+				for _, b := range s.Blocks() {
+					n += len(b.State.citations)
 				}
 				maxMemory = max(maxMemory, n)
 				return s.Err()

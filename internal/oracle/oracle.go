@@ -120,10 +120,17 @@ func (m *made) some(ok func(content.Part) bool) *opened {
 
 func all(content.Part) bool { return true }
 
+func signable(p content.Part) bool {
+	t, ok := p.(*content.Thinking)
+	return !ok || t.Redacted.Data == ""
+}
+
 func isText(p content.Part) bool {
-	switch p.(type) {
-	case *content.Text, *content.Thinking:
+	switch p := p.(type) {
+	case *content.Text:
 		return true
+	case *content.Thinking:
+		return p.Redacted.Data == ""
 	}
 	return false
 }
@@ -157,7 +164,7 @@ func (m *made) step() {
 			m.add(upstream.Event{Kind: upstream.EventInput, Block: o.n, Candidate: o.candidate, Text: pick(m, inputs), Extra: m.extra()})
 		}
 	case 17, 18:
-		if o := m.some(all); o != nil {
+		if o := m.some(signable); o != nil {
 			s := m.signature()
 			m.add(upstream.Event{Kind: upstream.EventSignature, Block: o.n, Candidate: o.candidate, Signature: &s, Extra: m.extra()})
 		}
@@ -178,7 +185,9 @@ func (m *made) step() {
 		}
 	case 22, 23, 24, 25:
 		if o := m.some(all); o != nil {
-			m.late = append(m.late, o.n|o.candidate<<16)
+			if signable(o.part) {
+				m.late = append(m.late, o.n|o.candidate<<16)
+			}
 			if len(m.late) > 4 {
 				m.late = m.late[1:]
 			}

@@ -92,8 +92,8 @@ func (b *Block[S]) IsCut() bool { return !b.tail.Empty() }
 // IsChecked reports whether b is a tool call whose arguments are checked at its end.
 func (b *Block[S]) IsChecked() bool { return b.when == Runnable }
 
-// IsWaiting reports whether b is a tool call that has not begun.
-func (b *Block[S]) IsWaiting() bool { return b.when == Runnable && !b.Begun }
+// IsWaiting reports whether b begins later: see [Runnable] and [AtEnd].
+func (b *Block[S]) IsWaiting() bool { return b.when != Never && !b.Begun }
 
 // add adds the block of an EventOpen.
 func (e *Engine[S]) add(ev *upstream.Event) *Block[S] {
@@ -144,7 +144,7 @@ func (e *Engine[S]) Begin(b *Block[S]) {
 // the order. Calls that may be broken continue to wait.
 func (e *Engine[S]) BeginWaiting(b *Block[S]) {
 	for i := 0; i < len(e.open) && e.open[i] != b; i++ {
-		if o := e.open[i]; o.IsWaiting() && o.first == 0 && !o.maybeBroken {
+		if o := e.open[i]; o.when == Runnable && !o.Begun && o.first == 0 && !o.maybeBroken {
 			e.Begin(o)
 			i = slices.Index(e.open, o) // blocks before it may have ended
 		}

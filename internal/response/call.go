@@ -110,7 +110,10 @@ func (e *Engine[S]) input(ev *upstream.Event, rest []upstream.Event) {
 		return
 	case b.when == Never:
 		return
-	case !e.store(b, ev.Text) || b.when != Runnable:
+	case !e.store(b, ev.Text):
+		return
+	case b.when != Runnable:
+		e.loseMembers(ev)
 		return
 	}
 	if !b.Begun && b.first == '{' && !b.broken {
@@ -174,9 +177,13 @@ func (e *Engine[S]) isCut(b *Block[S]) bool { return b.Closed && b.Kind == Call 
 // endCall checks the arguments of a complete tool call. It returns false if the call is
 // dropped, and true for other blocks.
 func (e *Engine[S]) endCall(b *Block[S]) bool {
-	_, own := b.Part.(*content.ToolUse)
+	t, own := b.Part.(*content.ToolUse)
 	if b.when != Runnable && !(own && b.when == AtEnd) {
 		return true
+	}
+	if own && t.Name == "" {
+		e.drop(b, LossCallName)
+		return false
 	}
 	ok := !b.broken
 	if !b.complete {
@@ -184,21 +191,27 @@ func (e *Engine[S]) endCall(b *Block[S]) bool {
 		e.arguments -= b.args.Len()
 		b.args = codec.Builder{}
 	}
-	if own && !ok {
-		e.MarkBroken(b)
-	}
 	switch {
 	case b.Begun && !ok:
 		e.Lose(b, e.rules.SentCall)
+		if own {
+			e.MarkBroken(b)
+		}
 	case own && !ok:
-		e.Lose(b, LossCallArguments)
-		b.when, b.Kind = Never, Other
+		e.drop(b, LossCallArguments)
 		return false
 	case !ok:
 		e.Lose(b, LossServerArguments)
 		b.input = ""
 	}
 	return true
+}
+
+// drop drops a tool call that the model did not complete.
+func (e *Engine[S]) drop(b *Block[S], r *loss.Rule) {
+	e.Lose(b, r)
+	e.MarkBroken(b)
+	b.when, b.Kind = Never, Other
 }
 
 // MarkBroken records that the model did not complete a tool call.

@@ -254,8 +254,11 @@ func (e *Engine[S]) LossesOf(b *Block[S]) func(*loss.Rule) {
 }
 
 // Path returns the neutral path of a part. k is a position in Candidates.
-func (e *Engine[S]) Path(k, part int) string {
-	return CandidatePath(e.Candidates[k].Index, "parts."+strconv.Itoa(part))
+func (e *Engine[S]) Path(k, part int) string { return PartPath(e.Candidates[k].Index, part) }
+
+// PartPath returns the neutral path of a part of the candidate with an index.
+func PartPath(candidate, part int) string {
+	return CandidatePath(candidate, "parts."+strconv.Itoa(part))
 }
 
 // CandidatePath returns the neutral path of a member of a candidate, or of the candidate if

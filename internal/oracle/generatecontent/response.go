@@ -112,6 +112,11 @@ func (a *responseBuilder) convertParts(parts []content.Part, ended content.StopR
 			thoughts.Add(i, t, &room)
 		}
 		path := responsePartPath(a.candidates[k].index, i)
+		if t, ok := p.(*content.ToolUse); ok && t != nil {
+			c := *t
+			dropHints(&c, func(r *loss.Rule) { report(path, r) })
+			p = &c
+		}
 		if i == len(parts)-1 && codec.NotStarted(p, ended) {
 			report(path, lossCutCall)
 			break

@@ -52,7 +52,7 @@ type stream struct {
 	progress      []progress // of each candidate, by slot
 
 	open          []openBlock
-	closed        [4]openBlock // the blocks that closed last
+	closed        [8]openBlock // the blocks that closed last
 	heldArguments int          // bytes of arguments in open blocks
 	heldMembers   int          // maximum bytes of members that are not written yet
 	stateBudget   int          // remaining bytes for carried state
@@ -269,6 +269,12 @@ func (s *stream) reportEventMembers(e *upstream.Event) {
 		path = responsePartPath(s.candidates[b.slot].index, b.index)
 	} else if e.Kind == upstream.EventOpen {
 		path = responsePartPath(e.Candidate, s.progress[s.slotFor(e.Candidate)].blocks)
+	} else {
+		for i := range s.closed {
+			if b := &s.closed[i]; b.number == e.Block {
+				path = responsePartPath(s.candidates[b.slot].index, b.index)
+			}
+		}
 	}
 	s.report(path, rule)
 }
@@ -588,7 +594,7 @@ func (s *stream) canPassFrame(f *upstream.Frame, events []upstream.Event) bool {
 	}
 	for i := range s.open {
 		b := &s.open[i]
-		if !b.verbatim && (b.kind == wholeBlock || b.extra != nil || b.signature.Data != "" || !b.tail.Empty()) {
+		if !b.verbatim && (b.kind == wholeBlock || b.extra != nil || b.signature.Data != "") || !b.tail.Empty() {
 			return false
 		}
 	}

@@ -77,6 +77,11 @@ func (s *stream) openEvent(dst []byte, e *upstream.Event) []byte {
 		return s.openThinking(dst, b, p)
 	}
 	b.kind, b.part = wholeBlock, e.Part
+	if t, ok := e.Part.(*content.ToolUse); ok {
+		c := *t
+		dropHints(&c, report)
+		b.part = &c
+	}
 	return dst
 }
 
@@ -128,7 +133,7 @@ func (s *stream) beginText(dst []byte, b *openBlock, text string) []byte {
 // inputEvent stores a piece of tool arguments.
 func (s *stream) inputEvent(e *upstream.Event) {
 	b := s.find(e.Block)
-	if b == nil || b.kind != wholeBlock || b.verbatim {
+	if b == nil || b.kind != wholeBlock || b.verbatim || e.Text == "" {
 		return
 	}
 	if s.heldArguments += len(e.Text); s.heldArguments > maxHeldArguments {
@@ -216,6 +221,7 @@ func (s *stream) flushWaiting(dst []byte, k int, ended content.StopReason) []byt
 	}
 	if p := b.complete(); codec.NotStarted(p, ended) {
 		s.reportBlock(b, lossCutCall)
+		b.kind = droppedBlock
 	} else {
 		dst = s.appendPart(dst, b, p)
 	}
@@ -233,6 +239,7 @@ func (s *stream) appendPart(dst []byte, b *openBlock, p content.Part) []byte {
 		}
 	})
 	if p == nil {
+		b.kind = droppedBlock
 		return dst
 	}
 	t, ok := p.(*content.ToolUse)

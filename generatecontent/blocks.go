@@ -1,0 +1,194 @@
+package generatecontent
+
+import (
+	"strings"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/partfield"
+	"github.com/polywire/polywire/internal/response"
+	"github.com/polywire/polywire/upstream"
+)
+
+// A responseEncoder encodes the parts of a response, streamed or whole.
+type responseEncoder struct {
+	response.Engine[sentState]
+	to partWriter
+
+	members      response.Members // of the response
+	states       []sentCandidate  // parallel to Candidates
+	expectSigned bool             // clients expect a signature on the first tool call
+}
+
+// A sentCandidate is what a [responseEncoder] keeps of a candidate.
+type sentCandidate struct {
+	members   response.Members
+	grounding groundingState
+	logprobs  logprobs
+}
+
+// A sentBlock is a block of a response for a client.
+type sentBlock = response.Block[sentState]
+
+// A sentState is what a [responseEncoder] keeps of it.
+type sentState struct {
+	extra            *content.Extra // of a text: written with its first piece
+	signature        content.Signature
+	foreignSignature content.Signature // of a text: the signature of another vendor that signature carries
+	citations        []content.Citation
+	citationBytes    int     // size of citations
+	citationsDropped bool    // citations were dropped
+	span             segment // of a text
+}
+
+// A partWriter writes what the client receives.
+type partWriter interface {
+	addPart(k int, p content.Part)            // a complete part of candidate k
+	carry(k int, signature content.Signature) // state of other vendors
+}
+
+// init sets up s. f is the type that s is embedded in.
+func (s *responseEncoder) init(f response.Format[sentState], to partWriter) {
+	s.Init(f, Format, maxCandidates, envelope.MaxSize, response.Rules{EventMembers: lossEventMembers})
+	s.to = to
+}
+
+// candidate returns the state of a candidate. k is its position in Candidates.
+func (s *responseEncoder) candidate(k int) *sentCandidate {
+	for len(s.states) <= k {
+		s.states = append(s.states, sentCandidate{})
+	}
+	return &s.states[k]
+}
+
+// state returns the state that the candidate of a block has to carry.
+func (s *responseEncoder) state(b *sentBlock) *envelope.Pending {
+	return &s.Candidates[b.Candidate].State
+}
+
+// BeforeBlock implements [response.Format]. What is owed is in the part that begins.
+func (s *responseEncoder) BeforeBlock(*sentBlock) {}
+
+// CloseBlock implements [response.Format].
+func (s *responseEncoder) CloseBlock(*sentBlock) (later bool) { return false }
+
+// Forget implements [response.Format].
+func (s *responseEncoder) Forget(b *sentBlock) { s.state(b).DropIfUnsigned(b.Number, &s.Room) }
+
+// endPart writes the part of a block that was not written as text.
+func (s *responseEncoder) endPart(b *sentBlock) {
+	p := toResponsePart(complete(b), s.LossesOf(b))
+	if p == nil {
+		b.Begun = false // a late signature is dropped with the part
+		return
+	}
+	switch t := p.(type) {
+	case *content.Text:
+		s.state(b).CopyTextSignature(b.Index, partfield.SignatureOf(b.Part), &s.Room)
+	case *content.ToolUse: // a copy
+		if t.Signature.Data == "" {
+			if t.Signature = s.takeState(b.Candidate); t.Signature.Data == "" {
+				t.Signature = s.unsignedCall(b.Candidate)
+			}
+		} else {
+			s.carryState(b.Candidate)
+			s.state(b).DropCopies(&s.Room)
+		}
+	}
+	s.to.addPart(b.Candidate, p)
+}
+
+// complete returns the part of a block with the signature and arguments that followed it.
+func complete(b *sentBlock) content.Part {
+	p := b.Part
+	if b.State.signature.Data != "" {
+		p = partfield.WithSignature(p, b.State.signature)
+	}
+	switch t := p.(type) {
+	case *content.ToolUse: // a copy
+		if t.Input = b.Arguments(); t.Input == "" {
+			t.Input = "{}"
+		}
+	case *content.ServerToolUse:
+		c := *t
+		c.Input = b.Arguments()
+		return &c
+	}
+	return p
+}
+
+// addMembers adds the members in x to the response or to candidate k.
+func (s *responseEncoder) addMembers(x *content.Extra, k int) {
+	var all response.Members
+	c, index := s.candidate(k), s.Candidates[k].Index
+	x = c.logprobs.convert(x)
+	s.reportForeign(all.Add(x, Format), x, response.CandidatePath(index, ""))
+	for _, m := range all {
+		switch m.Name {
+		case "promptFeedback", "modelStatus", "createTime", "turnToken":
+			s.members.Set(m.Name, m.JSON)
+		case "content", "finishMessage", "responseId", "modelVersion": // set elsewhere
+			s.LoseAt(response.CandidatePath(index, m.Name), lossMemberPlace)
+		default:
+			c.members.Set(m.Name, m.JSON)
+		}
+	}
+}
+
+// reportForeign reports the losses of dropping x if foreign is true.
+func (s *responseEncoder) reportForeign(foreign bool, x *content.Extra, path string) {
+	if !foreign {
+		return
+	}
+	for at, r := range codec.Unsupported(x, path) {
+		s.LoseAt(at, r)
+	}
+}
+
+// takeFeedback adds the promptFeedback in the details of a stop. Blocked prompts have it.
+func (s *responseEncoder) takeFeedback(stop *upstream.Stop) {
+	if stop.Format != Format || !strings.Contains(stop.Details, "promptFeedback") {
+		return
+	}
+	var m response.Members
+	m.Add(&content.Extra{Format: Format, JSON: stop.Details}, Format)
+	if json := m.Take("promptFeedback"); json != "" {
+		s.members.Set("promptFeedback", json)
+	}
+}
+
+// endCandidate sets the members of to that follow the parts of candidate k.
+func (s *responseEncoder) endCandidate(k int, to *Candidate) {
+	c, from := s.candidate(k), &s.Candidates[k]
+	path := response.CandidatePath(from.Index, "stop")
+	to.Index = from.Index
+	to.FinishReason, to.FinishMessage = finishReason(from, func(r *loss.Rule) { s.LoseAt(path, r) })
+	s.reportForeign(c.members.Add(from.Stop.Extra, Format), from.Stop.Extra, response.CandidatePath(from.Index, ""))
+	if from.Stop.Format == Format {
+		c.members.Add(&content.Extra{Format: Format, JSON: from.Stop.Details}, Format)
+	}
+	c.members.Take("finishMessage")
+	c.members.Take("promptFeedback")
+	if avg := c.logprobs.average(); avg != "" {
+		c.members.Set("avgLogprobs", avg)
+	}
+	s.flushGrounding(k)
+	to.Extra = c.members.Extra(Format)
+}
+
+// endResponse sets the members of to that are not in candidates.
+func (s *responseEncoder) endResponse(to *Response) {
+	to.Usage, to.ModelVersion, to.ResponseID = s.Usage, s.Start.Model, s.Start.ID
+	s.reportCounts()
+	to.Extra = s.members.Extra(Format)
+}
+
+// reportCounts reports a loss if the usage has counts without a member in this format.
+func (s *responseEncoder) reportCounts() {
+	u := &s.Usage
+	if u.CacheWrite != 0 || u.CacheWrite1h != 0 || codec.HasCounts(u.Extra, Format) {
+		s.LoseAt("usage", lossUsageCounts)
+	}
+}
