@@ -3,6 +3,7 @@ package polywire_test
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log"
@@ -16,6 +17,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
 
 	"github.com/polywire/polywire/content"
@@ -268,7 +270,7 @@ func (a *adapter) Generate(ctx context.Context, req *upstream.Request, w *upstre
 		text, _ := io.ReadAll(io.LimitReader(response.Body, 1<<20))
 		return messages.DecodeError(response.StatusCode, response.Header, text)
 	case req.Stream:
-		return relay(response.Body, w)
+		return w.Frames(messages.NewStreamReader(response.Body, content.Limits{}))
 	}
 	text, err := io.ReadAll(io.LimitReader(response.Body, 64<<20))
 	if err != nil {
@@ -300,23 +302,6 @@ func document(req *upstream.Request, w *upstream.Writer) (string, error) {
 	}
 	text, err := m.AppendJSON(nil)
 	return string(text), err
-}
-
-// relay writes a streamed response.
-func relay(stream io.Reader, w *upstream.Writer) error {
-	reader := messages.NewStreamReader(stream, content.Limits{})
-	for {
-		frame, err := reader.Next()
-		if err == io.EOF {
-			return nil // the stream is complete; a truncated stream returns another error
-		}
-		if err != nil {
-			return err
-		}
-		if err := w.Frame(frame); err != nil {
-			return err
-		}
-	}
 }
 
 // An adapter for a server that has the Messages format. The server receives the bytes of
@@ -483,6 +468,147 @@ func Example_validate() {
 	// Output:
 	// max_tokens - Input should be a valid integer
 	// messages - text content blocks must be non-empty
+}
+
+// respond returns the response to a stored request of a client.
+func respond(ctx context.Context, up upstream.Upstream, stored []byte) (status int, body []byte) {
+	req, losses, err := messages.DecodeRequest(stored, nil)
+	if err != nil {
+		return messages.EncodeError(nil, err)
+	}
+	resp, err := upstream.Collect(ctx, up, req)
+	losses = append(losses, resp.Losses...)
+	if err != nil {
+		return messages.EncodeError(req, err)
+	}
+	body, more := messages.EncodeResponse(req, resp)
+	for _, l := range append(losses, more...) {
+		log.Print(l)
+	}
+	return http.StatusOK, body
+}
+
+// A batch worker responds to stored requests and writes a line of JSON for each.
+func Example_batch() {
+	up := upstream.Func(func(ctx context.Context, req *upstream.Request, w *upstream.Writer) error {
+		return w.Text("Hi.")
+	})
+	stored := []string{
+		`{"model":"demo","max_tokens":20,"messages":[{"role":"user","content":"Hello!"}]}`,
+		`{"model":"demo","messages":[]}`,
+	}
+	var out strings.Builder
+	lines := json.NewEncoder(&out)
+	for _, request := range stored {
+		status, body := respond(context.Background(), up, []byte(request))
+		if err := lines.Encode(map[string]any{"status": status, "response": json.RawMessage(body)}); err != nil {
+			log.Fatal(err)
+		}
+	}
+	for line := range strings.Lines(out.String()) {
+		fmt.Println(gjson.Get(line, "status"), gjson.Get(line, "response.content.0.text").Str+gjson.Get(line, "response.error.message").Str)
+	}
+	// Output:
+	// 200 Hi.
+	// 400 max_tokens: Field required
+	// messages: at least one message is required
+}
+
+// A recorded stream of Gemini, as the events that a client of Messages receives.
+func Example_replay() {
+	const recording = `data: {"responseId":"r-1","modelVersion":"gemini","candidates":[{"content":{"parts":[{"text":"Hi."}]},"finishReason":"STOP"}],` +
+		`"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":3}}` + "\n\n"
+	replay := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		return w.Frames(generatecontent.NewStreamReader(strings.NewReader(recording), content.Limits{}))
+	})
+	var events strings.Builder
+	w := messages.NewStreamWriter(&events, nil)
+	if err := w.End(upstream.Run(context.Background(), replay, &upstream.Request{}, w)); err != nil {
+		log.Fatal(err)
+	}
+	for line := range strings.Lines(events.String()) {
+		if strings.HasPrefix(line, "event: ") || strings.Contains(line, "Hi.") {
+			fmt.Print(line)
+		}
+	}
+	// Output:
+	// event: message_start
+	// event: content_block_start
+	// event: content_block_delta
+	// data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hi."}}
+	// event: content_block_stop
+	// event: message_delta
+	// event: message_stop
+}
+
+// A socket is a WebSocket connection. Packages for WebSockets have such a type.
+type socket interface {
+	Read(context.Context) ([]byte, error)
+	Write(context.Context, []byte) error
+}
+
+// bridge responds to each message of a socket, which is a Messages request, with the events
+// of the response. Each message that it writes has whole events.
+func bridge(ctx context.Context, up upstream.Upstream, s socket) error {
+	for {
+		body, err := s.Read(ctx)
+		if err != nil {
+			return err // the client has left
+		}
+		req, _, err := messages.DecodeRequest(body, nil)
+		w := messages.NewStreamWriter(socketWriter{ctx, s}, req)
+		if err == nil {
+			err = upstream.Run(ctx, up, req, w)
+		}
+		if err := w.End(err); err != nil {
+			log.Print(err) // the client has received the error
+		}
+	}
+}
+
+// A socketWriter writes messages.
+type socketWriter struct {
+	ctx context.Context
+	socket
+}
+
+func (w socketWriter) Write(message []byte) (int, error) {
+	return len(message), w.socket.Write(w.ctx, message)
+}
+
+// A script is a socket of a test.
+type script struct{ requests, received []string }
+
+func (s *script) Read(context.Context) ([]byte, error) {
+	if len(s.requests) == 0 {
+		return nil, io.EOF
+	}
+	request := s.requests[0]
+	s.requests = s.requests[1:]
+	return []byte(request), nil
+}
+
+func (s *script) Write(_ context.Context, message []byte) error {
+	s.received = append(s.received, string(message))
+	return nil
+}
+
+// A bridge from WebSockets to an Upstream.
+func Example_webSocket() {
+	s := &script{requests: []string{`{"model":"demo","max_tokens":20,"messages":[{"role":"user","content":"Hello!"}]}`}}
+	hello := upstream.Func(func(ctx context.Context, req *upstream.Request, w *upstream.Writer) error {
+		_ = w.Text("Hello")
+		return w.Text(" there.")
+	})
+	_ = bridge(context.Background(), hello, s)
+	for _, message := range s.received {
+		fmt.Println(strings.Count(message, "event: "), "events, the first is", strings.Split(message, "\n")[0])
+	}
+	// Output:
+	// 3 events, the first is event: message_start
+	// 1 events, the first is event: content_block_delta
+	// 1 events, the first is event: content_block_stop
+	// 2 events, the first is event: message_delta
 }
 
 // Gemini at Google Cloud. The token is that of a service account: see the TokenSource of

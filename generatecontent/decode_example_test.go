@@ -3,7 +3,6 @@ package generatecontent_test
 import (
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 
@@ -16,19 +15,7 @@ import (
 func ExampleStreamReader() {
 	up := func(body string) upstream.Upstream {
 		return upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
-			r := generatecontent.NewStreamReader(strings.NewReader(body), content.Limits{})
-			for {
-				f, err := r.Next()
-				if err == io.EOF {
-					return nil
-				}
-				if err != nil {
-					return err
-				}
-				if err := w.Frame(f); err != nil {
-					return err
-				}
-			}
+			return w.Frames(generatecontent.NewStreamReader(strings.NewReader(body), content.Limits{}))
 		})
 	}
 	const (

@@ -1,7 +1,6 @@
 package generatecontent
 
 import (
-	"crypto/rand"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -25,8 +24,8 @@ type dialect struct {
 
 func (d *dialect) Format() content.Format { return Format }
 
-// WirePath returns the path of a response in this format. Paths of requests depend on
-// their documents: see [Request.Path].
+// WirePath returns the path of a response, or of a request without a document, in this
+// format.
 func (d *dialect) WirePath(neutral string) string { return new(Request).path(neutral) }
 
 // SetHeader sets the request's id. The vendor has no such header; its clients ignore it.
@@ -185,28 +184,16 @@ func (d *dialect) generate(t *target, f *framing) func(string, *http.Request, st
 		if err != nil {
 			return nil, err
 		}
-		c := &handler.Operation{WirePath: req.path, Files: d.linkedFiles(req), Memory: req.origin.cost}
+		c := &handler.Operation{Files: d.linkedFiles(req), Memory: req.origin.cost}
 		c.Request, c.Losses = req.withDocument(handler.ForwardedHeaders(r, d.forward))
 		c.Timeout, _ = clientTimeout(r) // checkHead has validated it
-		id := rand.Text()               // not the request's id: a proxy may have set it, and may repeat it
 		if f != nil {
 			c.Request.Stream = true
-			s := newStream(*f, id, t.model)
-			s.expectSigned = signsCalls(t.model)
-			c.Stream, c.ErrorPause = s, errorPause
+			c.Stream, c.ErrorPause = streamFor(*f, c.Request), errorPause
 			return c, nil
 		}
-		c.Response = func(r *upstream.Response) (*jsonwire.Writer, []content.Loss) {
-			res, losses := convertResponse(r, signsCalls(t.model))
-			if res.ResponseID == "" {
-				res.ResponseID = id
-			}
-			if res.ModelVersion == "" {
-				res.ModelVersion = t.model
-			}
-			w := new(jsonwire.Writer)
-			_ = res.write(w) // cannot fail after ResponseFromUpstream
-			return w, losses
+		c.Response = func(res *upstream.Response) (*jsonwire.Writer, []content.Loss) {
+			return responseFor(c.Request, res)
 		}
 		return c, nil
 	}
@@ -223,7 +210,7 @@ func (d *dialect) count(t *target) func(string, *http.Request, string) (*handler
 		if err != nil {
 			return nil, err
 		}
-		call := &handler.Operation{WirePath: req.path, Files: d.linkedFiles(req), Memory: req.origin.cost}
+		call := &handler.Operation{Files: d.linkedFiles(req), Memory: req.origin.cost}
 		call.Request, call.Losses = req.withDocument(handler.ForwardedHeaders(r, d.forward))
 		call.Timeout, _ = clientTimeout(r) // checkHead has validated it
 		call.CountTokens(Format, isCount, writeCount)

@@ -24,9 +24,15 @@
 // converts it to a neutral request, [RequestFromUpstream] converts back.
 // [ResponseFromUpstream] converts an [upstream.Response].
 //
+// [NewStreamWriter] and [NewArrayWriter] return an [upstream.Sink] that writes a streamed
+// response for the client that sent the request. [EncodeResponse] and [EncodeError] return
+// the documents of whole responses and of errors. A program with these functions responds
+// as the handler does, such as a batch worker, a bridge to WebSockets, or a test.
+//
 // [Request.Body] encodes a request for a server. [NewStreamReader], [DecodeResponse],
 // [DecodeError], [DecodeCount] and [DecodeModels] read what the server returns. The page
-// docs/adapters.md in the repository of this module shows a complete client.
+// docs/adapters.md in the repository of this module shows a complete client, and
+// docs/embedding.md programs without HTTP.
 //
 // A request encodes to one canonical document. Parsing that document gives an equal
 // request. It may differ from the document that a request was parsed from: in the case

@@ -52,11 +52,15 @@ type placement struct {
 	returnsBlocks bool // the client returns thinking blocks, as far as its request shows
 }
 
-// placementOf returns the placement for the response to a request. dropped reports
-// that a call was returned without the thinking block that held its state.
-func placementOf(n *upstream.Request, dropped bool) placement {
+// placementOf returns the placement for the response to a request, which may be nil. A
+// client that returned a call without the thinking block that held its state does not
+// return blocks.
+func placementOf(n *upstream.Request) placement {
+	if n == nil {
+		return placement{}
+	}
 	on := n.Thinking.Enabled()
-	return placement{hideThinking: !on, returnsBlocks: on && !dropped}
+	return placement{hideThinking: !on, returnsBlocks: on && (n.Wire == nil || !n.Wire.StateDropped)}
 }
 
 // isForeign reports whether a signature is of another format and must be carried.

@@ -577,7 +577,7 @@ func TestDecodedIDs(t *testing.T) {
 			if err := r.Validate(nil); err != nil {
 				t.Fatal(err)
 			}
-			n, _, lost := r.withDocument(nil)
+			n, lost := r.withDocument(nil)
 			var got, paired []string
 			for i, p := range n.Turns[1].Parts {
 				c := p.(*content.ToolUse)
@@ -637,7 +637,8 @@ func TestPlacementOf(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, got, _ := r.withDocument(nil); got != tt.want {
+			n, _ := r.withDocument(nil)
+			if got := placementOf(n); got != tt.want {
 				t.Errorf("%+v, want %+v", got, tt.want)
 			}
 		})
@@ -691,7 +692,7 @@ func TestOldEnvelopes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n, _, lost := r.withDocument(nil)
+		n, lost := r.withDocument(nil)
 		if len(lost) > 0 {
 			t.Errorf("%c: losses %v", k, lost)
 		}
@@ -725,7 +726,7 @@ func FuzzIDs(f *testing.F) {
 		if err != nil || r.Validate(nil) != nil {
 			return // for example two equal ids
 		}
-		n, _, _ := r.withDocument(nil)
+		n, _ := r.withDocument(nil)
 		calls, results := n.Turns[1].Parts, n.Turns[2].Parts
 		seen := map[string]bool{}
 		for i, p := range results {

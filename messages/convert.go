@@ -37,7 +37,7 @@ func DecodeRequest(body []byte, opts *ValidateOptions) (*upstream.Request, []con
 	if err != nil {
 		return nil, nil, err
 	}
-	n, _, losses := r.withDocument(opts.header())
+	n, losses := r.withDocument(opts.header())
 	return n, losses, nil
 }
 
@@ -95,23 +95,21 @@ func WireOf(r *upstream.Request) (text string, ok bool) {
 }
 
 // withDocument returns the neutral form of a request that was parsed and not changed
-// since, with its document and the headers that belong to it. It also returns
-// where the response carries state, and what was dropped from the request.
-func (r *Request) withDocument(header []upstream.HeaderField) (*upstream.Request, placement, []content.Loss) {
+// since, with its document and the headers that belong to it. It also returns what was
+// dropped from the request.
+func (r *Request) withDocument(header []upstream.HeaderField) (*upstream.Request, []content.Loss) {
 	n := new(upstream.Request)
 	r.neutral(n)
 	turns, changed, dropped, losses := decodeState(n.Turns)
 	n.Turns, n.Header = turns, header
-	if !r.isDense() {
-		d := r.origin.document()
-		d.Parsed = r
-		if changed || unsigned(turns) || r.origin.whole {
-			n.Wire = d.Paths()
-		} else {
-			snapshot.Attach(n, d)
-		}
+	d := r.origin.document()
+	d.Parsed, d.StateDropped = r, dropped
+	if changed || unsigned(turns) || r.origin.whole || r.isDense() {
+		n.Wire = d.Paths()
+	} else {
+		snapshot.Attach(n, d)
 	}
-	return n, placementOf(n, dropped), losses
+	return n, losses
 }
 
 // isDense reports whether the request has so many small parts that the positions of the

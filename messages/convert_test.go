@@ -250,8 +250,8 @@ func TestDecodeRequestDense(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n.Wire != nil {
-		t.Error("a dense request has a document")
+	if n.Wire == nil || n.Wire.Body != "" || n.Wire.Parsed == nil {
+		t.Errorf("a dense request has the document %+v, want one with paths only", n.Wire)
 	}
 }
 

@@ -3,7 +3,6 @@ package messages_test
 import (
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 
@@ -34,19 +33,7 @@ data: {"type":"message_stop"}
 
 `
 	up := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		r := messages.NewStreamReader(strings.NewReader(body), content.Limits{})
-		for {
-			f, err := r.Next()
-			if err == io.EOF {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			if err := w.Frame(f); err != nil {
-				return err
-			}
-		}
+		return w.Frames(messages.NewStreamReader(strings.NewReader(body), content.Limits{}))
 	})
 	reply, err := upstream.Collect(context.Background(), up, &upstream.Request{})
 	if err != nil {

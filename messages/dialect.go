@@ -1,7 +1,6 @@
 package messages
 
 import (
-	"crypto/rand"
 	"fmt"
 	"net/http"
 	"slices"
@@ -157,23 +156,23 @@ func invalid(text string) error {
 
 // parseRequest parses and validates a body. If all violations are in the thread, it
 // returns an operation that fails with them: see [errThread]. at is the path of the
-// request if it may have the model, or nil. where is the placement of state in the
-// response.
-func (d *dialect) parseRequest(r *http.Request, body string, at *vertexPath, count bool) (req *Request, op *handler.Operation, where placement, err error) {
+// request if it may have the model, or nil.
+func (d *dialect) parseRequest(r *http.Request, body string, at *vertexPath, count bool) (*handler.Operation, error) {
 	opts := &ValidateOptions{
 		Version: r.Header.Get("Anthropic-Version"), Betas: codec.HeaderList(r.Header.Values(betaHeader)...),
 		AllowFiles: d.allowFiles, Strict: d.strict, Count: count, MediaTypes: d.mediaTypes, Limits: d.limits,
 	}
-	req, err = decodeRequest(body, opts, at)
+	req, err := decodeRequest(body, opts, at)
 	if req == nil || err != nil && !isThreadError(err) {
-		return nil, nil, where, err
+		return nil, err
 	}
-	op = &handler.Operation{SameFormatErr: err}
+	op := &handler.Operation{SameFormatErr: err}
 	if req.has("thread") || err != nil {
 		op.OtherFormatErr = errThread
 	}
 	op.Files, op.Memory = d.referencedFiles(req), req.origin.cost
-	return req, op, d.setRequest(op, r, req, opts), nil
+	d.setRequest(op, r, req, opts)
+	return op, nil
 }
 
 // errThread refuses a request with a thread for upstreams of another format. Only
@@ -198,30 +197,16 @@ func isThreadError(err error) bool {
 // at is the path of the request if it has the model, or nil.
 func (d *dialect) createMessage(at *vertexPath) func(string, *http.Request, string) (*handler.Operation, error) {
 	return func(id string, r *http.Request, body string) (*handler.Operation, error) {
-		req, op, where, err := d.parseRequest(r, body, at, false)
+		op, err := d.parseRequest(r, body, at, false)
 		if err != nil {
 			return nil, err
 		}
-		op.WirePath = req.Path
-		message := "msg_" + rand.Text() // the id may come from a proxy, which may repeat it
-		if req.Stream {
-			s := newStream(id, message, req.Model, op.Request.Turns)
-			s.prompt = func() int64 { return upstream.EstimateTokens(op.Request) }
-			s.placement = where
-			op.Stream = s
+		if op.Request.Stream {
+			op.Stream = streamFor(id, op.Request)
 			return op, nil
 		}
-		op.Response = func(r *upstream.Response) (*jsonwire.Writer, []content.Loss) {
-			res, lost := convertResponse(r, op.Request.Turns, where)
-			if res.ID == "" {
-				res.ID = message
-			}
-			if res.Model == "" {
-				res.Model = req.Model
-			}
-			w := new(jsonwire.Writer)
-			_ = res.write(w) // a converted response can always be encoded
-			return w, lost
+		op.Response = func(res *upstream.Response) (*jsonwire.Writer, []content.Loss) {
+			return responseFor(op.Request, res)
 		}
 		return op, nil
 	}
@@ -247,11 +232,10 @@ const (
 )
 
 // setRequest sets the request of c, with the headers to forward. Headers of the
-// vendor that are not forwarded are losses. It returns the placement of state in
-// the response.
-func (d *dialect) setRequest(op *handler.Operation, r *http.Request, req *Request, opts *ValidateOptions) (where placement) {
+// vendor that are not forwarded are losses.
+func (d *dialect) setRequest(op *handler.Operation, r *http.Request, req *Request, opts *ValidateOptions) {
 	sent := handler.ForwardedHeaders(r, d.forward, workspaceHeader, profileHeader)
-	op.Request, where, op.Losses = req.withDocument(append(opts.header(), sent...))
+	op.Request, op.Losses = req.withDocument(append(opts.header(), sent...))
 	for _, name := range [...]string{workspaceHeader, profileHeader} {
 		if r.Header.Get(name) == "" || slices.ContainsFunc(sent, func(f upstream.HeaderField) bool { return f.Name == name }) {
 			continue
@@ -262,14 +246,13 @@ func (d *dialect) setRequest(op *handler.Operation, r *http.Request, req *Reques
 		}
 		op.Losses = append(op.Losses, rule.At(lower.HeaderPath(name).String()))
 	}
-	return where
 }
 
 // countTokens returns a function that returns the operation for a body of count_tokens.
 // at is the path of the request if it is one of Vertex AI, or nil.
 func (d *dialect) countTokens(at *vertexPath) func(string, *http.Request, string) (*handler.Operation, error) {
 	return func(_ string, r *http.Request, body string) (*handler.Operation, error) {
-		_, op, _, err := d.parseRequest(r, body, at, true)
+		op, err := d.parseRequest(r, body, at, true)
 		if err != nil {
 			return nil, err
 		}

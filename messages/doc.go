@@ -23,6 +23,11 @@
 // upstream/anthropic, sends the bytes of the document unchanged, so prompt caches stay
 // valid.
 //
+// [NewStreamWriter] returns an [upstream.Sink] that writes a streamed response for the client
+// that sent the request. [EncodeResponse] and [EncodeError] return the documents of whole
+// responses and of errors. A program with these functions responds as the handler does,
+// such as a batch worker, a bridge to WebSockets, or a test.
+//
 // [ParseRequest] returns a [Request] with the fields of the format, which the caller
 // may change. [Request.Validate] reports every violation of the vendor's rules.
 // [Request.Upstream] and [RequestFromUpstream] convert between a Request and the
@@ -36,7 +41,8 @@
 //
 // [NewStreamReader], [DecodeResponse], [DecodeError], [DecodeCount] and
 // [DecodeModels] read the responses of a server. The page docs/adapters.md in the
-// repository of this module shows a complete client.
+// repository of this module shows a complete client, and docs/embedding.md programs
+// without HTTP.
 //
 // # Signatures of other vendors
 //
@@ -54,7 +60,8 @@
 // Thinking blocks are sent only if the request enables thinking, and always with a
 // signature. [Request.Upstream] restores the state. The server keeps no state
 // between requests, so any replica can continue a conversation.
-// [ResponseFromUpstream] does not know the request and always puts state into ids.
+// [ResponseFromUpstream] does not know the request and always puts state into ids, as
+// [EncodeResponse] and [NewStreamWriter] do without a request.
 //
 // Ids match ^[a-zA-Z0-9_-]+$ if the vendor's own ids do. An id that carries state
 // begins with "toolu_pwsig_". It usually has 100 bytes to 6 KB and at most 64 KiB. Do

@@ -37,7 +37,7 @@ func TestChild(t *testing.T) {
 		if violations := r.Validate(rules); violations != nil {
 			err = violations
 		}
-		n, _, _ = r.withDocument(rules.header())
+		n, _ = r.withDocument(rules.header())
 	}
 	runtime.ReadMemStats(&after)
 	list, _ := content.Violations(err)

@@ -23,6 +23,10 @@ type EncodedRequest struct {
 	Model    string // the name that the server has for the model
 	Document string // the JSON document
 
+	// Placeholders are the links and file ids for which Document has placeholders, as
+	// often as they occur: see [EncodeRequest].
+	Placeholders []content.Source
+
 	// Prompt lists the members of Document that the vendor caches, in the order of the
 	// cache, as paths such as "generationConfig.responseSchema". It includes settings
 	// of which the vendor documents that a change invalidates what follows.
@@ -34,9 +38,11 @@ type EncodedRequest struct {
 }
 
 // EncodeRequest returns the document that u would send for r. It sends and fetches
-// nothing: for each file that u would load, the document has a short placeholder. It uses the first
-// Upstream in the chain of wrapped upstreams that is a [RequestEncoder]; if there is none,
-// the error wraps [ErrUnsupported].
+// nothing: for each file that u would load, the document has a short placeholder. A
+// program that sends the document calls [Request.Inline] before.
+// [Preflight] returns the losses. EncodeRequest uses the first Upstream in the chain of
+// wrapped upstreams that is a [RequestEncoder]; if there is none, the error wraps
+// [ErrUnsupported].
 func EncodeRequest(ctx context.Context, u Upstream, r *Request) (EncodedRequest, error) {
 	if e, ok := findAs[RequestEncoder](u); ok {
 		return e.EncodeRequest(ctx, r)

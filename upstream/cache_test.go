@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/messages"
@@ -239,6 +241,19 @@ func TestEncodeRequestFiles(t *testing.T) {
 			}
 			if again, _ := encode(p); again != document {
 				t.Errorf("%s: encoded again: %s", name, again)
+			}
+		}
+		for _, forward := range []bool{false, true} {
+			const link = "https://example.com/a.png"
+			e, err := upstream.EncodeRequest(t.Context(), up, &upstream.Request{Model: "some-model", ForwardLinks: forward, Turns: []content.Turn{
+				{Role: content.RoleUser, Parts: []content.Part{&content.Image{Source: &content.URL{URL: link}}, &content.Text{Text: "What is it?"}}}}})
+			sent := strings.Contains(e.Document, `"`+link+`"`)
+			want := []content.Source{&content.URL{URL: link}}
+			if sent {
+				want = nil
+			}
+			if diff := cmp.Diff(want, e.Placeholders); err != nil || sent && !forward || diff != "" {
+				t.Errorf("%s, ForwardLinks %v: %v, placeholders (-want +got):\n%s\n%s", name, forward, err, diff, e.Document)
 			}
 		}
 	}

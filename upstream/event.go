@@ -1,6 +1,8 @@
 package upstream
 
 import (
+	"context"
+	"slices"
 	"strconv"
 
 	"github.com/polywire/polywire/content"
@@ -147,6 +149,23 @@ type Frame struct {
 	// More reports that the next piece has already been received and will be written
 	// next. A sink may hold this piece back to send both at once.
 	More bool
+}
+
+// Response returns the response that the events of f represent, if f is the frame of a whole
+// response, such as a format's DecodeResponse returns. It does not change f. The error
+// describes events that are not in the order that [EventKind] defines.
+func (f *Frame) Response() (*Response, error) {
+	return Collect(context.Background(), Func(func(_ context.Context, _ *Request, w *Writer) error {
+		return w.Send(slices.Clone(f.Events))
+	}), new(Request))
+}
+
+// A FrameReader reads a vendor's response in frames. The StreamReaders of the formats are
+// FrameReaders.
+type FrameReader interface {
+	// Next returns the next frame, which is valid until the next call. The error is
+	// [io.EOF] after a complete response.
+	Next() (*Frame, error)
 }
 
 // Equal returns true. With it, cmp.Diff compares events by meaning and not by encoding.

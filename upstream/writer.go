@@ -3,6 +3,7 @@ package upstream
 import (
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -511,6 +512,29 @@ func (w *Writer) Frame(f *Frame) error {
 		}
 		return nil
 	})
+}
+
+// Frames writes all frames of r. It returns nil if r ends with [io.EOF], the error of r
+// otherwise, or the error of [Writer.Frame]. If r has a method Buffered() bool, which
+// reports that Next is certain to return without reading from its source, Frames uses it
+// for [Frame].More.
+func (w *Writer) Frames(r FrameReader) error {
+	buffered, _ := r.(interface{ Buffered() bool })
+	for {
+		f, err := r.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if buffered != nil {
+			f.More = buffered.Buffered()
+		}
+		if err := w.Frame(f); err != nil {
+			return err
+		}
+	}
 }
 
 // forward validates events, renumbers their blocks and adds them to the batch. same

@@ -1,8 +1,7 @@
 package main
 
 import (
-	"net/http"
-	"net/url"
+	"io"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/generatecontent"
@@ -13,62 +12,50 @@ import (
 	"github.com/polywire/polywire/upstream/openai"
 )
 
-// A clientFormat is a format that handlers serve.
+// A clientFormat is a format that clients use.
 type clientFormat struct {
-	// parseRequest returns the neutral form of a request, the losses of decoding it, and
+	// decodeRequest returns the neutral form of a request, the losses of decoding it, and
 	// a function that converts neutral paths to those of the format.
-	parseRequest func(body []byte) (*upstream.Request, []content.Loss, func(string) string, error)
+	decodeRequest func(body []byte) (*upstream.Request, []content.Loss, func(string) string, error)
 
-	// prompt returns the path and body of a request to which a response can belong.
-	prompt func(model string, stream bool) (path string, body []byte, err error)
+	encodeResponse  func(*upstream.Request, *upstream.Response) ([]byte, []content.Loss)
+	newStreamWriter func(io.Writer, *upstream.Request) streamWriter
+	encodeError     func(*upstream.Request, error) (status int, body []byte)
+	path            func(neutral string) string // of responses
+}
 
-	handler    func(upstream.Upstream, upstream.HandlerOptions) http.Handler
-	clientPath func(neutral string) string // of responses
+// A streamWriter writes a streamed response.
+type streamWriter interface {
+	upstream.Sink
+	End(error) error
+	Losses() []content.Loss
 }
 
 var clientFormats = map[string]clientFormat{
 	"messages": {
-		parseRequest: parseMessages,
-		prompt:       messagesRequest,
-		clientPath:   new(messages.Request).Path,
-		handler: func(up upstream.Upstream, s upstream.HandlerOptions) http.Handler {
-			return messages.NewHandler(up, &messages.Options{HandlerOptions: s})
-		},
+		decodeRequest:   decodeMessages,
+		encodeResponse:  messages.EncodeResponse,
+		newStreamWriter: func(w io.Writer, r *upstream.Request) streamWriter { return messages.NewStreamWriter(w, r) },
+		encodeError:     messages.EncodeError,
+		path:            new(messages.Request).Path,
 	},
 	"generatecontent": {
-		parseRequest: parseGenerateContent,
-		prompt:       generateContentRequest,
-		clientPath:   new(generatecontent.Request).Path,
-		handler: func(up upstream.Upstream, s upstream.HandlerOptions) http.Handler {
-			return generatecontent.NewHandler(up, &generatecontent.Options{HandlerOptions: s})
-		},
+		decodeRequest:   decodeGenerateContent,
+		encodeResponse:  generatecontent.EncodeResponse,
+		newStreamWriter: func(w io.Writer, r *upstream.Request) streamWriter { return generatecontent.NewStreamWriter(w, r) },
+		encodeError:     generatecontent.EncodeError,
+		path:            new(generatecontent.Request).Path,
 	},
 }
 
-// adapters build the upstream for a format over a transport.
-var adapters = map[string]func(base string, over http.RoundTripper) (upstream.Upstream, error){
-	"messages": func(base string, over http.RoundTripper) (upstream.Upstream, error) {
-		return anthropic.New(&anthropic.Options{BaseURL: base, HTTPClient: &http.Client{Transport: over}})
-	},
-	"generatecontent": func(base string, over http.RoundTripper) (upstream.Upstream, error) {
-		return gemini.New(&gemini.Options{BaseURL: base, HTTPClient: &http.Client{Transport: over}})
-	},
-	"openai": func(base string, over http.RoundTripper) (upstream.Upstream, error) {
-		return openai.New(&openai.Options{BaseURL: base, HTTPClient: &http.Client{Transport: over}})
-	},
-	"openai-responses": func(base string, over http.RoundTripper) (upstream.Upstream, error) {
-		return openai.NewResponses(&openai.Options{BaseURL: base, HTTPClient: &http.Client{Transport: over}})
-	},
-}
-
-// parseMessages implements clientFormat.parseRequest.
-func parseMessages(body []byte) (*upstream.Request, []content.Loss, func(string) string, error) {
+// decodeMessages implements clientFormat.decodeRequest.
+func decodeMessages(body []byte) (*upstream.Request, []content.Loss, func(string) string, error) {
 	n, losses, err := messages.DecodeRequest(body, &messages.ValidateOptions{AllowFiles: true})
 	return n, losses, new(messages.Request).Path, err
 }
 
-// parseGenerateContent implements clientFormat.parseRequest.
-func parseGenerateContent(body []byte) (*upstream.Request, []content.Loss, func(string) string, error) {
+// decodeGenerateContent implements clientFormat.decodeRequest.
+func decodeGenerateContent(body []byte) (*upstream.Request, []content.Loss, func(string) string, error) {
 	n, losses, err := generatecontent.DecodeRequest(body, nil)
 	if err != nil {
 		return nil, nil, nil, err
@@ -77,25 +64,64 @@ func parseGenerateContent(body []byte) (*upstream.Request, []content.Loss, func(
 	return n, losses, r.Path, err
 }
 
-// prompt is the conversation before the response.
-var prompt = []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "?"}}}}
+// A serverFormat is a format that servers use.
+type serverFormat struct {
+	// newUpstream returns an upstream that encodes requests for the server at a URL.
+	newUpstream func(url string) (upstream.Upstream, error)
 
-// messagesRequest returns a request with thinking enabled. Without it, responses contain no
-// thinking.
-func messagesRequest(model string, stream bool) (string, []byte, error) {
-	maxTokens := int64(1 << 20)
-	r := messages.Request{Model: model, MaxTokens: &maxTokens, Messages: prompt, Stream: stream, Thinking: &messages.Thinking{Type: "adaptive"}}
-	body, err := r.AppendJSON(nil)
-	return "/v1/messages", body, err
+	decodeResponse  func(body string) (*upstream.Frame, error)
+	newStreamReader func(io.Reader) upstream.FrameReader
 }
 
-// generateContentRequest returns the path and body of a request.
-func generateContentRequest(model string, stream bool) (string, []byte, error) {
-	r := generatecontent.Request{Contents: prompt}
-	body, err := r.AppendJSON(nil)
-	path := "/v1beta/models/" + url.PathEscape(model)
-	if stream {
-		return path + ":streamGenerateContent?alt=sse", body, err
-	}
-	return path + ":generateContent", body, err
+var serverFormats = map[string]serverFormat{
+	"messages": {
+		newUpstream: func(url string) (upstream.Upstream, error) {
+			return anthropic.New(&anthropic.Options{BaseURL: url})
+		},
+		decodeResponse: func(body string) (*upstream.Frame, error) {
+			return messages.DecodeResponse(body, content.Limits{})
+		},
+		newStreamReader: func(r io.Reader) upstream.FrameReader {
+			return messages.NewStreamReader(r, content.Limits{})
+		},
+	},
+	"generatecontent": {
+		newUpstream: func(url string) (upstream.Upstream, error) {
+			return gemini.New(&gemini.Options{BaseURL: url})
+		},
+		decodeResponse: func(body string) (*upstream.Frame, error) {
+			return generatecontent.DecodeResponse(body, content.Limits{})
+		},
+		newStreamReader: func(r io.Reader) upstream.FrameReader {
+			return generatecontent.NewStreamReader(r, content.Limits{})
+		},
+	},
+	"openai": {
+		newUpstream: func(url string) (upstream.Upstream, error) {
+			return openai.New(&openai.Options{BaseURL: url})
+		},
+		decodeResponse: func(body string) (*upstream.Frame, error) {
+			return chat.DecodeResponse(nil, body)
+		},
+		newStreamReader: func(r io.Reader) upstream.FrameReader {
+			return chat.NewStreamReader(nil, r)
+		},
+	},
+	"openai-responses": {
+		newUpstream: func(url string) (upstream.Upstream, error) {
+			return openai.NewResponses(&openai.Options{BaseURL: url})
+		},
+		decodeResponse: func(body string) (*upstream.Frame, error) {
+			return responses.DecodeResponse(nil, body)
+		},
+		newStreamReader: func(r io.Reader) upstream.FrameReader {
+			return responses.NewStreamReader(nil, r)
+		},
+	},
 }
+
+// The decoders of both formats, for a server without deviations.
+var (
+	chat, _      = openai.New(nil) // the defaults are valid
+	responses, _ = openai.NewResponses(nil)
+)

@@ -105,7 +105,7 @@ func (t *task) parse(args []string) error {
 
 // check returns an error if a value is invalid.
 func (t *task) check(refuse string) error {
-	clients, all := slices.Sorted(maps.Keys(clientFormats)), slices.Sorted(maps.Keys(adapters))
+	clients, all := slices.Sorted(maps.Keys(clientFormats)), slices.Sorted(maps.Keys(serverFormats))
 	from, to := clients, all
 	response := t.reply || t.stream
 	if response {
@@ -130,7 +130,7 @@ func (t *task) check(refuse string) error {
 	case response && t.url != "":
 		return errors.New("-url: only for requests")
 	}
-	_, err := adapters[t.to](t.url, nil)
+	_, err := serverFormats[t.to].newUpstream(t.url)
 	if err != nil {
 		return fmt.Errorf("-url: %w", err)
 	}

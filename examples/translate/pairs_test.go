@@ -78,7 +78,7 @@ var lost = map[string]map[string]string{
 
 func TestRequests(t *testing.T) {
 	for from := range clientFormats {
-		for to := range adapters {
+		for to := range serverFormats {
 			t.Run(from+" to "+to, func(t *testing.T) {
 				args := "-from " + from + " -to " + to
 				if from == "generatecontent" && to != from {
@@ -130,7 +130,7 @@ type summary struct {
 
 func TestResponses(t *testing.T) {
 	for _, kind := range []struct{ name, extension string }{{"reply", ".json"}, {"stream", ".txt"}} {
-		for from := range adapters {
+		for from := range serverFormats {
 			for to := range clientFormats {
 				t.Run(kind.name+" from "+from+" to "+to, func(t *testing.T) {
 					in := file(t, kind.name, from+kind.extension)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/upstream"
@@ -17,7 +16,7 @@ func (t *task) request(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	req, losses, path, err := clientFormats[t.from].parseRequest(body)
+	req, losses, path, err := clientFormats[t.from].decodeRequest(body)
 	if err != nil {
 		return err
 	}
@@ -28,8 +27,7 @@ func (t *task) request(ctx context.Context) error {
 	req = req.WithModel(t.name(req.Model))
 	req.ForwardLinks = true // do not fetch links
 
-	sent := new(captured)
-	up, err := adapters[t.to](t.url, sent)
+	up, err := serverFormats[t.to].newUpstream(t.url)
 	if err != nil {
 		return err
 	}
@@ -42,10 +40,14 @@ func (t *task) request(ctx context.Context) error {
 	if n := t.refused(losses); n > 0 {
 		return fmt.Errorf("refused: %d of %d losses are %s or worse", n, len(losses), t.refuse)
 	}
-	if err := upstream.Run(ctx, up, req, ignored); sent.body == nil {
+	encoded, err := upstream.EncodeRequest(ctx, up, req)
+	switch {
+	case len(encoded.Placeholders) > 0: // which may be the cause of err
+		return missing(encoded.Placeholders)
+	case err != nil:
 		return withClientPaths(err, path)
 	}
-	_, err = t.out.Write(append(sent.body, '\n'))
+	_, err = io.WriteString(t.out, encoded.Document+"\n")
 	return err
 }
 
@@ -70,23 +72,22 @@ func (t *task) name(requested string) string {
 	return "model"
 }
 
-// captured is a transport that keeps the body of a request and does not send it.
-type captured struct{ body []byte }
-
-var errCaptured = errors.New("nothing is sent")
-
-func (c *captured) RoundTrip(r *http.Request) (*http.Response, error) {
-	defer r.Body.Close()
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return nil, err
+// missing returns an error for each file that an adapter would have to load.
+func missing(files []content.Source) error {
+	var errs []error
+	for _, f := range files {
+		name := ""
+		switch f := f.(type) {
+		case *content.URL:
+			name = "link " + f.URL
+		case *content.File:
+			name = "file id " + f.ID
+		}
+		errs = append(errs, &content.Violation{
+			Code: content.CodeUnsupported, Text: "the server does not accept the " + name + "; send the file as base64"})
 	}
-	c.body = body
-	return nil, errCaptured
+	return errors.Join(errs...)
 }
-
-// ignored is the sink of a response that never comes.
-var ignored = upstream.SinkFunc(func([]upstream.Event) error { return nil })
 
 // withClientPaths returns err with the paths of its violations converted by path.
 func withClientPaths(err error, path func(string) string) error {

@@ -58,8 +58,8 @@ func (s *Client) Model(name string) string {
 // Limits returns the limits of a stream.
 func (s *Client) Limits() content.Limits { return s.config.Limits }
 
-// responseLimits returns the limits of a whole response.
-func (s *Client) responseLimits() content.Limits {
+// ResponseLimits returns the limits of a whole response.
+func (s *Client) ResponseLimits() content.Limits {
 	l := s.config.Limits
 	l.Body = s.config.MaxResponse
 	return l

@@ -23,6 +23,9 @@ type Plan struct {
 	Losses []content.Loss // that were reported so far
 	Err    error          // what cannot be represented; the losses are complete even so
 
+	// Placeholders are the files that [Plan.LoadPlaceholders] has replaced.
+	Placeholders []content.Source
+
 	loaded bool
 	losses []lower.Loss // those of Losses
 }
@@ -59,7 +62,7 @@ func (p *Plan) Load(ctx context.Context) (news []content.Loss, err error) {
 // replaced by a short one that is made from its link or id.
 func (p *Plan) LoadPlaceholders(ctx context.Context) error {
 	n := *p.Source
-	n.Resolver = placeholders{}
+	n.Resolver = placeholders{&p.Placeholders}
 	p.Source = &n
 	if p.Document == nil && !p.Request.Load {
 		return p.Err
@@ -68,11 +71,11 @@ func (p *Plan) LoadPlaceholders(ctx context.Context) error {
 	return err
 }
 
-// placeholders is a [content.Resolver] that fetches nothing.
-type placeholders struct{}
+// placeholders is a [content.Resolver] that fetches nothing. It lists the files.
+type placeholders struct{ files *[]content.Source }
 
 // Resolve returns a file with the first bytes of its kind, and with the link or id.
-func (placeholders) Resolve(_ context.Context, s content.Source) (content.Blob, error) {
+func (r placeholders) Resolve(_ context.Context, s content.Source) (content.Blob, error) {
 	var b content.Blob
 	name := ""
 	switch s := s.(type) {
@@ -83,6 +86,7 @@ func (placeholders) Resolve(_ context.Context, s content.Source) (content.Blob, 
 	default:
 		return b, content.ErrUnresolved
 	}
+	*r.files = append(*r.files, s)
 	switch {
 	case b.MediaType != "":
 	case strings.HasSuffix(name, ".pdf"):

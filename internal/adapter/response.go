@@ -163,7 +163,7 @@ func (a *Response) Decode(decode func(text string, l content.Limits) (*upstream.
 	if err != nil {
 		return nil, err
 	}
-	f, err := decode(text, a.client.responseLimits())
+	f, err := decode(text, a.client.ResponseLimits())
 	return f, a.complete(err)
 }
 
@@ -177,11 +177,10 @@ func (a *Response) withUpstream(err error) error {
 // the name and the id. It returns nil for nil.
 func (a *Response) complete(err error) error { return a.withUpstream(a.clean(err)) }
 
-// A FrameReader decodes a stream in one format.
+// A FrameReader decodes a stream in one format. The error of Next is [io.EOF] after a
+// complete response, and otherwise an [*upstream.Error] or an error of the source.
 type FrameReader interface {
-	// Next returns the next frame. The error is [io.EOF] after a complete response,
-	// and otherwise an [*upstream.Error] or an error of the source.
-	Next() (*upstream.Frame, error)
+	upstream.FrameReader
 
 	// Buffered reports whether Next would return without a read.
 	Buffered() bool
@@ -205,28 +204,37 @@ type StartInfo struct {
 // Relay writes the frames of a stream to w as they arrive. change, if not nil, may
 // edit the events of a frame; it reports whether it did.
 func Relay(ctx context.Context, w *upstream.Writer, from FrameReader, head StartInfo, change func([]upstream.Event) bool) error {
-	begun := false
-	for {
-		f, err := from.Next()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			return withUpstream(head.response.clean(err), head.Upstream, head.UpstreamID)
-		}
-		if !begun {
-			if begun, err = ensureStart(w, f, head); err != nil {
-				return err
-			}
-		}
-		f.More = from.Buffered()
-		if err := writeFrame(w, f, change); err != nil {
-			return err
+	return w.Frames(&relayed{FrameReader: from, ctx: ctx, w: w, head: head, change: change})
+}
+
+// A relayed is a FrameReader for Relay.
+type relayed struct {
+	FrameReader
+	ctx    context.Context
+	w      *upstream.Writer
+	head   StartInfo
+	change func([]upstream.Event) bool
+	begun  bool // the start is done
+}
+
+// Next returns the next frame with the information of the headers in its start.
+func (r *relayed) Next() (*upstream.Frame, error) {
+	f, err := r.FrameReader.Next()
+	switch {
+	case err == io.EOF:
+		return nil, err
+	case err != nil && r.ctx.Err() != nil:
+		return nil, context.Cause(r.ctx)
+	case err != nil:
+		return nil, withUpstream(r.head.response.clean(err), r.head.Upstream, r.head.UpstreamID)
+	}
+	if !r.begun {
+		if r.begun, err = ensureStart(r.w, f, r.head); err != nil {
+			return nil, err
 		}
 	}
+	Edit(f, r.change)
+	return f, nil
 }
 
 // ensureStart adds head to the start event in f, or writes a start before the first
@@ -262,13 +270,14 @@ func WriteResponse(w *upstream.Writer, f *upstream.Frame, head StartInfo, change
 	if _, err := ensureStart(w, f, head); err != nil {
 		return err
 	}
-	return writeFrame(w, f, change)
+	Edit(f, change)
+	return w.Frame(f)
 }
 
-// writeFrame writes a frame. An edited frame is no longer the vendor's.
-func writeFrame(w *upstream.Writer, f *upstream.Frame, change func([]upstream.Event) bool) error {
+// Edit calls change, which may be nil, with the events of f. change reports whether it has
+// changed any: an edited frame is no longer the vendor's.
+func Edit(f *upstream.Frame, change func([]upstream.Event) bool) {
 	if change != nil && change(f.Events) {
 		f.Format = ""
 	}
-	return w.Frame(f)
 }

@@ -22,6 +22,10 @@ type Document struct {
 	// of the same format may not: encoded anew, the request has no loss and a stricter form.
 	Lenient bool
 
+	// StateDropped reports that the client did not return all state of earlier responses in
+	// its place: see the placement of package messages.
+	StateDropped bool
+
 	// Mark returns the edit that sets the cache mark at a place of Body, or removes it if c
 	// is nil. It is nil if documents of the format have no cache marks.
 	Mark func(body string, at Place, c *content.Cache) (Edit, error)
@@ -40,7 +44,7 @@ func (d *Document) Paths() *Document {
 	if d == nil {
 		return nil
 	}
-	return &Document{Format: d.Format, Parsed: d.Parsed}
+	return &Document{Format: d.Format, Parsed: d.Parsed, StateDropped: d.StateDropped}
 }
 
 // Replace returns a copy of d with an edit of its Body, which is outside of its Spans.

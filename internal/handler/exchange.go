@@ -2,7 +2,6 @@ package handler
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -12,7 +11,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/reqctx"
 	"github.com/polywire/polywire/upstream"
 )
@@ -20,18 +18,17 @@ import (
 // An exchange is one request and its response. While Generate runs, only the holder
 // of the sink's token may use it.
 type exchange struct {
-	s        *Handler
-	w        http.ResponseWriter
-	rc       *http.ResponseController
-	r        *http.Request
-	id       string
-	values   reqctx.Values // in the context of everything that the handler calls
-	start    time.Time
-	report   upstream.Report
-	losses   map[content.Loss]struct{} // in report.Losses
-	searched [content.LossDropped]int  // by severity: how many losses at the end of the full list replaceLessSevere has examined
-	route    *Route                    // nil before routing
-	op       *Operation                // nil before parsing
+	s      *Handler
+	w      http.ResponseWriter
+	rc     *http.ResponseController
+	r      *http.Request
+	id     string
+	values reqctx.Values // in the context of everything that the handler calls
+	start  time.Time
+	report upstream.Report
+	losses lossList   // report.Losses
+	route  *Route     // nil before routing
+	op     *Operation // nil before parsing
 
 	headerSent bool         // the response headers were written
 	bodyUnread bool         // the body was not read to its end
@@ -58,7 +55,7 @@ const statusClientClosed = 499
 func (s *Handler) newExchange(w http.ResponseWriter, r *http.Request) *exchange {
 	x := &exchange{
 		s: s, w: w, rc: http.NewResponseController(w), r: r,
-		id:         "req_" + rand.Text(),
+		id:         NewRequestID(),
 		start:      time.Now(),
 		bodyUnread: r.Body != nil && r.Body != http.NoBody && r.ContentLength != 0,
 	}
@@ -304,15 +301,18 @@ func (x *exchange) failureOf(err error) (f *Failure) {
 			f = &Failure{Code: upstream.CodeInternal, Err: newPanic(v)}
 		}
 	}()
-	return FailureOf(mapPaths(err, x.path))
+	return FailureFor(x.s.protocol, x.request(), err)
 }
 
 // path converts a neutral path to the format's style.
-func (x *exchange) path(neutral string) string {
-	if x.op != nil && x.op.WirePath != nil {
-		return x.op.WirePath(neutral)
+func (x *exchange) path(neutral string) string { return wirePath(x.s.protocol, x.request(), neutral) }
+
+// request returns the parsed request, or nil.
+func (x *exchange) request() *upstream.Request {
+	if x.op == nil {
+		return nil
 	}
-	return x.s.protocol.WirePath(neutral)
+	return x.op.Request
 }
 
 // releaseBudget returns the reserved bytes to the budget after the last user is

@@ -112,6 +112,33 @@ func (f *Failure) Unwrap() error { return f.Err }
 // maxText bounds the text of an upstream's error, in bytes.
 const maxText = 2 << 10
 
+// FailureFor is [FailureOf] with the paths of violations in the style of p. r is the request
+// that failed, or nil if it is unknown.
+func FailureFor(p Protocol, r *upstream.Request, err error) *Failure {
+	return FailureOf(mapPaths(err, func(neutral string) string { return wirePath(p, r, neutral) }))
+}
+
+// mapPaths converts the paths of violations in err with path. A [*Failure] has the paths of
+// the format already.
+func mapPaths(err error, path func(string) string) error {
+	switch e := clientError(err).(type) {
+	case nil, *Failure, *upstream.Error:
+		return err
+	default:
+		list, more := content.Violations(e)
+		if len(list) == 0 {
+			return e
+		}
+		mapped := make([]*content.Violation, len(list))
+		for i, v := range list {
+			c := *v
+			c.Path = path(v.Path)
+			mapped[i] = &c
+		}
+		return content.JoinViolations(mapped, more)
+	}
+}
+
 // FailureOf returns the error response for err, which must not be nil. The outermost
 // [*Failure], [*upstream.Error] or violations in err determine it. Other errors are
 // internal errors, whose text is not sent.

@@ -11,39 +11,53 @@ import (
 	"github.com/polywire/polywire/content"
 )
 
-// addLoss adds a loss to the report and reports whether it is new. A loss is
-// reported once, even if several pieces of a response or both the upstream and the
-// handler find it. The caller holds the token.
+// addLoss adds a loss to the report and reports whether it is new. The caller holds the
+// token.
 func (x *exchange) addLoss(l content.Loss) (isNew bool) {
-	if _, twice := x.losses[l]; twice {
+	isNew = x.losses.add(l)
+	x.report.Losses = x.losses.list
+	return isNew
+}
+
+// A lossList collects the losses of a request and its response. The zero value is empty.
+type lossList struct {
+	list     []content.Loss
+	known    map[content.Loss]struct{} // the losses in list
+	searched [content.LossDropped]int  // by severity: how many losses at the end of the full list replaceLessSevere has examined
+}
+
+// maxLosses bounds the losses in a list.
+const maxLosses = 1000
+
+// add adds a loss and reports whether it is new. A loss is in the list once, even if
+// several pieces of a response or both the upstream and the encoder find it. If the list
+// is full, a loss replaces a less severe one or is omitted.
+func (x *lossList) add(l content.Loss) (isNew bool) {
+	if _, twice := x.known[l]; twice {
 		return false
 	}
-	if len(x.report.Losses) < maxLosses {
-		x.report.Losses = append(x.report.Losses, l)
+	if len(x.list) < maxLosses {
+		x.list = append(x.list, l)
 	} else if !x.replaceLessSevere(l) {
 		return true
 	}
-	if x.losses == nil {
-		x.losses = make(map[content.Loss]struct{})
+	if x.known == nil {
+		x.known = make(map[content.Loss]struct{})
 	}
-	x.losses[l] = struct{}{}
+	x.known[l] = struct{}{}
 	return true
 }
-
-// maxLosses bounds the losses in a report.
-const maxLosses = 1000
 
 // replaceLessSevere replaces the last loss of lower severity in the full list and
 // reports whether there was one. It does not replace a loss that counts further
 // places.
-func (x *exchange) replaceLessSevere(l content.Loss) bool {
-	list := x.report.Losses
+func (x *lossList) replaceLessSevere(l content.Loss) bool {
 	for s := content.LossHint; s < l.Severity; s++ {
-		for x.searched[s] < len(list) {
+		for x.searched[s] < len(x.list) {
 			x.searched[s]++
-			old := &list[len(list)-x.searched[s]]
+			old := &x.list[len(x.list)-x.searched[s]]
 			if old.Severity == s && old.More == 0 {
-				delete(x.losses, *old)
+				delete(x.known, *old)
 				*old = l
 				return true
 			}

@@ -69,8 +69,17 @@ type Protocol interface {
 	Error(id string, f *Failure) (status int, body []byte)
 
 	// WirePath converts a neutral path, such as "turns.3.parts.1", to the format's
-	// own style.
+	// own style. It is for requests without a document, which has a Path of its own.
 	WirePath(neutral string) string
+}
+
+// wirePath converts a neutral path of a request or its response to the style of p. r is
+// the request, or nil if it is unknown.
+func wirePath(p Protocol, r *upstream.Request, neutral string) string {
+	if r != nil && r.Wire != nil && r.Wire.Format == p.Format() && r.Wire.Parsed != nil {
+		return r.Wire.Parsed.Path(neutral)
+	}
+	return p.WirePath(neutral)
 }
 
 // A Route is one endpoint of a format.
@@ -130,9 +139,6 @@ type Operation struct {
 
 	// Response encodes a whole response and returns the losses.
 	Response func(r *upstream.Response) (*jsonwire.Writer, []content.Loss)
-
-	// WirePath, if not nil, replaces Protocol.WirePath for this document.
-	WirePath func(neutral string) string
 
 	// Timeout, if not zero, is how long the client waits, counted from the start of
 	// the request.

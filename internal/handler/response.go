@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/upstream"
 )
@@ -19,8 +18,7 @@ import (
 // finishResponse completes a successful response.
 func (x *exchange) finishResponse(ctx context.Context, s *sink) {
 	if s.op.Stream != nil {
-		s.buf = s.op.Stream.End(s.pending(), nil)
-		s.addLosses(s.op.Stream.Losses())
+		s.buf = s.end(s.pending())
 		s.flush()
 		if s.err != nil {
 			x.recordError(ctx, x.endError(ctx, s.err))
@@ -88,26 +86,6 @@ func (p *pieceWriter) WriteString(s string) (n int, err error) {
 		n += k
 	}
 	return n, err
-}
-
-// mapPaths converts the paths of violations in err to the format's style.
-func mapPaths(err error, path func(string) string) error {
-	switch e := clientError(err).(type) {
-	case nil, *Failure, *upstream.Error:
-		return err
-	default:
-		list, more := content.Violations(e)
-		if len(list) == 0 {
-			return e
-		}
-		mapped := make([]*content.Violation, len(list))
-		for i, v := range list {
-			c := *v
-			c.Path = path(v.Path)
-			mapped[i] = &c
-		}
-		return content.JoinViolations(mapped, more)
-	}
 }
 
 // writeFailure writes a failure as the whole response.

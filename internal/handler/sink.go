@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -40,9 +39,9 @@ type sink struct {
 	closed chan struct{} // closed when the response has ended
 	sends  atomic.Int64  // completed sends
 
-	started bool  // the upstream has sent more than losses
-	writes  int64 // number of writes to the client
-	err     error // the first error
+	encoding
+	writes int64 // number of writes to the client
+	err    error // the first error
 
 	buf             []byte
 	held            int            // bytes of buf that wait for events that follow at once
@@ -51,14 +50,15 @@ type sink struct {
 	wholeBody       string // the vendor's own document, if it is the whole response
 	batches         int    // batches of a whole response, without those of losses only
 	collectedLosses int    // losses that collect has received
-	tally           tally
 }
 
 func newSink(x *exchange, op *Operation, cancel context.CancelCauseFunc) *sink {
 	s := &sink{
 		x: x, op: op, cancel: cancel,
 		token: make(chan struct{}, 1), closed: make(chan struct{}),
+		encoding: encoding{request: op.Request, stream: op.Stream},
 	}
+	s.encoding.addLosses = s.noteLosses
 	s.collect.Limit = maxResponse
 	s.tally.format = x.s.protocol.Format()
 	s.token <- struct{}{}
@@ -101,17 +101,18 @@ func (s *sink) consume(events []upstream.Event) (losses []content.Loss, err erro
 	if s.err != nil {
 		return nil, s.err
 	}
+	s.report(events)
 	s.record(events)
-	if s.op.Stream != nil {
-		s.buf = s.op.Stream.Events(s.pending(), events)
-		s.addLosses(s.op.Stream.Losses())
+	if s.stream != nil {
+		var failed error
+		s.buf, failed = s.events(s.pending(), events)
 		if s.x.headerSent && len(s.buf) < maxHeld && moreFollow(events) {
 			s.held = len(s.buf)
 		} else if len(s.buf) > 0 {
 			s.flush()
 		}
-		if e, ok := s.op.Stream.(FallibleEncoder); ok && s.err == nil {
-			s.err = e.Err()
+		if s.err == nil {
+			s.err = failed
 		}
 	} else {
 		s.collectEvents(events)
@@ -120,37 +121,22 @@ func (s *sink) consume(events []upstream.Event) (losses []content.Loss, err erro
 	return losses, s.err
 }
 
-// record records events in the report.
-func (s *sink) record(events []upstream.Event) {
+// report records events in the report.
+func (s *sink) report(events []upstream.Event) {
 	r := &s.x.report
-	s.tally.addFrame(events)
 	for i := range events {
 		switch e := &events[i]; e.Kind {
-		case upstream.EventLoss:
-			s.addLosses([]content.Loss{*e.Loss})
-			continue
 		case upstream.EventStart:
 			r.ResponseModel = e.Start.Model
 			s.x.setUpstream(e.Start.Upstream, e.Start.UpstreamID)
 			s.forwardHeader(e.Start.Header)
-			if e.Start.ModelAsRequested && e.Start.Model != "" {
-				start := *e.Start
-				start.Model = "" // formats insert the requested model
-				e.Start = &start
-			}
-		case upstream.EventText, upstream.EventInput:
-			s.tally.written += int64(len(e.Text))
-		case upstream.EventOpen:
-			s.tally.addPart(e.Part)
 		case upstream.EventUsage:
 			r.Usage = *e.Usage
-			s.tally.reported = true // even if all counts are zero
 		case upstream.EventStop:
 			if e.Candidate == 0 {
 				r.Stop = *e.Stop
 			}
 		}
-		s.started = true
 	}
 }
 
@@ -167,7 +153,8 @@ func (s *sink) forwardHeader(fields []upstream.HeaderField) {
 	}
 }
 
-func (s *sink) addLosses(ls []content.Loss) {
+// noteLosses adds losses to the report, and the new ones to those for OnLoss.
+func (s *sink) noteLosses(ls []content.Loss) {
 	for _, l := range ls {
 		if s.x.addLoss(l) && s.x.s.options.OnLoss != nil {
 			s.newLosses = append(s.newLosses, l)
@@ -286,71 +273,19 @@ func (s *sink) shutDown(timeout time.Duration) {
 
 var errWriteBlocked = errors.New("a write was blocked for too long")
 
-// lossEstimatedUsage is the loss of a response without usage.
-var lossEstimatedUsage = &loss.Rule{Feature: loss.ResponseUsage, Severity: content.LossDegraded,
-	Reason: "the upstream reported no token usage; the counts are estimates"}
-
-// A tally counts the tokens of a response.
-type tally struct {
-	format     content.Format // of the handler
-	reported   bool           // the upstream reported usage
-	fromServer bool           // the response came from a server, not from the host's own Upstream
-	foreign    bool           // part of the response came in another format
-	written    int64          // bytes of text, thinking and arguments
-}
-
-// addFrame records where events that arrived together came from.
-func (t *tally) addFrame(events []upstream.Event) {
-	if len(events) > 0 && events[0].Frame != nil {
-		t.fromServer = true
-		t.foreign = t.foreign || events[0].Frame.Format != t.format
+// estimateUsage adds an estimate to the report if the upstream responded without usage, and
+// to the response if the client receives it.
+func (x *exchange) estimateUsage(s *sink, complete bool) {
+	u, events := s.estimate(complete)
+	if u != nil {
+		x.report.Usage = *u
 	}
-}
-
-func (t *tally) addPart(p content.Part) {
-	if content.IsNil(p) {
-		return
-	}
-	switch p := p.(type) {
-	case *content.Text:
-		t.written += int64(len(p.Text))
-	case *content.Thinking:
-		t.written += int64(len(p.Text))
-	case *content.ToolUse:
-		t.written += int64(len(p.Input))
-	}
-}
-
-// bytesPerToken is the average of English text and JSON.
-const bytesPerToken = 4
-
-// estimate returns estimated counts for a request and its response.
-func (t *tally) estimate(r *upstream.Request) content.Usage {
-	return content.Usage{
-		Input: upstream.EstimateTokens(r), Output: (t.written + bytesPerToken - 1) / bytesPerToken, Estimated: true,
-	}
-}
-
-// estimateUsage adds an estimate to the report if the upstream responded without usage.
-// The client receives the estimate, too, if the response is complete and came from a
-// server, unless it receives the vendor's own document. For an Upstream of the host,
-// clients receive the usage that it reports.
-func (x *exchange) estimateUsage(s *sink, whole bool) {
-	if s.tally.reported || !s.started || s.op.Request == nil {
-		return
-	}
-	u := s.tally.estimate(s.op.Request)
-	x.report.Usage = u
-	if !whole || !s.tally.fromServer || !s.tally.foreign {
-		return
-	}
-	s.addLosses([]content.Loss{lossEstimatedUsage.At("usage")})
-	events := []upstream.Event{{Kind: upstream.EventUsage, Usage: &u}}
-	if s.op.Stream == nil {
+	switch {
+	case events == nil:
+	case s.stream == nil:
 		s.err = s.collect.Send(events)
-		return
+	default:
+		s.buf, _ = s.events(s.pending(), events)
+		s.held = len(s.buf)
 	}
-	s.buf = s.op.Stream.Events(s.pending(), events)
-	s.held = len(s.buf)
-	s.addLosses(s.op.Stream.Losses())
 }

@@ -33,6 +33,7 @@
 //	4t       without a request for thinking, the rest is the same and no thinking is sent
 //	4r       a response that a client of another format returns as history: ids and signatures reach the vendor
 //	4e       an error through each handler
+//	4w       a program without HTTP writes what each handler sends, and finds the same losses
 //	4s       the recorded request through the handler of its format: the vendor gets its bytes, the client those of the response
 //	5        the request in every other format is valid there
 //	5f       the strict fake of the vendor accepts it

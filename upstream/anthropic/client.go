@@ -133,7 +133,9 @@ func (c *Client) EncodeRequest(ctx context.Context, req *upstream.Request) (upst
 	if p.Err != nil {
 		return e, p.Err
 	}
-	if err := p.LoadPlaceholders(ctx); err != nil {
+	err := p.LoadPlaceholders(ctx)
+	e.Placeholders = p.Placeholders
+	if err != nil {
 		return e, err
 	}
 	body, err := p.body()

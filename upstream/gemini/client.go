@@ -127,7 +127,9 @@ func (c *Client) EncodeRequest(ctx context.Context, req *upstream.Request) (upst
 		return e, p.Err
 	}
 	if p.Document == nil {
-		if err := p.LoadPlaceholders(ctx); err != nil {
+		err := p.LoadPlaceholders(ctx)
+		e.Placeholders = p.Placeholders
+		if err != nil {
 			return e, err
 		}
 	}

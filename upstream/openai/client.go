@@ -39,27 +39,7 @@ func New(opts *Options) (*Client, error) {
 // rejects the prompt, Generate writes an empty response with the stop reason
 // [content.StopSafety] and the server's message.
 func (c *Client) Generate(ctx context.Context, req *upstream.Request, w *upstream.Writer) error {
-	return c.generate(ctx, req, w, c.decode)
-}
-
-// decode decodes a response, streamed or not, and writes it to w.
-func (c *Client) decode(ctx context.Context, resp *adapter.Response, p *plan, w *upstream.Writer) error {
-	tags := c.dialect.ThinkTags
-	if tags == ThinkTagsOpen && p.isThinkingOff() {
-		tags = ThinkTagsLeading // the template closes the tag that it opens
-	}
-	if isStream(resp.Buffer(), resp.Stream) {
-		r := newChatReader(resp, c.server.Limits(), tags)
-		r.logprobs = p.sent&fieldLogprobs != 0
-		return adapter.Relay(ctx, w, r, resp.StartInfo(true), p.Restore)
-	}
-	f, err := resp.Decode(func(text string, l content.Limits) (*upstream.Frame, error) {
-		return decodeChat(text, l, tags, p.sent&fieldLogprobs != 0)
-	})
-	if err != nil {
-		return err
-	}
-	return adapter.WriteResponse(w, f, resp.StartInfo(true), p.Restore)
+	return c.generate(ctx, req, w)
 }
 
 // CountTokens returns an estimate: Chat Completions has no endpoint that counts tokens. It
@@ -101,21 +81,7 @@ func NewResponses(opts *Options) (*Responses, error) {
 // Generate writes an empty response with the stop reason [content.StopSafety] and the
 // server's message.
 func (c *Responses) Generate(ctx context.Context, req *upstream.Request, w *upstream.Writer) error {
-	return c.generate(ctx, req, w, c.decode)
-}
-
-// decode decodes a response, streamed or not, and writes it to w.
-func (c *Responses) decode(ctx context.Context, resp *adapter.Response, p *plan, w *upstream.Writer) error {
-	cut := newStopCutter(p.Request.Cut)
-	if isStream(resp.Buffer(), resp.Stream) {
-		return adapter.Relay(ctx, w, cut.wrap(newResponsesReader(resp, c.server.Limits())), resp.StartInfo(true), p.Restore)
-	}
-	f, err := resp.Decode(decodeResponses)
-	if err != nil {
-		return err
-	}
-	cut.cutFrame(f)
-	return adapter.WriteResponse(w, f, resp.StartInfo(true), p.Restore)
+	return c.generate(ctx, req, w)
 }
 
 // isStream reports whether a response body is a stream of events. It looks at the first
@@ -221,21 +187,17 @@ const chatPath = "/chat/completions"
 // maxAttempts bounds how often one request is sent.
 const maxAttempts = 5
 
-// A decodeFunc decodes a response, streamed or not, and writes it to w.
-type decodeFunc func(context.Context, *adapter.Response, *plan, *upstream.Writer) error
-
 // generate sends a request and decodes the response.
-func (c *client) generate(ctx context.Context, req *upstream.Request, w *upstream.Writer, decode decodeFunc) error {
+func (c *client) generate(ctx context.Context, req *upstream.Request, w *upstream.Writer) error {
 	p := c.plan(req)
 	if err := cmp.Or(w.Loss(p.Losses), p.Err); err != nil {
 		return err
 	}
-	resp, err := c.exchange(ctx, p, w)
-	if err != nil {
-		return c.stopIfFiltered(w, err)
+	err := p.generate(ctx, w)
+	if stop, ok := c.filtered(err); ok {
+		return w.Stop(stop)
 	}
-	defer resp.Close()
-	return c.stopIfFiltered(w, decode(ctx, resp, p, w))
+	return err
 }
 
 // FormatOf implements [upstream.FormatReporter].
@@ -267,11 +229,12 @@ func (c *client) EncodeRequest(ctx context.Context, req *upstream.Request) (upst
 	if p.Err != nil {
 		return e, p.Err
 	}
-	if err := p.LoadPlaceholders(ctx); err != nil {
-		return e, err
+	err := p.LoadPlaceholders(ctx)
+	e.Placeholders = p.Placeholders
+	if err == nil {
+		e.Document = p.write().Text()
 	}
-	e.Document = p.write().Text()
-	return e, nil
+	return e, err
 }
 
 // exchange sends a request. If the server rejects a member, it sends the request again
@@ -385,6 +348,12 @@ func (p *plan) learn(err error) bool {
 	return true
 }
 
+// asksLogprobs reports whether the request asks for log probabilities as a request of
+// another format. A client of Chat Completions reads them in the document.
+func (p *plan) asksLogprobs() bool {
+	return p.client.format == ChatFormat && p.Request.Extra != nil && codec.Own(p.Source.Extra, ChatFormat) == nil
+}
+
 // isThinkingOff reports whether the request turns thinking off.
 func (p *plan) isThinkingOff() bool {
 	return p.Request.Switch == lower.SwitchOff || p.Request.Effort == "none"
@@ -406,7 +375,7 @@ func (p *plan) write() *jsonwire.Writer {
 	}
 	c := chatWriter{writer: base}
 	c.write()
-	if p.Request.Extra != nil && codec.Own(p.Source.Extra, ChatFormat) == nil {
+	if p.asksLogprobs() {
 		c.sent |= fieldLogprobs
 	}
 	p.sent = c.sent

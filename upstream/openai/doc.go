@@ -21,6 +21,13 @@
 // names the part. For a message that was empty from the start, a placeholder
 // sentence is sent.
 //
+// # Without HTTP
+//
+// A program that exchanges documents with a server by other means, such as files of
+// batches, uses the same client: [upstream.EncodeRequest] returns the document of a request,
+// and [upstream.Preflight] its losses. DecodeResponse, NewStreamReader and DecodeError of
+// [Client] and [Responses] decode what the server returns.
+//
 // # Prompt caches
 //
 // The encoding of a conversation's beginning does not change as the conversation grows. To

@@ -381,16 +381,16 @@ func decodeResponsesError(v jsonwire.Value) *upstream.Error {
 	return e
 }
 
-// stopIfFiltered ends the response normally if err means that a filter rejected the
-// prompt or stopped the response. It returns all other errors.
-func (c *client) stopIfFiltered(w *upstream.Writer, err error) error {
+// filtered returns the stop of a response if err means that a filter rejected the prompt or
+// stopped the response.
+func (c *client) filtered(err error) (s upstream.Stop, ok bool) {
 	var f *vendorError
 	if !errors.As(err, &f) || !f.isFiltered() {
-		return err
+		return s, false
 	}
 	rawReason := f.code
 	if rawReason == "" {
 		rawReason = "content_filter"
 	}
-	return w.Stop(upstream.Stop{Reason: content.StopSafety, Format: c.format, RawReason: rawReason, Details: f.reasons, Message: f.message})
+	return upstream.Stop{Reason: content.StopSafety, Format: c.format, RawReason: rawReason, Details: f.reasons, Message: f.message}, true
 }

@@ -1,0 +1,127 @@
+package generatecontent
+
+import (
+	"crypto/rand"
+	"io"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/handler"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/upstream"
+)
+
+// A StreamWriter is an [upstream.Sink] that writes a response as a stream of this format,
+// without HTTP. Pass it to [upstream.Run], and then the error of Run to End:
+//
+//	w := generatecontent.NewStreamWriter(out, req)
+//	err := w.End(upstream.Run(ctx, up, req, w))
+//
+// It writes the bytes that a [Handler] sends. Its methods may be called by several
+// goroutines at once, except that Send and End must not overlap.
+type StreamWriter struct{ writer *handler.StreamWriter }
+
+// NewStreamWriter returns a StreamWriter that writes the response to r to w as server-sent
+// events, as for alt=sse.
+//
+// r is the request that the client sent, as [DecodeRequest] returns it, with the Model that
+// it asked for. It determines the name of the model, the estimate of the tokens if the
+// upstream reports none, and whether the client expects a signature on tool calls. r may be
+// nil.
+func NewStreamWriter(w io.Writer, r *upstream.Request) *StreamWriter {
+	return newStreamWriter(w, inEvents, r)
+}
+
+// NewArrayWriter is NewStreamWriter for clients that read the stream as one JSON array, as
+// for alt=json. Each element of the array is a response.
+func NewArrayWriter(w io.Writer, r *upstream.Request) *StreamWriter {
+	return newStreamWriter(w, inArray, r)
+}
+
+func newStreamWriter(w io.Writer, f framing, r *upstream.Request) *StreamWriter {
+	return &StreamWriter{handler.NewStreamWriter(w, r, new(dialect), streamFor(f, r))}
+}
+
+// Send implements [upstream.Sink]. It writes all responses of the stream that it can
+// complete, in at most one call of Write, and keeps no bytes for the next Send. After an
+// error, which may be that of the io.Writer, it does nothing and returns the same error.
+func (w *StreamWriter) Send(events []upstream.Event) error { return w.writer.Send(events) }
+
+// Ping writes white space that keeps the connection open. Among events it is within the
+// next event, of which the first Ping writes the beginning: see [Handler]. It returns an
+// error after End or after a failed Write.
+func (w *StreamWriter) Ping() error { return w.writer.Ping() }
+
+// End writes the end of the response: the normal end if err is nil, and otherwise the error
+// object for err, as [EncodeError] encodes it. Among events it writes the error twice, in two
+// calls of Write: as a bare object and as an event. Some clients read only one of the two,
+// and those that read the bare object need it in a read of its own; a [Handler] pauses
+// between the two. End must be called once. It returns err or, if that is nil, the first
+// error of Send or of writing.
+func (w *StreamWriter) End(err error) error { return w.writer.End(err) }
+
+// Losses returns the losses so far, with neutral paths: those that arrived as events, and
+// those of this format. Each loss is in the list once. It has at most 1,000 losses, of
+// which the most severe are kept.
+func (w *StreamWriter) Losses() []content.Loss { return w.writer.Losses() }
+
+// EncodeResponse returns the document for a response that is not streamed, and the losses
+// of this format, with neutral paths. r is the request that the client sent, or nil: see
+// [NewStreamWriter]. Unlike a [Handler], EncodeResponse always encodes resp anew, and it
+// does not estimate missing usage.
+func EncodeResponse(r *upstream.Request, resp *upstream.Response) ([]byte, []content.Loss) {
+	if r != nil {
+		own := *resp
+		own.Start = *handler.AsRequested(&resp.Start)
+		resp = &own
+	}
+	w, losses := responseFor(r, resp)
+	return w.Bytes(), losses
+}
+
+// EncodeError returns the response to a request that failed with err, which must not be
+// nil: the HTTP status and the document. It encodes err as a [Handler] does if Generate
+// returns it: see [upstream.Error] and [content.Violation]. r is the request, which
+// converts the paths of violations and names the model. It is nil if [DecodeRequest] has
+// returned the error.
+func EncodeError(r *upstream.Request, err error) (status int, body []byte) {
+	d, t := new(dialect), new(target)
+	if r != nil && r.Model != "" {
+		t.name, t.method = "models/"+r.Model, "generateContent"
+		if r.Stream {
+			t.method = "streamGenerateContent"
+		}
+	}
+	return d.errorOf(t, false)("", handler.FailureFor(d, r, err))
+}
+
+// streamFor returns the encoder of a streamed response to r, which may be nil.
+func streamFor(f framing, r *upstream.Request) *stream {
+	if r == nil {
+		return newStream(f, newResponseID(), "")
+	}
+	s := newStream(f, newResponseID(), r.Model)
+	s.expectSigned = signsCalls(r.Model)
+	return s
+}
+
+// responseFor encodes a whole response to r, which may be nil.
+func responseFor(r *upstream.Request, resp *upstream.Response) (*jsonwire.Writer, []content.Loss) {
+	model := ""
+	if r != nil {
+		model = r.Model
+	}
+	res, losses := convertResponse(resp, signsCalls(model))
+	if res.ResponseID == "" {
+		res.ResponseID = newResponseID()
+	}
+	if res.ModelVersion == "" {
+		res.ModelVersion = model
+	}
+	w := new(jsonwire.Writer)
+	_ = res.write(w) // a converted response can always be encoded
+	return w, losses
+}
+
+// newResponseID returns the id of a response for which the upstream has none. It is not that
+// of the request, which a proxy may set and repeat.
+func newResponseID() string { return rand.Text() }

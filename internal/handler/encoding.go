@@ -1,0 +1,135 @@
+package handler
+
+import (
+	"crypto/rand"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/upstream"
+)
+
+// NewRequestID returns a random id of a request.
+func NewRequestID() string { return "req_" + rand.Text() }
+
+// An encoding is what a response has besides its connection: the encoder of its stream,
+// and what its events report. A [StreamWriter] and the handlers use it.
+type encoding struct {
+	request   *upstream.Request    // nil if unknown
+	stream    Encoder              // nil for a whole response
+	addLosses func([]content.Loss) // of the events and of the encoder
+	tally     tally
+	started   bool // the upstream has sent more than losses
+}
+
+// record records events before they are encoded.
+func (c *encoding) record(events []upstream.Event) {
+	c.tally.addFrame(events)
+	for i := range events {
+		switch e := &events[i]; e.Kind {
+		case upstream.EventLoss:
+			c.addLosses([]content.Loss{*e.Loss})
+			continue
+		case upstream.EventStart:
+			if c.request != nil {
+				e.Start = AsRequested(e.Start)
+			}
+		case upstream.EventText, upstream.EventInput:
+			c.tally.written += int64(len(e.Text))
+		case upstream.EventOpen:
+			c.tally.addPart(e.Part)
+		case upstream.EventUsage:
+			c.tally.reported = true // even if all counts are zero
+		}
+		c.started = true
+	}
+}
+
+// AsRequested returns s or, if the client is to receive the requested model, a copy
+// without the Model. Formats insert the requested model where there is none.
+func AsRequested(s *upstream.Start) *upstream.Start {
+	if !s.ModelAsRequested || s.Model == "" {
+		return s
+	}
+	c := *s
+	c.Model = ""
+	return &c
+}
+
+// events appends the wire form of events of a stream. What it appends is valid even with
+// an error.
+func (c *encoding) events(dst []byte, events []upstream.Event) ([]byte, error) {
+	dst = c.stream.Events(dst, events)
+	c.addLosses(c.stream.Losses())
+	if f, ok := c.stream.(FallibleEncoder); ok {
+		return dst, f.Err()
+	}
+	return dst, nil
+}
+
+// end appends the normal end of a stream.
+func (c *encoding) end(dst []byte) []byte {
+	dst = c.stream.End(dst, nil)
+	c.addLosses(c.stream.Losses())
+	return dst
+}
+
+// estimate returns an estimate of the usage if the upstream responded without usage, and
+// nil otherwise. If the response is complete, it also returns the events that send the
+// estimate to the client. There are none for an Upstream of the host, whose clients
+// receive the usage that it reports, and for the vendor's own documents.
+func (c *encoding) estimate(complete bool) (u *content.Usage, events []upstream.Event) {
+	if c.tally.reported || !c.started || c.request == nil {
+		return nil, nil
+	}
+	u = c.tally.estimate(c.request)
+	if complete && c.tally.fromServer && c.tally.foreign {
+		c.addLosses([]content.Loss{lossEstimatedUsage.At("usage")})
+		events = []upstream.Event{{Kind: upstream.EventUsage, Usage: u}}
+	}
+	return u, events
+}
+
+// lossEstimatedUsage is the loss of a response without usage.
+var lossEstimatedUsage = &loss.Rule{Feature: loss.ResponseUsage, Severity: content.LossDegraded,
+	Reason: "the upstream reported no token usage; the counts are estimates"}
+
+// A tally counts the tokens of a response.
+type tally struct {
+	format     content.Format // of the handler
+	reported   bool           // the upstream reported usage
+	fromServer bool           // the response came from a server, not from the host's own Upstream
+	foreign    bool           // part of the response came in another format
+	written    int64          // bytes of text, thinking and arguments
+}
+
+// addFrame records where events that arrived together came from.
+func (t *tally) addFrame(events []upstream.Event) {
+	if len(events) > 0 && events[0].Frame != nil {
+		t.fromServer = true
+		t.foreign = t.foreign || events[0].Frame.Format != t.format
+	}
+}
+
+func (t *tally) addPart(p content.Part) {
+	if content.IsNil(p) {
+		return
+	}
+	switch p := p.(type) {
+	case *content.Text:
+		t.written += int64(len(p.Text))
+	case *content.Thinking:
+		t.written += int64(len(p.Text))
+	case *content.ToolUse:
+		t.written += int64(len(p.Input))
+	}
+}
+
+// bytesPerToken is the average of English text and JSON.
+const bytesPerToken = 4
+
+// estimate returns estimated counts for a request and its response.
+func (t *tally) estimate(r *upstream.Request) *content.Usage {
+	return &content.Usage{
+		Input: upstream.EstimateTokens(r), Output: (t.written + bytesPerToken - 1) / bytesPerToken, Estimated: true,
+	}
+}

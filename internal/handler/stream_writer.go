@@ -1,0 +1,120 @@
+package handler
+
+import (
+	"io"
+	"slices"
+	"sync"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/upstream"
+)
+
+// A StreamWriter is an [upstream.Sink] that encodes a response without HTTP. The formats
+// export it, and document its methods. It is safe for concurrent use, except that Send and
+// End must not overlap.
+type StreamWriter struct {
+	mu sync.Mutex
+	w  io.Writer
+	p  Protocol
+	encoding
+	losses lossList
+	buf    []byte // reused
+	err    error  // the first error, or errClosed after the end
+	gone   bool   // a write has failed
+	ended  bool
+}
+
+// NewStreamWriter returns a StreamWriter that writes the response to r with e. r may be nil.
+func NewStreamWriter(w io.Writer, r *upstream.Request, p Protocol, e Encoder) *StreamWriter {
+	s := &StreamWriter{w: w, p: p, encoding: encoding{request: r, stream: e}}
+	s.tally.format = p.Format()
+	s.addLosses = func(list []content.Loss) {
+		for _, l := range list {
+			s.losses.add(l)
+		}
+	}
+	return s
+}
+
+// Send implements [upstream.Sink].
+func (s *StreamWriter) Send(events []upstream.Event) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil {
+		return s.err
+	}
+	s.record(events)
+	b, err := s.events(s.buf[:0], events)
+	s.write(b)
+	if s.err == nil {
+		s.err = err
+	}
+	return s.err
+}
+
+// Ping writes a keep-alive.
+func (s *StreamWriter) Ping() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err == nil {
+		s.write(s.stream.Ping(s.buf[:0]))
+	}
+	return s.err
+}
+
+// End writes the end of the response.
+func (s *StreamWriter) End(err error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		return errClosed
+	}
+	s.ended = true
+	cause := s.err // of err, usually
+	if cause == nil {
+		cause = err
+	}
+	switch {
+	case s.gone: // no further write can succeed
+	case cause == nil:
+		b := s.buf[:0]
+		if _, events := s.estimate(true); events != nil {
+			b, _ = s.events(b, events)
+		}
+		s.write(s.end(b))
+	default:
+		f := FailureFor(s.p, s.request, cause)
+		s.write(s.stream.End(s.buf[:0], f))
+		if r, ok := s.stream.(ErrorRepeater); ok && !s.gone {
+			s.write(r.Repeat(s.buf[:0], f))
+		}
+	}
+	if err == nil {
+		err = s.err
+	}
+	s.err = errClosed
+	return err
+}
+
+// Losses returns the losses so far.
+func (s *StreamWriter) Losses() []content.Loss {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.losses.list)
+}
+
+// write writes b, which then is the buffer.
+func (s *StreamWriter) write(b []byte) {
+	if s.buf = b; cap(b) > maxIdleBuffer {
+		s.buf = nil
+	}
+	if len(b) == 0 {
+		return
+	}
+	if _, err := s.w.Write(b); err != nil {
+		s.gone = true
+		if s.err == nil {
+			s.err = err
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package messages
+
+import (
+	"crypto/rand"
+	"io"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/handler"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/upstream"
+)
+
+// A StreamWriter is an [upstream.Sink] that writes a response as the server-sent events of
+// this format, without HTTP. Pass it to [upstream.Run], and then the error of Run to End:
+//
+//	w := messages.NewStreamWriter(out, req)
+//	err := w.End(upstream.Run(ctx, up, req, w))
+//
+// It writes the bytes that a [Handler] sends. Its methods may be called by several
+// goroutines at once, except that Send and End must not overlap.
+type StreamWriter struct{ writer *handler.StreamWriter }
+
+// NewStreamWriter returns a StreamWriter that writes the response to r to w.
+//
+// r is the request that the client sent, as [DecodeRequest] returns it. It determines
+// whether the client receives thinking, where state of other vendors is carried, the name
+// of the model, the ids of tool calls, which do not repeat those of the conversation, and
+// the estimate of the prompt's tokens. If r is nil, the client receives thinking, state is
+// carried in ids, and ids are unique in the response only.
+func NewStreamWriter(w io.Writer, r *upstream.Request) *StreamWriter {
+	return &StreamWriter{handler.NewStreamWriter(w, r, new(dialect), streamFor(handler.NewRequestID(), r))}
+}
+
+// Send implements [upstream.Sink]. It writes all events of the format that it can complete,
+// in at most one call of Write, and keeps no bytes for the next Send. After an error, which
+// may be that of the io.Writer, it does nothing and returns the same error.
+func (w *StreamWriter) Send(events []upstream.Event) error { return w.writer.Send(events) }
+
+// Ping writes an event that keeps the connection open. Clients ignore it. It returns an
+// error after End or after a failed Write.
+func (w *StreamWriter) Ping() error { return w.writer.Ping() }
+
+// End writes the end of the response: the normal end if err is nil, and otherwise the
+// error event for err, as [EncodeError] encodes it. It must be called once. It returns err
+// or, if that is nil, the first error of Send or of writing.
+func (w *StreamWriter) End(err error) error { return w.writer.End(err) }
+
+// Losses returns the losses so far, with neutral paths: those that arrived as events, and
+// those of this format. Each loss is in the list once. It has at most 1,000 losses, of
+// which the most severe are kept.
+func (w *StreamWriter) Losses() []content.Loss { return w.writer.Losses() }
+
+// EncodeResponse returns the document for a response that is not streamed, and the losses
+// of this format, with neutral paths. r is the request that the client sent, or nil: see
+// [NewStreamWriter]. Unlike a [Handler], EncodeResponse always encodes resp anew, and it
+// does not estimate missing usage.
+func EncodeResponse(r *upstream.Request, resp *upstream.Response) ([]byte, []content.Loss) {
+	if r != nil {
+		own := *resp
+		own.Start = *handler.AsRequested(&resp.Start)
+		resp = &own
+	}
+	w, losses := responseFor(r, resp)
+	return w.Bytes(), losses
+}
+
+// EncodeError returns the response to a request that failed with err, which must not be
+// nil: the HTTP status and the document. It encodes err as a [Handler] does if Generate
+// returns it: see [upstream.Error] and [content.Violation]. r is the request, which
+// converts the paths of violations. It is nil if [DecodeRequest] has returned the error.
+// The document has a new request_id.
+func EncodeError(r *upstream.Request, err error) (status int, body []byte) {
+	d := new(dialect)
+	return d.Error(handler.NewRequestID(), handler.FailureFor(d, r, err))
+}
+
+// streamFor returns the encoder of a streamed response to r, which may be nil. id is the id
+// of the request.
+func streamFor(id string, r *upstream.Request) *stream {
+	if r == nil {
+		return newStream(id, newMessageID(), "", nil)
+	}
+	s := newStream(id, newMessageID(), r.Model, r.Turns)
+	s.prompt = func() int64 { return upstream.EstimateTokens(r) }
+	s.placement = placementOf(r)
+	return s
+}
+
+// responseFor encodes a whole response to r, which may be nil.
+func responseFor(r *upstream.Request, resp *upstream.Response) (*jsonwire.Writer, []content.Loss) {
+	var model string
+	var turns []content.Turn
+	if r != nil {
+		model, turns = r.Model, r.Turns
+	}
+	res, losses := convertResponse(resp, turns, placementOf(r))
+	if res.ID == "" {
+		res.ID = newMessageID()
+	}
+	if res.Model == "" {
+		res.Model = model
+	}
+	w := new(jsonwire.Writer)
+	_ = res.write(w) // a converted response can always be encoded
+	return w, losses
+}
+
+// newMessageID returns the id of a message for which the upstream has none. It is not that
+// of the request, which a proxy may set and repeat.
+func newMessageID() string { return "msg_" + rand.Text() }
