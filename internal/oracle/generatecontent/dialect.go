@@ -185,7 +185,7 @@ func (d *dialect) generate(t *target, f *framing) func(string, *http.Request, st
 		if err != nil {
 			return nil, err
 		}
-		c := &handler.Operation{WirePath: req.path, Files: d.linkedFiles(req), Memory: req.origin.cost}
+		c := &handler.Operation{Files: d.linkedFiles(req), Memory: req.origin.cost}
 		c.Request, c.Losses = req.withDocument(handler.ForwardedHeaders(r, d.forward))
 		c.Timeout, _ = clientTimeout(r) // checkHead has validated it
 		id := rand.Text()               // not the request's id: a proxy may have set it, and may repeat it
@@ -223,7 +223,7 @@ func (d *dialect) count(t *target) func(string, *http.Request, string) (*handler
 		if err != nil {
 			return nil, err
 		}
-		call := &handler.Operation{WirePath: req.path, Files: d.linkedFiles(req), Memory: req.origin.cost}
+		call := &handler.Operation{Files: d.linkedFiles(req), Memory: req.origin.cost}
 		call.Request, call.Losses = req.withDocument(handler.ForwardedHeaders(r, d.forward))
 		call.Timeout, _ = clientTimeout(r) // checkHead has validated it
 		call.CountTokens(Format, isCount, writeCount)

@@ -202,7 +202,6 @@ func (d *dialect) createMessage(at *vertexPath) func(string, *http.Request, stri
 		if err != nil {
 			return nil, err
 		}
-		op.WirePath = req.Path
 		message := "msg_" + rand.Text() // the id may come from a proxy, which may repeat it
 		if req.Stream {
 			s := newStream(id, message, req.Model, op.Request.Turns)
