@@ -198,6 +198,10 @@ type request struct {
 
 // send sends a request to a handler of a format over an upstream.
 func send(format content.Format, up upstream.Upstream, q request) (*reply, error) {
+	return sendTo(newHandler, format, up, q)
+}
+
+func sendTo(newHandler func(content.Format, upstream.Upstream, *upstream.Report) http.Handler, format content.Format, up upstream.Upstream, q request) (*reply, error) {
 	got := new(reply)
 	transport, release := network.serve(newHandler(format, up, &got.report))
 	defer release()

@@ -117,6 +117,13 @@ type Engine[S any] struct {
 	others    bool
 	lost      []content.Loss
 	err       error
+
+	// The first elements of the lists, which most responses do not exceed.
+	firstBlock     Block[S]
+	firstOpen      [2]*Block[S]
+	firstFree      [2]*Block[S]
+	firstClosed    [maxClosed + 1]*Block[S]
+	firstCandidate [1]Candidate
 }
 
 // A Candidate is one of the alternatives in a response.
@@ -147,6 +154,8 @@ var (
 // Init sets up e for a client's format. room is the limit of [Engine.Room].
 func (e *Engine[S]) Init(f Format[S], client content.Format, maxCandidates, room int, r Rules) {
 	e.format, e.client, e.maxCandidates, e.Room, e.rules = f, client, maxCandidates, room, r
+	e.open, e.closed, e.Candidates = e.firstOpen[:0], e.firstClosed[:0], e.firstCandidate[:0]
+	e.free = append(e.firstFree[:0], &e.firstBlock)
 }
 
 // Events handles events that arrived together.
