@@ -100,6 +100,7 @@ func convertResponse(r *upstream.Response, signs bool) (*Response, []content.Los
 // A wholeResponse collects the parts of a response that is not streamed.
 type wholeResponse struct {
 	responseEncoder
+	response.Whole[sentState]
 	list []Candidate
 }
 
@@ -153,16 +154,12 @@ func (w *wholeResponse) carry(k int, sig content.Signature) {
 	w.addPart(k, &content.Text{Signature: sig})
 }
 
-// The parts of a whole response have no other events, and no frames.
-func (w *wholeResponse) WriteText(*sentBlock, string, *upstream.Event)     {}
-func (w *wholeResponse) Cite(*sentBlock, *upstream.Event)                  {}
-func (w *wholeResponse) Sign(*sentBlock, content.Signature, bool)          {}
-func (w *wholeResponse) Other(*sentBlock, *upstream.Event)                 {}
-func (w *wholeResponse) BeginBlock(*sentBlock)                             {}
-func (w *wholeResponse) Broken(*sentBlock)                                 {}
-func (w *wholeResponse) CanForward(*upstream.Frame, []upstream.Event) bool { return false }
-func (w *wholeResponse) Forward(*upstream.Frame, []upstream.Event)         {}
-func (w *wholeResponse) Tracked(*sentBlock, *upstream.Event)               {}
+// The parts of a whole response have no other events.
+func (w *wholeResponse) WriteText(*sentBlock, string, *upstream.Event) {}
+func (w *wholeResponse) Cite(*sentBlock, *upstream.Event)              {}
+func (w *wholeResponse) Sign(*sentBlock, content.Signature, bool)      {}
+func (w *wholeResponse) BeginBlock(*sentBlock)                         {}
+func (w *wholeResponse) Broken(*sentBlock)                             {}
 
 func isThinking(p content.Part) bool {
 	_, ok := p.(*content.Thinking)

@@ -66,7 +66,7 @@ func (s *responseEncoder) init(f response.Format[sentState], to blockWriter, tur
 	s.Init(f, Format, 1, envelope.MaxIDSize, response.Rules{
 		Candidates: lossResponseCandidates, EventMembers: lossEventMembers, SentCall: lossSentCall})
 	s.Candidates[s.Candidate(0)].State.OmitText = true
-	s.to, s.ids, s.last = to, idMaker{turns: turns}, -1
+	s.to, s.ids, s.last = to, newIDMaker(turns), -1
 }
 
 // state returns the state for the id of the next tool call.

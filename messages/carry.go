@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/callid"
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/partfield"
@@ -434,23 +435,23 @@ type signedCall struct {
 // would decode to the id of another call is treated as damaged.
 func (o *stateDecoder) decodeIDs() {
 	some := false
-	eachCallID(o.turns, func(id string) {
+	for id := range callid.All(o.turns) {
 		some = some || envelope.IsReservedID(id)
-	})
+	}
 	if !some {
 		return
 	}
 	o.ids = make(map[string]string)
 	o.state, o.damaged = make(map[string]content.Signature), make(map[string]bool)
 	whose := make(map[string]string) // by decoded id: the id in the request
-	eachCallID(o.turns, func(id string) {
+	for id := range callid.All(o.turns) {
 		if !envelope.IsReservedID(id) {
 			whose[id] = id
 		}
-	})
-	eachCallID(o.turns, func(id string) {
+	}
+	for id := range callid.All(o.turns) {
 		if _, known := o.ids[id]; known || !envelope.IsReservedID(id) {
-			return
+			continue
 		}
 		inner, e, ok := decodeID(id)
 		if other, taken := whose[inner]; taken && other != id {
@@ -463,7 +464,7 @@ func (o *stateDecoder) decodeIDs() {
 		if ok && e.Data != "" {
 			o.state[id] = content.Signature{Format: e.Format, Data: e.Data}
 		}
-	})
+	}
 }
 
 // decodeID returns the id in an encoded or marked id, and the state that it holds.
@@ -479,24 +480,6 @@ func decodeID(s string) (id string, e envelope.Envelope, ok bool) {
 		return envelope.DamagedID(s), envelope.Envelope{}, false
 	}
 	return id, e, true
-}
-
-// eachCallID calls f with the id of every call and result.
-func eachCallID(turns []content.Turn, f func(id string)) {
-	for i := range turns {
-		for _, p := range turns[i].Parts {
-			switch p := p.(type) {
-			case *content.ToolUse:
-				if p != nil && p.ID != "" {
-					f(p.ID)
-				}
-			case *content.ToolResult:
-				if p != nil && p.ID != "" {
-					f(p.ID)
-				}
-			}
-		}
-	}
 }
 
 // decodePart decodes the state of a part.

@@ -80,6 +80,7 @@ func convertResponse(r *upstream.Response, turns []content.Turn, where placement
 // A wholeResponse collects the blocks of a response that is not streamed.
 type wholeResponse struct {
 	responseEncoder
+	response.Whole[sentState]
 	list []content.Part
 }
 
@@ -122,12 +123,6 @@ func (w *wholeResponse) writeCitation(b *sentBlock, c *content.Citation, _ *cont
 func (w *wholeResponse) writeSignature(b *sentBlock, data string) {
 	w.list[b.State.out].(*content.Thinking).Signature = content.Signature{Format: Format, Data: data}
 }
-
-// The parts of a whole response have no other events, and no frames.
-func (w *wholeResponse) Other(*sentBlock, *upstream.Event)                 {}
-func (w *wholeResponse) CanForward(*upstream.Frame, []upstream.Event) bool { return false }
-func (w *wholeResponse) Forward(*upstream.Frame, []upstream.Event)         {}
-func (w *wholeResponse) Tracked(*sentBlock, *upstream.Event)               {}
 
 // AppendJSON appends the response as a JSON document. It writes every member that the
 // format requires, as null if the value is unknown. It returns a [*content.Violation]

@@ -6,11 +6,11 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/callid"
 	"github.com/polywire/polywire/internal/violation"
 )
 
@@ -38,13 +38,13 @@ type Writer struct {
 type writerState struct {
 	req *Request
 
-	nextBlock      int             // number of the next block
-	open           []block         // open blocks in the order of opening
-	recentlyClosed [4]block        // blocks whose signatures may follow
-	text           int             // number of the open block for Text or Thinking, or -1
-	last           block           // block opened last; out is -1 if there is none
-	nextID         int             // number of the next generated id
-	idsScanned     bool            // nextID is greater than the ids in the request
+	nextBlock      int      // number of the next block
+	open           []block  // open blocks in the order of opening
+	recentlyClosed [4]block // blocks whose signatures may follow
+	text           int      // number of the open block for Text or Thinking, or -1
+	last           block    // block opened last; out is -1 if there is none
+	ids            callid.Maker
+	idsScanned     bool            // ids has seen those of the request
 	usedIDs        map[string]bool // ids of tool calls written here
 	hasToolCalls   bool
 	begun          bool // an event other than EventLoss was sent
@@ -65,7 +65,7 @@ const maxOpenBlocks = 1000
 var errTooManyOpen = errors.New("upstream: more than 1000 blocks are open at once")
 
 func newWriter(req *Request, sink Sink) *Writer {
-	w := &Writer{sink: sink, writerState: writerState{req: req, text: -1, last: block{in: -1, out: -1}}}
+	w := &Writer{sink: sink, writerState: writerState{req: req, text: -1, last: block{in: -1, out: -1}, ids: callid.Maker{Prefix: "call_"}}}
 	for i := range w.recentlyClosed {
 		w.recentlyClosed[i].in = -1
 	}
@@ -181,44 +181,18 @@ func (w *Writer) toolCallID(id, name string) (string, error) {
 	if id == "" {
 		if !w.idsScanned {
 			w.idsScanned = true
-			for i := range w.req.Turns {
-				w.scanIDs(w.req.Turns[i].Parts)
+			for id := range callid.All(w.req.Turns) {
+				w.ids.See(id)
 			}
 		}
-		id = idPrefix + strconv.Itoa(w.nextID)
+		id = w.ids.Make()
 	}
-	w.reserveID(id)
+	w.ids.See(id)
 	if w.usedIDs == nil {
 		w.usedIDs = make(map[string]bool)
 	}
 	w.usedIDs[id] = true
 	return id, nil
-}
-
-const idPrefix = "call_"
-
-func (w *Writer) scanIDs(parts []content.Part) {
-	for _, p := range parts {
-		switch p := p.(type) {
-		case *content.ToolUse:
-			if p != nil {
-				w.reserveID(p.ID)
-			}
-		case *content.ToolResult:
-			if p != nil {
-				w.reserveID(p.ID)
-			}
-		}
-	}
-}
-
-func (w *Writer) reserveID(id string) {
-	if digits, ok := strings.CutPrefix(id, idPrefix); ok {
-		// Generated ids never have larger numbers.
-		if n, err := strconv.Atoi(digits); err == nil && n >= w.nextID && n < 1<<30 {
-			w.nextID = n + 1
-		}
-	}
 }
 
 // Part writes a complete part of any kind.
@@ -618,7 +592,7 @@ func (w *Writer) forwardOpen(e *Event) error {
 	w.nextBlock++
 	if t, ok := e.Part.(*content.ToolUse); ok {
 		w.hasToolCalls = true
-		w.reserveID(t.ID)
+		w.ids.See(t.ID)
 	}
 	return nil
 }
