@@ -27,7 +27,7 @@ type responseEncoder struct {
 	endWritten bool          // the current stop reason and usage are written
 	held       heldEnvelopes // signatures of texts, written before the next block
 	free       *sentBlock    // unsigned thinking that can carry the signature of the next call
-	carried    bool          // blocks before the next tool call carry state
+	inBlocks   bool          // blocks before the next tool call carry state
 }
 
 // A sentBlock is a block of a response for a client.
@@ -44,7 +44,7 @@ type sentState struct {
 	vendor          *content.Thinking // thinking as it opened, until it begins
 	named           bool              // a tool call with its final id
 	signature       string            // of thinking, written at the end of the block
-	carried         content.Signature // another vendor's: of a text, carried after the block; of a call, in its id
+	toCarry         content.Signature // another vendor's: of a text, carried after the block; of a call, in its id
 }
 
 // A blockWriter writes what the client receives.
@@ -125,7 +125,7 @@ func (s *responseEncoder) prepare(b *sentBlock, rest []upstream.Event) response.
 	if p == nil {
 		return response.Never
 	}
-	b.Part, b.State.carried, b.State.hasTextAhead = p, sig, hasText
+	b.Part, b.State.toCarry, b.State.hasTextAhead = p, sig, hasText
 	if b.Kind == response.Call {
 		return response.Runnable
 	}
@@ -149,21 +149,17 @@ func (s *responseEncoder) BeginBlock(b *sentBlock) {
 		s.nameCall(b)
 		s.dropUnsigned()
 		lose := func(n int, r *loss.Rule) { s.LoseAt(s.Path(0, n), r) }
-		p.ID = callID(p.ID, st.carried, s.returnsBlocks && s.carried, s.state(), &s.Room, lose, s.LossesOf(b))
-		st.carried, s.carried = content.Signature{}, false
+		p.ID = callID(p.ID, st.toCarry, s.returnsBlocks && s.inBlocks, s.state(), &s.Room, lose, s.LossesOf(b))
+		st.toCarry, s.inBlocks = content.Signature{}, false
 	case *content.Text:
-		if st.carried.Data != "" && st.hasTextAhead && s.returnsBlocks {
-			s.writeCarrier(encodeEnvelope(st.carried, envelope.KindNextText, s.LossesOf(b)))
-			st.signed, st.carried = true, content.Signature{}
+		if st.toCarry.Data != "" && st.hasTextAhead && s.returnsBlocks {
+			s.writeCarrier(encodeEnvelope(st.toCarry, envelope.KindNextText, s.LossesOf(b)))
+			st.signed, st.toCarry = true, content.Signature{}
 		}
 	}
 	if t := st.vendor; t != nil {
 		st.vendor = nil
-		foreign := isForeign(t.Redacted) || isForeign(t.Signature)
-		s.carried = s.carried || foreign
-		if !s.returnsBlocks && (!s.Own || foreign && !isOptional(t.Signature)) && t.Signature.Format != Format && t.Redacted.Format != Format {
-			s.collect(b, t)
-		}
+		s.beginThinking(b, t)
 	}
 	s.endsText = b.Kind == response.Text
 	s.start(b)
@@ -260,8 +256,8 @@ func (s *responseEncoder) EndBlock(b *sentBlock, rest string) {
 		}
 	}
 	s.to.stopBlock(st.out)
-	if b.Kind == response.Text && st.carried.Data != "" {
-		s.carryAfter(b, st.carried)
+	if b.Kind == response.Text && st.toCarry.Data != "" {
+		s.carryAfter(b, st.toCarry)
 	}
 }
 

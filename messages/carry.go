@@ -192,7 +192,7 @@ func (s *responseEncoder) writeCarrier(data string) {
 	s.to.startBlock(s.next, envelopeBlock(data))
 	s.to.stopBlock(s.next)
 	s.next++
-	s.endsText, s.carried = false, true
+	s.endsText, s.inBlocks = false, true
 }
 
 // hidesThinking reports whether a thinking block that opens is not sent because the
@@ -217,6 +217,17 @@ func withoutOptionalSignature(t *content.Thinking) *content.Thinking {
 	c := *t
 	c.Signature = content.Signature{}
 	return &c
+}
+
+// beginThinking stores the state of thinking that the client receives. t is the thinking as
+// it opened.
+func (s *responseEncoder) beginThinking(b *sentBlock, t *content.Thinking) {
+	foreign := isForeign(t.Redacted) || isForeign(t.Signature)
+	s.inBlocks = s.inBlocks || foreign
+	own := t.Redacted.Format == Format || t.Signature.Format == Format || s.Own && (!foreign || isOptional(t.Signature))
+	if !s.returnsBlocks && !own {
+		s.collect(b, t)
+	}
 }
 
 // collect stores thinking for the id of the next call.
@@ -271,7 +282,7 @@ func (s *responseEncoder) Sign(b *sentBlock, sig content.Signature, late bool) {
 	case st.hidden && envelope.CallsCarryThinking(sig.Format):
 		s.signPending(b, sig, report)
 	case open && b.IsWaiting() && hasCarrier(b.Part) && isForeign(sig):
-		st.carried = sig
+		st.toCarry = sig
 	case open && (b.IsWaiting() || b.Begun && b.Kind == response.Other):
 		report(envelope.UnknownFormat)
 	case text && isOptional(sig):
@@ -282,12 +293,12 @@ func (s *responseEncoder) Sign(b *sentBlock, sig content.Signature, late bool) {
 	case !isForeign(sig):
 		report(envelope.UnknownFormat)
 	case thinking && !st.signed:
-		st.signature, s.carried = encodeEnvelope(sig, envelope.KindPart, report), true
+		st.signature, s.inBlocks = encodeEnvelope(sig, envelope.KindPart, report), true
 		s.signPending(b, sig, report)
 	case text && last && !st.signed && late:
 		s.carryAfter(b, sig)
 	case text && last && !st.signed:
-		st.carried = sig
+		st.toCarry = sig
 	default:
 		report(envelope.TooLate)
 	}
@@ -345,8 +356,8 @@ func (s *responseEncoder) writeOwed(b *sentBlock) {
 		s.FinishClosed()
 	}
 	if o := s.textToCarry(b); o != nil {
-		sig := o.State.carried
-		o.State.carried = content.Signature{}
+		sig := o.State.toCarry
+		o.State.toCarry = content.Signature{}
 		s.carryAfter(o, sig)
 	}
 	for _, h := range s.held.take() {
@@ -358,7 +369,7 @@ func (s *responseEncoder) writeOwed(b *sentBlock) {
 // It is the block that was written last.
 func (s *responseEncoder) textToCarry(b *sentBlock) *sentBlock {
 	for _, o := range s.Blocks() {
-		if o != b && o.Begun && o.Kind == response.Text && o.State.carried.Data != "" {
+		if o != b && o.Begun && o.Kind == response.Text && o.State.toCarry.Data != "" {
 			return o
 		}
 	}
@@ -370,7 +381,7 @@ func (s *responseEncoder) textToCarry(b *sentBlock) *sentBlock {
 // is marked then.
 func (s *responseEncoder) carryInBlock(b *sentBlock) {
 	t, ok := b.Part.(*content.ToolUse)
-	if !ok || !s.returnsBlocks || b.State.carried.Data == "" {
+	if !ok || !s.returnsBlocks || b.State.toCarry.Data == "" {
 		return
 	}
 	o := s.free
@@ -381,9 +392,9 @@ func (s *responseEncoder) carryInBlock(b *sentBlock) {
 	if _, ok := envelope.MarkID(t.ID); !ok {
 		return
 	}
-	if data, ok := envelope.EncodeCall(b.State.carried, t.ID); ok {
-		o.State.signature, b.State.carried = data, content.Signature{}
-		s.carried, s.free = true, nil
+	if data, ok := envelope.EncodeCall(b.State.toCarry, t.ID); ok {
+		o.State.signature, b.State.toCarry = data, content.Signature{}
+		s.inBlocks, s.free = true, nil
 	}
 }
 

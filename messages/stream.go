@@ -325,7 +325,7 @@ func (s *stream) CanForward(f *upstream.Frame, events []upstream.Event) bool {
 			if b == nil || !b.Begun || b.State.out != e.Block || e.Kind == upstream.EventSignature && e.Signature.Format != Format {
 				return false
 			}
-			if b.IsCut() || e.Kind == upstream.EventClose && (b.IsChecked() || b.State.carried.Data != "" || b.State.signature != "" && !b.State.signed) {
+			if b.IsCut() || e.Kind == upstream.EventClose && (b.IsChecked() || b.State.toCarry.Data != "" || b.State.signature != "" && !b.State.signed) {
 				return false // owed data must be written first, or the tool call checked
 			}
 		}
