@@ -5,6 +5,7 @@ import (
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/partfield"
 	"github.com/polywire/polywire/internal/response"
 	"github.com/polywire/polywire/upstream"
 )
@@ -51,13 +52,12 @@ type sentState struct {
 type blockWriter interface {
 	begin() // the start of the response, if it is not written
 
-	// startBlock writes the start of a block, without its text, citations, arguments and
-	// signature. These follow.
-	startBlock(index int, p content.Part)
+	// startBlock writes the start of a block. Arguments and signatures follow.
+	startBlock(b *sentBlock, p content.Part)
 	writeText(b *sentBlock, text string, x *content.Extra) // text, thinking or arguments
 	writeCitation(b *sentBlock, c *content.Citation, x *content.Extra)
 	writeSignature(b *sentBlock, data string)
-	stopBlock(index int)
+	stopBlock(b *sentBlock)
 }
 
 // init sets up s for a response to the conversation in turns. f is the type that s is
@@ -101,14 +101,15 @@ func (s *responseEncoder) prepare(b *sentBlock, rest []upstream.Event) response.
 		return response.Never
 	}
 	b.State.vendor = thinking
-	report := s.LossesOf(b)
-	p := toBlock(b.Part, func(r *loss.Rule) {
-		report(r)
+	report := func(r *loss.Rule) {
+		s.Lose(b, r)
 		if r == response.LossCallName {
 			s.MarkBroken(b)
 		}
-	})
-	sig, hasText, empty := s.lookAhead(b, p, rest)
+	}
+	opened := partfield.SignatureOf(b.Part)
+	p := toBlock(b.Part, report)
+	sig, hasText, empty := s.lookAhead(b, p, opened, rest)
 	_, isText := b.Part.(*content.Text)
 	switch {
 	case isText && isOptional(sig):
@@ -148,8 +149,7 @@ func (s *responseEncoder) BeginBlock(b *sentBlock) {
 	case *content.ToolUse: // a copy
 		s.nameCall(b)
 		s.dropUnsigned()
-		lose := func(n int, r *loss.Rule) { s.LoseAt(s.Path(0, n), r) }
-		p.ID = callID(p.ID, st.toCarry, s.returnsBlocks && s.inBlocks, s.state(), &s.Room, lose, s.LossesOf(b))
+		p.ID = s.callID(b, p.ID)
 		st.toCarry, s.inBlocks = content.Signature{}, false
 	case *content.Text:
 		if st.toCarry.Data != "" && st.hasTextAhead && s.returnsBlocks {
@@ -162,35 +162,19 @@ func (s *responseEncoder) BeginBlock(b *sentBlock) {
 		s.beginThinking(b, t)
 	}
 	s.endsText = b.Kind == response.Text
-	s.start(b)
-	s.writeInitial(b)
-}
-
-// start writes the start of a block.
-func (s *responseEncoder) start(b *sentBlock) {
-	b.State.out, s.last = s.next, b.Number
-	s.next++
-	s.to.startBlock(b.State.out, b.Part)
-}
-
-// writeInitial writes the content of a part that opened with it.
-func (s *responseEncoder) writeInitial(b *sentBlock) {
 	switch p := b.Part.(type) {
 	case *content.Text:
-		if p.Text != "" {
-			b.State.hasText = !mayBeDropped(p.Text)
-			s.to.writeText(b, p.Text, nil)
-		}
+		st.hasText = !mayBeDropped(p.Text)
 		for i := range p.Citations {
-			s.cite(b, &p.Citations[i], nil)
+			s.sources.Cite(&p.Citations[i])
 		}
 	case *content.Thinking:
-		if b.Kind == response.Thinking && p.Text != "" {
-			b.State.thinkingWritten, b.State.hasText = true, true
-			s.to.writeText(b, p.Text, nil)
-		}
-		b.State.signature = p.Signature.Data // empty for redacted thinking
+		st.thinkingWritten = p.Text != ""
+		st.hasText, st.signature = st.thinkingWritten, p.Signature.Data // none if it is redacted
 	}
+	st.out, s.last = s.next, b.Number
+	s.next++
+	s.to.startBlock(b, b.Part)
 }
 
 func (s *responseEncoder) WriteText(b *sentBlock, text string, e *upstream.Event) {
@@ -212,13 +196,9 @@ func (s *responseEncoder) WriteText(b *sentBlock, text string, e *upstream.Event
 
 func (s *responseEncoder) Cite(b *sentBlock, e *upstream.Event) {
 	if b.Begun && b.Kind == response.Text && acceptCitation(e.Citation, s.LossesOf(b)) {
-		s.cite(b, e.Citation, e.Extra)
+		s.sources.Cite(e.Citation)
+		s.to.writeCitation(b, e.Citation, e.Extra)
 	}
-}
-
-func (s *responseEncoder) cite(b *sentBlock, c *content.Citation, x *content.Extra) {
-	s.sources.Cite(c)
-	s.to.writeCitation(b, c, x)
 }
 
 // CloseBlock keeps thinking open that has no signature yet.
@@ -255,7 +235,7 @@ func (s *responseEncoder) EndBlock(b *sentBlock, rest string) {
 			s.free = nil
 		}
 	}
-	s.to.stopBlock(st.out)
+	s.to.stopBlock(b)
 	if b.Kind == response.Text && st.toCarry.Data != "" {
 		s.carryAfter(b, st.toCarry)
 	}
@@ -288,7 +268,7 @@ func (s *responseEncoder) finish() {
 	}
 	s.writeOwed(nil)
 	s.dropUnsigned()
-	s.placement.dropPending(s.state(), func(n int, r *loss.Rule) { s.LoseAt(s.Path(0, n), r) })
+	s.placement.dropPending(s.state(), s.losePart)
 }
 
 // addMembers adds members without a field, and reports those of another format.

@@ -9,7 +9,6 @@ import (
 	"github.com/polywire/polywire/internal/callid"
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/loss"
-	"github.com/polywire/polywire/internal/partfield"
 	"github.com/polywire/polywire/internal/response"
 	"github.com/polywire/polywire/upstream"
 )
@@ -99,60 +98,57 @@ func hasCarrier(p content.Part) bool {
 	return false
 }
 
-// adjacentSignature returns the signature of a part that hasCarrier, if it must be carried.
-func adjacentSignature(p content.Part) content.Signature {
-	if s := partfield.SignatureOf(p); isForeign(s) {
-		return s
-	}
-	return content.Signature{}
-}
-
 // envelopeBlock returns a redacted thinking block that holds an envelope.
 func envelopeBlock(data string) *content.Thinking {
 	return &content.Thinking{Redacted: content.Signature{Format: Format, Data: data}}
 }
 
-// callID returns the id of a tool call with its state: the signature sig of the call
-// or, if sig is empty, the pending thinking. marked reports that blocks before the
-// call hold its state.
-func callID(id string, sig content.Signature, marked bool, pending *envelope.Pending, room *int, report func(n int, r *loss.Rule), own lossFunc) string {
-	if sig.Data != "" {
-		if s, ok := envelope.EncodeID(id, envelope.Envelope{Format: sig.Format, Kind: envelope.KindPart, Data: sig.Data}); ok {
-			return s
+// callID returns the id of a tool call with its state: the signature of the call or, if it
+// has none, the pending thinking. A mark in the id says that blocks before the call hold its
+// state.
+func (s *responseEncoder) callID(b *sentBlock, id string) string {
+	if sig := b.State.toCarry; sig.Data != "" {
+		if full, ok := envelope.EncodeID(id, envelope.Envelope{Format: sig.Format, Kind: envelope.KindPart, Data: sig.Data}); ok {
+			return full
 		}
-		own(envelope.TooLarge)
-	} else if pending.NeedsCarrier() {
+		s.Lose(b, envelope.TooLarge)
+	} else if s.state().NeedsCarrier() {
 		encode := func(f content.Format, data string) (string, bool) {
 			return envelope.EncodeID(id, envelope.Envelope{Format: f, Kind: envelope.KindThinking, Data: data})
 		}
-		if s := pending.Take(room, encode, report); s != "" {
-			return s
+		if full := s.state().Take(&s.Room, encode, s.losePart); full != "" {
+			return full
 		}
 	}
-	if marked {
-		if s, ok := envelope.MarkID(id); ok {
-			return s
+	if s.returnsBlocks && s.inBlocks {
+		if marked, ok := envelope.MarkID(id); ok {
+			return marked
 		}
 	}
 	if envelope.IsReservedID(id) {
-		if s, ok := envelope.EncodeID(id, envelope.Envelope{Kind: envelope.KindIDOnly}); ok {
-			return s
+		if full, ok := envelope.EncodeID(id, envelope.Envelope{Kind: envelope.KindIDOnly}); ok {
+			return full
 		}
 		return envelope.HashedID(id)
 	}
 	return id
 }
 
+// losePart reports a loss of the part with an index.
+func (s *responseEncoder) losePart(n int, r *loss.Rule) { s.LoseAt(s.Path(0, n), r) }
+
 // lookAhead returns the signature of a block that opens, if it must be carried next to
 // the block and is known: events of the batch may sign the block, before another
-// block opens. Such events are consumed. p is the part that the client receives.
-// lookAhead also reports whether the batch has text for it that is not blank, and
+// block opens. Such events are consumed. p is the part that the client receives, and opened
+// the signature with which the block opened. lookAhead also reports whether the batch has text for it that is not blank, and
 // whether the block closes empty.
-func (s *responseEncoder) lookAhead(b *sentBlock, p content.Part, events []upstream.Event) (sig content.Signature, hasText, empty bool) {
+func (s *responseEncoder) lookAhead(b *sentBlock, p content.Part, opened content.Signature, events []upstream.Event) (sig content.Signature, hasText, empty bool) {
 	if !hasCarrier(b.Part) {
 		return sig, false, false
 	}
-	sig = adjacentSignature(b.Part)
+	if isForeign(opened) {
+		sig = opened
+	}
 	t, isText := p.(*content.Text)
 	nonempty := !isText || !isEmptyText(t)
 	hasText = !isText || !mayBeDropped(t.Text)
@@ -189,9 +185,10 @@ func (s *responseEncoder) writeCarrier(data string) {
 		return
 	}
 	s.endWritten = false // the written end was not the last one
-	s.to.startBlock(s.next, envelopeBlock(data))
-	s.to.stopBlock(s.next)
+	b := &sentBlock{State: sentState{out: s.next}}
 	s.next++
+	s.to.startBlock(b, envelopeBlock(data))
+	s.to.stopBlock(b)
 	s.endsText, s.inBlocks = false, true
 }
 
@@ -246,7 +243,7 @@ func (s *responseEncoder) dropUnsigned() {
 	}
 	s.state().DropUnsigned(&s.Room, func(n int) {
 		if s.hideThinking {
-			s.LoseAt(s.Path(0, n), lossHiddenThinking)
+			s.losePart(n, lossHiddenThinking)
 		}
 	})
 }
@@ -697,6 +694,6 @@ func isEmptyText(t *content.Text) bool {
 // dropHeld drops and reports the envelopes that no block follows.
 func (s *responseEncoder) dropHeld() {
 	for _, h := range s.held.take() {
-		s.LoseAt(s.Path(0, h.part), lossLastSignature)
+		s.losePart(h.part, lossLastSignature)
 	}
 }

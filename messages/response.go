@@ -86,42 +86,26 @@ type wholeResponse struct {
 
 func (w *wholeResponse) begin() {}
 
-func (w *wholeResponse) startBlock(_ int, p content.Part) {
-	switch t := p.(type) {
-	case *content.Text:
-		c := *t
-		c.Text, c.Citations = "", nil
-		p = &c
-	case *content.Thinking:
-		c := *t
-		c.Text, c.Signature = "", content.Signature{}
-		p = &c
-	}
-	w.list = append(w.list, p)
-}
+func (w *wholeResponse) startBlock(_ *sentBlock, p content.Part) { w.list = append(w.list, p) }
 
-func (w *wholeResponse) stopBlock(int) {}
+func (w *wholeResponse) stopBlock(*sentBlock) {}
 
+// writeText sets the arguments of a tool call. Other parts have their text at the start.
 func (w *wholeResponse) writeText(b *sentBlock, text string, _ *content.Extra) {
 	switch p := w.list[b.State.out].(type) {
-	case *content.Text:
-		p.Text += text
-	case *content.Thinking:
-		p.Text += text
-	case *content.ToolUse:
-		p.Input += text
-	case *content.ServerToolUse:
-		p.Input += text
+	case *content.ToolUse: // a copy
+		p.Input = text
+	case *content.ServerToolUse: // a copy
+		p.Input = text
 	}
 }
 
-func (w *wholeResponse) writeCitation(b *sentBlock, c *content.Citation, _ *content.Extra) {
-	t := w.list[b.State.out].(*content.Text)
-	t.Citations = append(t.Citations, *c)
-}
+func (w *wholeResponse) writeCitation(*sentBlock, *content.Citation, *content.Extra) {}
 
+// writeSignature sets the signature of thinking.
 func (w *wholeResponse) writeSignature(b *sentBlock, data string) {
-	w.list[b.State.out].(*content.Thinking).Signature = content.Signature{Format: Format, Data: data}
+	t := w.list[b.State.out].(*content.Thinking) // a copy
+	t.Signature = content.Signature{Format: Format, Data: data}
 }
 
 // AppendJSON appends the response as a JSON document. It writes every member that the
@@ -240,7 +224,7 @@ func isSeparateCount(m content.ModalityCount) bool { return m.Tokens != 0 && m.M
 type lossFunc func(r *loss.Rule)
 
 // toBlock returns p as a block of a response, or nil if Messages cannot represent it. It
-// changes copies only.
+// changes copies only, and tool calls, which are copies.
 func toBlock(p content.Part, report lossFunc) content.Part {
 	if content.IsNil(p) {
 		report(lossOfPart(nil))
@@ -257,12 +241,11 @@ func toBlock(p content.Part, report lossFunc) content.Part {
 		if p.Format != Format {
 			break
 		}
-		c := *p
-		dropHints(&c.Cache, &c.Extra, &c.Signature, report)
-		if c.Kind == "" {
-			c.Kind = "server_tool_use"
+		dropHints(&p.Cache, &p.Extra, &p.Signature, report)
+		if p.Kind == "" {
+			p.Kind = "server_tool_use"
 		}
-		return &c
+		return p
 	case *content.ServerToolResult:
 		if p.Format != Format || p.Kind == "" {
 			break
@@ -347,16 +330,15 @@ func dropHints(cache **content.Cache, extra **content.Extra, sig *content.Signat
 	}
 }
 
-// toCallBlock returns a copy of a tool call, or nil if it has no name. Clients would fail.
-// Its arguments are checked when it is complete.
+// toCallBlock changes and returns a tool call, which is a copy, or returns nil if it has no
+// name. Clients would fail. Its arguments are checked when it is complete.
 func toCallBlock(p *content.ToolUse, report lossFunc) content.Part {
-	c := *p
-	dropHints(&c.Cache, &c.Extra, &c.Signature, report)
+	dropHints(&p.Cache, &p.Extra, &p.Signature, report)
 	if p.Name == "" {
 		report(response.LossCallName)
 		return nil
 	}
-	return &c
+	return p
 }
 
 func acceptCitation(c *content.Citation, report lossFunc) bool {

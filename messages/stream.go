@@ -192,25 +192,36 @@ func (s *stream) appendScratch() {
 	}
 }
 
-// startBlock implements [blockWriter].
-func (s *stream) startBlock(index int, p content.Part) {
+// startBlock implements [blockWriter]. What a part has when it opens follows in deltas.
+func (s *stream) startBlock(b *sentBlock, p content.Part) {
 	s.scratch.Reset()
 	writeBlock(&s.scratch, p, true)
 	s.dst = append(s.dst, "event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":"...)
-	s.dst = jsonwire.AppendInt(s.dst, int64(index))
+	s.dst = jsonwire.AppendInt(s.dst, int64(b.State.out))
 	s.dst = append(s.dst, ",\"content_block\":"...)
 	s.appendScratch()
 	s.dst = append(s.dst, "}\n\n"...)
-	switch p.(type) {
-	case *content.ToolUse, *content.ServerToolUse: // as the vendor does
-		s.dst = append(beginDelta(s.dst, index, inputDelta), "\"\"}}\n\n"...)
+	switch p := p.(type) {
+	case *content.Text:
+		if p.Text != "" {
+			s.writeText(b, p.Text, nil)
+		}
+		for i := range p.Citations {
+			s.writeCitation(b, &p.Citations[i], nil)
+		}
+	case *content.Thinking:
+		if p.Text != "" && p.Redacted.Data == "" {
+			s.writeText(b, p.Text, nil)
+		}
+	case *content.ToolUse, *content.ServerToolUse:
+		s.delta(b, inputDelta, "", nil) // as the vendor does
 	}
 }
 
 // stopBlock implements [blockWriter].
-func (s *stream) stopBlock(index int) {
+func (s *stream) stopBlock(b *sentBlock) {
 	s.dst = append(s.dst, "event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":"...)
-	s.dst = jsonwire.AppendInt(s.dst, int64(index))
+	s.dst = jsonwire.AppendInt(s.dst, int64(b.State.out))
 	s.dst = append(s.dst, "}\n\n"...)
 }
 
