@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
@@ -52,7 +53,7 @@ func FuzzCarried(f *testing.F) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			checkThoughts(t, want, h.parts(), lost)
+			checkThoughts(t, want, partsOf(h), lost)
 			return
 		}
 		res, lost := ResponseFromUpstream(reply)
@@ -60,11 +61,11 @@ func FuzzCarried(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := decodeObject(doc)
+		m, err := formattest.DecodeObject(doc)
 		if err != nil {
 			t.Fatal(err)
 		}
-		checkThoughts(t, want, (&receivedStream{pieces: []map[string]any{m}}).parts(), lost)
+		checkThoughts(t, want, partsOf(&formattest.Chunks{List: []map[string]any{m}}), lost)
 	})
 }
 

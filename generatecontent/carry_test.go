@@ -14,6 +14,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/internal/partfield"
 	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/upstream"
@@ -190,9 +191,9 @@ func eachPart(pieces []any, change func(map[string]any) map[string]any) (turns [
 	return turns
 }
 
-// parts returns the parts of each chunk.
-func (h *receivedStream) parts() (list []any) {
-	for _, p := range h.pieces {
+// partsOf returns the parts of each chunk.
+func partsOf(h *formattest.Chunks) (list []any) {
+	for _, p := range h.List {
 		for _, c := range p["candidates"].([]any) {
 			if parts, ok := c.(map[string]any)["content"].(map[string]any)["parts"]; ok {
 				list = append(list, parts)
@@ -325,11 +326,11 @@ func TestCarried(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m, err := decodeObject(doc)
+			m, err := formattest.DecodeObject(doc)
 			if err != nil {
 				t.Fatal(err)
 			}
-			check(t, (&receivedStream{pieces: []map[string]any{m}}).parts(), lost)
+			check(t, partsOf(&formattest.Chunks{List: []map[string]any{m}}), lost)
 			var all []upstream.Event
 			for e, err := range upstream.Events(t.Context(), tt.up, &upstream.Request{}) {
 				if err != nil {
@@ -342,7 +343,7 @@ func TestCarried(t *testing.T) {
 					stream, lost := encode(f, all, n)
 					mustHear(t, f, stream) // it is a complete response
 					h, _ := receive(f, stream)
-					check(t, h.parts(), lost)
+					check(t, partsOf(h), lost)
 				}
 			}
 		})

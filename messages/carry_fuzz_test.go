@@ -15,6 +15,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/internal/partfield"
 	"github.com/polywire/polywire/upstream"
 )
@@ -47,7 +48,7 @@ func checkCarried(t *testing.T, ops []byte, data string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := decode(doc)
+		m, err := formattest.DecodeObject(doc)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,11 +61,11 @@ func checkCarried(t *testing.T, ops []byte, data string) {
 		}
 		for i, cut := range cuts {
 			stream, lost := encodeIn(where, cut)
-			acc, err := accumulate(stream)
+			acc, err := formattest.ReadMessage(stream)
 			if err != nil {
 				t.Fatalf("%v\n%s", err, stream)
 			}
-			blocks, _ := acc.message["content"].([]any)
+			blocks, _ := acc.Object["content"].([]any)
 			a := carriedResponse{fmt.Sprintf("streamed %d %+v", i, where), where, reply.Parts, blocks, lost}
 			a.check(t, false)
 		}

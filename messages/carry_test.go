@@ -13,6 +13,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/internal/partfield"
 	"github.com/polywire/polywire/internal/snapshot"
@@ -248,7 +249,7 @@ func TestCarried(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			whole, err := decode(doc)
+			whole, err := formattest.DecodeObject(doc)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -266,11 +267,11 @@ func TestCarried(t *testing.T) {
 			for _, d := range divisions {
 				t.Run(d.name, func(t *testing.T) {
 					stream, lost := encode(d.cut(all))
-					a, err := accumulate(stream)
+					a, err := formattest.ReadMessage(stream)
 					if err != nil {
 						t.Fatalf("%v\n%.3000s", err, stream)
 					}
-					check(t, a.message["content"], lost)
+					check(t, a.Object["content"], lost)
 				})
 			}
 		})
@@ -305,11 +306,11 @@ func TestCarriedBytes(t *testing.T) {
 		{hideThinking: true}:  {call(encoded("a", "Yg==")), call(encoded("c", "ZA==")), text, call("b")},
 	} {
 		stream, lost := encodeIn(where, batchesOf(t, up))
-		a, err := accumulate(stream)
+		a, err := formattest.ReadMessage(stream)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, a.message["content"]); diff != "" {
+		if diff := cmp.Diff(want, a.Object["content"]); diff != "" {
 			t.Errorf("%+v (-want +got):\n%s", where, diff)
 		}
 		if n := strings.Count(stream, "signature_delta"); n > 1 {
@@ -321,7 +322,7 @@ func TestCarriedBytes(t *testing.T) {
 		}
 		res, wholeLost := convertResponse(reply, nil, where)
 		doc, _ := res.AppendJSON(nil)
-		m, err := decode(doc)
+		m, err := formattest.DecodeObject(doc)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -406,13 +407,13 @@ func returnedTurn(t *testing.T, stream bool, body string) (turn string, ids []st
 	t.Helper()
 	var message map[string]any
 	if stream {
-		a, err := accumulate(body)
+		a, err := formattest.ReadMessage(body)
 		if err != nil {
 			t.Fatal(err)
 		}
-		message = a.message
+		message = a.Object
 	} else {
-		m, err := decode([]byte(body))
+		m, err := formattest.DecodeObject([]byte(body))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -785,12 +786,12 @@ func TestLastText(t *testing.T) {
 				single = append(single[:3], events[3:])
 			}
 			stream, lost := encodeIn(keeps, single)
-			a, err := accumulate(stream)
+			a, err := formattest.ReadMessage(stream)
 			if err != nil {
 				t.Fatal(err)
 			}
 			want := []any{map[string]any{"type": "text", "text": "Done", "citations": nil}}
-			if diff := cmp.Diff(want, a.message["content"]); diff != "" {
+			if diff := cmp.Diff(want, a.Object["content"]); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 			if len(lost) != 1 || lost[0].Reason != lossLastSignature.Reason {
@@ -860,17 +861,17 @@ func TestLastTextLosses(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m, err := decode(doc)
+			m, err := formattest.DecodeObject(doc)
 			if err != nil {
 				t.Fatal(err)
 			}
 			check(m["content"], lost)
 			stream, lost := encodeIn(keeps, batchesOf(t, up))
-			a, err := accumulate(stream)
+			a, err := formattest.ReadMessage(stream)
 			if err != nil {
 				t.Fatal(err)
 			}
-			check(a.message["content"], lost)
+			check(a.Object["content"], lost)
 		})
 	}
 }
@@ -902,7 +903,7 @@ func TestLateSignature(t *testing.T) {
 		{{Kind: upstream.EventSignature, Block: 1, Signature: new(phaseSignature("Mw=="))}},
 		{{Kind: upstream.EventSignature, Block: 1, Signature: new(phaseSignature("NA=="))}},
 	})
-	a, err := accumulate(stream)
+	a, err := formattest.ReadMessage(stream)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -911,7 +912,7 @@ func TestLateSignature(t *testing.T) {
 		map[string]any{"type": "thinking", "thinking": "Hm", "signature": own},
 		map[string]any{"type": "tool_use", "id": "toolu_pwblk_a", "name": "f", "input": map[string]any{}, "caller": map[string]any{"type": "direct"}},
 	}
-	if diff := cmp.Diff(want, a.message["content"]); diff != "" {
+	if diff := cmp.Diff(want, a.Object["content"]); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]content.Loss{envelope.TooLate.At("parts.0"), envelope.TooLate.At("parts.1"), envelope.TooLate.At("parts.1")}, lost); diff != "" {

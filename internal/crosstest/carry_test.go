@@ -1,4 +1,4 @@
-package crosstest_test
+package crosstest
 
 import (
 	"context"
@@ -22,8 +22,8 @@ import (
 
 const lookTool = `"name":"look","description":"d"`
 
-// serve sends one request to h and returns the response.
-func serve(t *testing.T, h http.Handler, path, body string) string {
+// serveText sends one request to h and returns the response.
+func serveText(t *testing.T, h http.Handler, path, body string) string {
 	t.Helper()
 	r := httptest.NewRequest("POST", path, strings.NewReader(body))
 	r.Header.Set("Anthropic-Version", "2023-06-01")
@@ -93,10 +93,10 @@ func TestThinkingCarriedInToolCalls(t *testing.T) {
 		for _, method := range []string{"generateContent", "streamGenerateContent?alt=sse", "streamGenerateContent"} {
 			t.Run(name+" "+method, func(t *testing.T) {
 				const head = `{"tools":[{"functionDeclarations":[{` + lookTool + `}]}],"contents":[{"role":"user","parts":[{"text":"go"}]}`
-				answer := serve(t, h, "/v1beta/models/m:"+method, head+"]}")
+				answer := serveText(t, h, "/v1beta/models/m:"+method, head+"]}")
 				results := `,{"role":"user","parts":[{"functionResponse":{"id":"toolu_1","name":"look","response":{"output":"1"}}},` +
 					`{"functionResponse":{"id":"toolu_2","name":"look","response":{"output":"2"}}}]}]}`
-				serve(t, h, "/v1beta/models/m:"+method, head+strings.Join(client(piecesOf(t, answer)), "")+results)
+				serveText(t, h, "/v1beta/models/m:"+method, head+strings.Join(client(piecesOf(t, answer)), "")+results)
 				r, losses, err := messages.RequestFromUpstream(asked)
 				if err != nil {
 					t.Fatal(err)
@@ -112,7 +112,7 @@ func TestThinkingCarriedInToolCalls(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if diff := cmp.Diff(want, joinTexts(partsByRole(t, doc, "messages", "assistant", "content"))); diff != "" {
+				if diff := cmp.Diff(want, joinedTexts(partsByRole(t, doc, "messages", "assistant", "content"))); diff != "" {
 					t.Errorf("(-want +got):\n%s", diff)
 				}
 			})
@@ -178,8 +178,8 @@ func partsByRole(t *testing.T, doc []byte, turns, role, parts string) (all []any
 	return all
 }
 
-// joinTexts joins consecutive texts, since clients may split them anywhere.
-func joinTexts(list []any) (joined []any) {
+// joinedTexts joins consecutive texts, since clients may split them anywhere.
+func joinedTexts(list []any) (joined []any) {
 	for _, x := range list {
 		m := x.(map[string]any)
 		if last := len(joined) - 1; last >= 0 && m["text"] != nil {
@@ -211,7 +211,7 @@ func TestSignaturesCarriedInThinking(t *testing.T) {
 	h := messages.NewHandler(up, nil)
 	const head = `{"model":"m","max_tokens":9,"tools":[{` + lookTool + `,"input_schema":{"type":"object"}}],"messages":[{"role":"user","content":"go"}`
 	var answer struct{ Content []map[string]any }
-	if err := json.Unmarshal([]byte(serve(t, h, "/v1/messages", head+"]}")), &answer); err != nil {
+	if err := json.Unmarshal([]byte(serveText(t, h, "/v1/messages", head+"]}")), &answer); err != nil {
 		t.Fatal(err)
 	}
 	blocks, err := json.Marshal(answer.Content)
@@ -224,7 +224,7 @@ func TestSignaturesCarriedInThinking(t *testing.T) {
 			results = append(results, fmt.Sprintf(`{"type":"tool_result","tool_use_id":%q,"content":"1"}`, b["id"]))
 		}
 	}
-	serve(t, h, "/v1/messages", head+`,{"role":"assistant","content":`+string(blocks)+`},{"role":"user","content":[`+strings.Join(results, ",")+`]}]}`)
+	serveText(t, h, "/v1/messages", head+`,{"role":"assistant","content":`+string(blocks)+`},{"role":"user","content":[`+strings.Join(results, ",")+`]}]}`)
 	r, losses, err := generatecontent.RequestFromUpstream(asked)
 	if err != nil {
 		t.Fatal(err)

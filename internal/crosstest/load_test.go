@@ -12,18 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/upstream"
 )
-
-// overload returns the status and error name of a format for an exhausted
-// budget.
-func (s wireFormat) overload() (status int, word string) {
-	if s.format == generatecontent.Format {
-		return http.StatusServiceUnavailable, `"UNAVAILABLE"`
-	}
-	return 529, `"overloaded_error"`
-}
 
 // A heldUpstream responds when it is released.
 type heldUpstream struct {
@@ -70,11 +60,11 @@ func TestLargeBodiesTogether(t *testing.T) {
 		all.Go(func() {
 			s := wireFormats[i%len(wireFormats)]
 			status, answer, header := sendLarge(t, server.URL+s.path, bodies[s.format])
-			want, word := s.overload()
+			want := s.failure(upstream.CodeOverloaded)
 			switch {
 			case status == http.StatusOK:
 				answered.Add(1)
-			case status != want || !strings.Contains(answer, word) || header.Get("Retry-After") != "1" ||
+			case status != want.status || !strings.Contains(answer, want.word) || header.Get("Retry-After") != "1" ||
 				header.Get("Content-Type") != "application/json":
 				t.Errorf("%s: %d %v %.300s", s.name, status, header, answer)
 			default:
@@ -183,7 +173,7 @@ func TestDeclaredBodyLengths(t *testing.T) {
 				r.ContentLength = promised
 				w := httptest.NewRecorder()
 				h.ServeHTTP(w, r)
-				if want, _ := s.overload(); w.Code == want {
+				if w.Code == s.failure(upstream.CodeOverloaded).status {
 					refused.Add(1)
 					body.once.Do(settled.Done)
 				}

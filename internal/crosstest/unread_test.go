@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -20,21 +19,15 @@ func TestRefusedWhileSending(t *testing.T) {
 	body := strings.Repeat(" ", 8<<20)
 	key := func(context.Context, *http.Request, string) (context.Context, error) { return nil, upstream.ErrNoKey }
 	eachFormat(t, func(t *testing.T, s wireFormat) {
-		status := func(messages, google int) int {
-			if s.format == generatecontent.Format {
-				return google
-			}
-			return messages
-		}
 		for _, tt := range []struct {
 			name    string
 			serving upstream.HandlerOptions
 			path    string
 			want    int
 		}{
-			{"body too large", upstream.HandlerOptions{Limits: content.Limits{Body: 1 << 20}}, s.path, status(413, 400)},
-			{"exhausted budget", upstream.HandlerOptions{Budget: &upstream.Budget{Bytes: 1 << 20}}, s.path, status(529, 503)},
-			{"no key", upstream.HandlerOptions{Authenticate: key}, s.path, status(401, 403)},
+			{"body too large", upstream.HandlerOptions{Limits: content.Limits{Body: 1 << 20}}, s.path, s.failure(upstream.CodeTooLarge).status},
+			{"exhausted budget", upstream.HandlerOptions{Budget: &upstream.Budget{Bytes: 1 << 20}}, s.path, s.failure(upstream.CodeOverloaded).status},
+			{"no key", upstream.HandlerOptions{Authenticate: key}, s.path, keyErrors[s.name][noKey].status},
 			{"unknown path", upstream.HandlerOptions{}, "/v1beta/files", 404},
 		} {
 			t.Run(tt.name, func(t *testing.T) {
