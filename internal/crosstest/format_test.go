@@ -31,7 +31,7 @@ type wireFormat struct {
 
 	// The client side.
 	decode func(response string, limits content.Limits) (*upstream.Frame, error)
-	reader func(stream io.Reader) formattest.FrameReader
+	reader func(stream io.Reader, limits content.Limits) streamReader
 
 	// Files.
 	body    func(files []fileReference, bad bool) string
@@ -44,6 +44,12 @@ type handler interface {
 	http.Handler
 	Match(r *http.Request) bool
 	WriteError(w http.ResponseWriter, r *http.Request, err error)
+}
+
+// A streamReader has the methods of the StreamReaders of both formats.
+type streamReader interface {
+	formattest.FrameReader
+	Buffered() bool
 }
 
 // A mode is a way to request a response: whole or streamed.
@@ -98,7 +104,7 @@ var wireFormats = []wireFormat{
 			{name: "streamed", stream: true, path: "/v1/messages", body: `{"stream":true,` + smallMessages[1:], read: readMessage},
 		},
 		decode: messages.DecodeResponse,
-		reader: func(r io.Reader) formattest.FrameReader { return messages.NewStreamReader(r, content.Limits{}) },
+		reader: func(r io.Reader, l content.Limits) streamReader { return messages.NewStreamReader(r, l) },
 		body:   messagesFiles, place: messagesPlace, results: messagesResults,
 	},
 	{
@@ -113,7 +119,7 @@ var wireFormats = []wireFormat{
 			{name: "array", stream: true, path: "/v1beta/models/m:streamGenerateContent", body: smallGenerate, read: readChunks(formattest.ReadArray)},
 		},
 		decode: generatecontent.DecodeResponse,
-		reader: func(r io.Reader) formattest.FrameReader { return generatecontent.NewStreamReader(r, content.Limits{}) },
+		reader: func(r io.Reader, l content.Limits) streamReader { return generatecontent.NewStreamReader(r, l) },
 		body:   generateFiles, place: generatePlace, results: generateResults,
 	},
 }

@@ -162,7 +162,7 @@ func TestAnswersBetweenFormats(t *testing.T) {
 func (a *finishedResponse) from(vendor wireFormat) upstream.Upstream {
 	return upstream.Func(func(c context.Context, r *upstream.Request, w *upstream.Writer) error {
 		if a.whole == "" || r.Stream && a.stream != "" {
-			return formattest.Replay(vendor.reader(strings.NewReader(a.stream))).Generate(c, r, w)
+			return formattest.Replay(vendor.reader(strings.NewReader(a.stream), content.Limits{})).Generate(c, r, w)
 		}
 		f, err := vendor.decode(a.whole, content.Limits{})
 		if err != nil {
