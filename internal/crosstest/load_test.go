@@ -59,14 +59,14 @@ func TestLargeBodiesTogether(t *testing.T) {
 	for i := range clients {
 		all.Go(func() {
 			s := wireFormats[i%len(wireFormats)]
-			status, answer, header := sendLarge(t, server.URL+s.path, bodies[s.format])
+			res, answer := send(t, server.URL+s.path, bodies[s.format], once)
 			want := s.failure(upstream.CodeOverloaded)
 			switch {
-			case status == http.StatusOK:
+			case res.StatusCode == http.StatusOK:
 				answered.Add(1)
-			case status != want.status || !strings.Contains(answer, want.word) || header.Get("Retry-After") != "1" ||
-				header.Get("Content-Type") != "application/json":
-				t.Errorf("%s: %d %v %.300s", s.name, status, header, answer)
+			case res.StatusCode != want.status || !strings.Contains(answer, want.word) || res.Header.Get("Retry-After") != "1" ||
+				res.Header.Get("Content-Type") != "application/json":
+				t.Errorf("%s: %d %v %.300s", s.name, res.StatusCode, res.Header, answer)
 			default:
 				refused.Add(1)
 			}
@@ -90,8 +90,8 @@ func TestLargeBodiesTogether(t *testing.T) {
 	}
 	checkBudgetEmpty(t, budget)
 	for _, s := range wireFormats { // the budget is free again
-		if status, answer, _ := sendLarge(t, server.URL+s.path, bodies[s.format]); status != http.StatusOK {
-			t.Errorf("%s: %d %.300s", s.name, status, answer)
+		if res, answer := send(t, server.URL+s.path, bodies[s.format], once); res.StatusCode != http.StatusOK {
+			t.Errorf("%s: %d %.300s", s.name, res.StatusCode, answer)
 		}
 	}
 	checkBudgetEmpty(t, budget)
@@ -110,27 +110,6 @@ func checkBudgetEmpty(t *testing.T, b *upstream.Budget) {
 			t.Fatalf("%d requests and %d bytes are left in the budget", n, bytes)
 		}
 	}
-}
-
-func sendLarge(t *testing.T, url, body string) (int, string, http.Header) {
-	r, err := http.NewRequestWithContext(t.Context(), "POST", url, strings.NewReader(body))
-	if err != nil {
-		t.Error(err)
-		return 0, "", nil
-	}
-	r.Header.Set("Anthropic-Version", "2023-06-01")
-	r.Close = true
-	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Error(err)
-		return 0, "", nil
-	}
-	defer resp.Body.Close()
-	answer, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Error(err)
-	}
-	return resp.StatusCode, string(answer), resp.Header
 }
 
 // A slowBody returns its beginning and then blocks.

@@ -64,26 +64,6 @@ func (o *operator) request(stream bool) (path, body string) {
 	return m.path, m.body
 }
 
-// send sends a request and returns the response.
-func send(t *testing.T, url, body string) (*http.Response, string) {
-	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), "POST", url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Anthropic-Version", "2023-06-01")
-	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	b, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Errorf("%v after %q", err, b)
-	}
-	return res, string(b)
-}
-
 // withDeadline wraps a handler in middleware that sets a deadline, like chi's
 // Timeout.
 func withDeadline(h http.Handler) http.Handler {

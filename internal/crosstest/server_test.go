@@ -142,6 +142,34 @@ func (s wireFormat) onLoopback(t *testing.T, up upstream.Upstream, o upstream.Ha
 func startHTTP1(s *httptest.Server) { s.Start() }
 func startHTTP2(s *httptest.Server) { s.EnableHTTP2 = true; s.StartTLS() }
 
+// send sends a request, which edits may change, and reads the response.
+func send(t *testing.T, url, body string, edits ...func(*http.Request)) (*http.Response, string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), "POST", url, strings.NewReader(body))
+	if err != nil {
+		t.Error(err)
+		return new(http.Response), ""
+	}
+	r.Header.Set("Anthropic-Version", "2023-06-01")
+	for _, edit := range edits {
+		edit(r)
+	}
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Error(err)
+		return new(http.Response), ""
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Errorf("%v after %q", err, b)
+	}
+	return res, string(b)
+}
+
+// once makes the server close the connection after the response.
+func once(r *http.Request) { r.Close = true }
+
 // head returns the head of a handwritten request with an additional header line.
 func (m mode) head(line string) string {
 	return "POST " + m.path + " HTTP/1.1\r\nHost: x\r\nAnthropic-Version: 2023-06-01\r\n" + line + "\r\n\r\n"

@@ -34,24 +34,15 @@ func TestRefusedWhileSending(t *testing.T) {
 				server := httptest.NewServer(s.handler(&model{}, tt.serving))
 				defer server.Close()
 				for n := range 8 {
-					r, err := http.NewRequestWithContext(t.Context(), "POST", server.URL+tt.path, io.NopCloser(strings.NewReader(body)))
-					if err != nil {
-						t.Fatal(err)
-					}
-					r.Header.Set("Anthropic-Version", "2023-06-01")
-					r.Close = n&1 != 0
-					if n&2 != 0 {
-						r.ContentLength = int64(len(body))
-					}
-					resp, err := http.DefaultClient.Do(r)
-					if err != nil {
-						t.Errorf("close %v, length %d: %v", r.Close, r.ContentLength, err)
-						continue
-					}
-					answer, err := io.ReadAll(resp.Body)
-					resp.Body.Close()
-					if err != nil || resp.StatusCode != tt.want || !resp.Close {
-						t.Errorf("close %v, length %d: status %d %s %v", r.Close, r.ContentLength, resp.StatusCode, answer, err)
+					res, answer := send(t, server.URL+tt.path, "", func(r *http.Request) {
+						r.Body, r.ContentLength = io.NopCloser(strings.NewReader(body)), 0
+						r.Close = n&1 != 0
+						if n&2 != 0 {
+							r.ContentLength = int64(len(body))
+						}
+					})
+					if res.StatusCode != tt.want || !res.Close {
+						t.Errorf("request %d: status %d %s", n, res.StatusCode, answer)
 					}
 				}
 			})
