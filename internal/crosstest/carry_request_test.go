@@ -173,6 +173,12 @@ func TestCarriedByEachPart(t *testing.T) {
 			_ = w.Part(&content.Image{Source: &content.Base64{MediaType: "image/png", Data: pngData}, Signature: claudeSig("image")})
 			return w.Part(&content.ToolUse{ID: "a", Name: "f", Input: `{}`, Signature: claudeSig("call")})
 		}), [][]string{{"*content.Text messages text", "*content.Image messages image", "*content.ToolUse messages call"}}},
+		"thinking before a signed call": {generate(func(w *upstream.Writer) error {
+			_ = w.Part(&content.Thinking{Text: "Hm", Signature: claudeSig("1")})
+			return w.Part(&content.ToolUse{ID: "a", Name: "f", Input: `{}`, Signature: claudeSig("call")})
+		}), [][]string{{`"Hm" 1`, "*content.ToolUse messages call"}}},
+		"thinking and the end in one batch": {sends(opened(0, &content.Thinking{}), delta(0, "Hm"), signedBlock(0, claudeSig("1")), closed(0),
+			upstream.Event{Kind: upstream.EventStop, Stop: &upstream.Stop{Reason: content.StopEnd}}), [][]string{{`"Hm" 1`}}},
 	} {
 		s := wireFormats[1]
 		for _, m := range s.modes {
