@@ -3,16 +3,19 @@ package crosstest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/violation"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -126,6 +129,47 @@ func TestWriteError(t *testing.T) {
 			}
 			if a := write(&upstream.Error{Code: code}); a.header.Get("X-Should-Retry") != want || a.header.Get("Retry-After") != "" {
 				t.Errorf("%s: %v, want X-Should-Retry %q", code, a.header, want)
+			}
+		}
+	})
+}
+
+// TestErrorTexts checks the messages of errors: that of the outermost error with a text, in
+// one line for each violation, and of limited length.
+func TestErrorTexts(t *testing.T) {
+	var two, many violation.List
+	two.Add(content.CodeMissing, "seed", "Field required")
+	two.Add(content.CodeRange, "top_k", "is\r\nodd\u2028")
+	for range 300 {
+		many.Add(content.CodeValue, "stop_sequences", strings.Repeat("x", 500))
+	}
+	eachFormat(t, func(t *testing.T, s wireFormat) {
+		for _, tt := range []struct {
+			name               string
+			err                error
+			messages, generate string
+		}{
+			{"two violations", two.Err(), "seed: Field required\ntop_k: is  odd ",
+				"* GenerateContentRequest.generation_config.seed: Field required\n* GenerateContentRequest.generation_config.top_k: is  odd \n"},
+			{"wrapped", fmt.Errorf("at /etc/secret: %w", &content.Violation{Code: content.CodeValue, Path: "seed", Text: "b"}), "seed: b", "* GenerateContentRequest.generation_config.seed: b\n"},
+			{"line break in a path", &content.Violation{Code: content.CodeValue, Path: "x\ny", Text: "b"}, "x y: b", "* GenerateContentRequest.x y: b\n"},
+			{"outermost error", &upstream.Error{Code: upstream.CodeBadGateway, Text: "no use", Err: two.Err()}, "no use", "no use"},
+			{"lines", &upstream.Error{Code: upstream.CodeInvalid, Text: "a\r\nevent: x\u2029"}, "a  event: x ", "a  event: x "},
+			{"unknown", errors.New("secret"), "Internal server error", "An internal error has occurred. Please retry."},
+			{"joined", errors.Join(errors.New("secret"), &upstream.Error{Code: upstream.CodeNotFound, Text: "model: x"}), "model: x", "model: x"},
+		} {
+			if got, want := s.writeError(t, s.modes[0], nil, tt.err).message, pick(s, tt.messages, tt.generate); got != want {
+				t.Errorf("%s: got %q, want %q", tt.name, got, want)
+			}
+		}
+		if got := s.writeError(t, s.modes[0], nil, many.Err()).message; len(got) > 17<<10 || !strings.HasSuffix(got, pick(s, " more", " more\n")) {
+			t.Errorf("%d bytes, ending in %q", len(got), got[len(got)-20:])
+		}
+		for _, err := range []error{
+			&upstream.Error{Code: upstream.CodeInvalid, Text: strings.Repeat("é", 5000)}, &content.Violation{Code: content.CodeSyntax, Text: strings.Repeat("é", 5000)},
+		} {
+			if got := s.writeError(t, s.modes[0], nil, err).message; len(got) > 2<<10 || !utf8.ValidString(got) {
+				t.Errorf("%d bytes, valid: %v", len(got), utf8.ValidString(got))
 			}
 		}
 	})

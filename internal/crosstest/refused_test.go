@@ -360,7 +360,7 @@ var carriers = []carrier{
 	{"two wrong ones that differ", []string{"KEY: one", "authorization: Bearer other"}, "", twoKeys},
 }
 
-// queries are the ways to send a key in the query. Messages has none.
+// queries are the ways to send a key in the query, which only generateContent has.
 var queries = []carrier{
 	{"query", nil, "key=" + marked, 0},
 	{"token in the query", nil, "access_token=" + marked, 0},
@@ -375,24 +375,19 @@ var queries = []carrier{
 // arrives, and the handler must not wait for it. Only Authenticate gets the key.
 func TestKeys(t *testing.T) {
 	eachFormat(t, func(t *testing.T, s wireFormat) {
-		list := append(carriers[:len(carriers):len(carriers)], queries...)
+		list := carriers
+		if s.name == "generatecontent" {
+			list = append(list[:len(list):len(list)], queries...)
+		}
 		for _, tt := range list {
-			want := tt.want
-			if s.name == "messages" && len(tt.header) == 0 && tt.query != "" {
-				want = noKey
-			}
 			for _, m := range []mode{s.modes[0], {path: s.count, body: s.modes[0].body}} {
-				counts := m.path == s.count
-				t.Run(tt.name+" "+m.path, func(t *testing.T) { s.checkKey(t, tt, m, want, counts) })
+				t.Run(tt.name+" "+m.path, func(t *testing.T) { s.checkKey(t, tt, m) })
 			}
 		}
 	})
 }
 
-func (s wireFormat) checkKey(t *testing.T, tt carrier, m mode, want int, counts bool) {
-	if s.name == "messages" && tt.query != "" && want != noKey {
-		return // its headers are in other rows
-	}
+func (s wireFormat) checkKey(t *testing.T, tt carrier, m mode) {
 	var seen spy
 	o, done := reporting()
 	o.Authenticate = upstream.Keys("another", marked)
@@ -400,27 +395,27 @@ func (s wireFormat) checkKey(t *testing.T, tt carrier, m mode, want int, counts 
 	o.OnLoss = func(c context.Context, ls []content.Loss) { seen.see(c, ls) }
 	c := dial(t, s.onLoopback(t, &seen, o, startHTTP1))
 	query := tt.query
-	if s.name == "messages" && query == "" {
-		query = "key=" + marked // is not a key
+	if s.name == "messages" {
+		query = "key=" + marked // is not a way to send one
 	}
 	head := strings.Join(append(tt.header, fmt.Sprint("Content-Length: ", len(m.body))), "\r\n")
 	head = strings.NewReplacer("KEY", pick(s, "x-api-key", "x-goog-api-key"), "OTHER", pick(s, "x-goog-api-key", "x-api-key")).Replace(head)
 	m.path += "?" + query
 	c.write(t, m.head(head))
-	if want == 0 {
+	if tt.want == 0 {
 		c.write(t, m.body)
 	} else if err := c.CloseWrite(); err != nil { // otherwise the server waits for the body
 		t.Error(err)
 	}
 	a := c.answer(t, s, m)
 	r := await(t, "report", done)
-	if f := keyErrors[s.name][want]; want == 0 {
-		if a.status != 200 && !counts || r.Code == upstream.CodeUnauthenticated {
+	if f := keyErrors[s.name][tt.want]; tt.want == 0 {
+		if a.status != 200 && m.name == "whole" || r.Code == upstream.CodeUnauthenticated {
 			t.Errorf("%d %s", a.status, a.body)
 		}
 	} else {
 		a.wants(t, f.failure, f.text)
-		if strings.Contains(a.details, "reason:API_KEY_INVALID") != (s.name == "generatecontent" && want != noKey) {
+		if strings.Contains(a.details, "reason:API_KEY_INVALID") != (s.name == "generatecontent" && tt.want != noKey) {
 			t.Errorf("details: %s", a.details)
 		}
 		if r.Status != f.status || r.Code != upstream.CodeUnauthenticated || seen.calls > 0 {
