@@ -163,19 +163,3 @@ func FuzzDecodeResponse(f *testing.F) {
 		}
 	})
 }
-
-func FuzzDecodeError(f *testing.F) {
-	f.Add(400, "5", answerFile(f, "E01.json"))
-	f.Add(429, "1e9", answerFile(f, "E07.json"))
-	f.Add(0, "", `[{"error":{"code":14,"message":"Please retry in 1h"}}]`)
-	f.Add(429, "7200", `{"error":{"message":"Please retry in 2h28m8s"}}`)
-	f.Fuzz(func(t *testing.T, status int, after, body string) {
-		e := DecodeError(status, map[string][]string{"Retry-After": {after}}, []byte(body))
-		if len(e.Text) > 2<<10 || strings.ContainsAny(e.Text, "\r\n") || e.RetryAfter < 0 {
-			t.Errorf("got %q, %v", e.Text, e.RetryAfter)
-		}
-		if cause := e.Err.Error(); strings.ContainsAny(cause, "\r\n") {
-			t.Errorf("the cause has several lines: %q", cause)
-		}
-	})
-}

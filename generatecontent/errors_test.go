@@ -7,14 +7,13 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/internal/handler"
-	"github.com/polywire/polywire/internal/violation"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -22,7 +21,7 @@ import (
 func writtenError(t *testing.T, f *handler.Failure) (status int, envelope map[string]any) {
 	t.Helper()
 	status, doc := (&dialect{}).Error("", f)
-	m, err := decodeObject(doc)
+	m, err := formattest.DecodeObject(doc)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, doc)
 	}
@@ -32,44 +31,7 @@ func writtenError(t *testing.T, f *handler.Failure) (status int, envelope map[st
 	return status, m["error"].(map[string]any)
 }
 
-// TestErrorCodes checks that every code has a matching status, name and message.
-func TestErrorCodes(t *testing.T) {
-	for code, want := range map[upstream.Code]string{
-		upstream.CodeInvalid:         "400 INVALID_ARGUMENT",
-		upstream.CodeUnauthenticated: "401 UNAUTHENTICATED",
-		upstream.CodeBilling:         "402 RESOURCE_EXHAUSTED",
-		upstream.CodePermission:      "403 PERMISSION_DENIED",
-		upstream.CodeNotFound:        "404 NOT_FOUND",
-		upstream.CodeMethod:          "405 UNIMPLEMENTED",
-		upstream.CodeConflict:        "409 ABORTED",
-		upstream.CodeTooLarge:        "400 INVALID_ARGUMENT",
-		upstream.CodeRateLimit:       "429 RESOURCE_EXHAUSTED",
-		upstream.CodeQuota:           "429 RESOURCE_EXHAUSTED",
-		upstream.CodeInternal:        "500 INTERNAL",
-		upstream.CodeUnavailable:     "503 UNAVAILABLE",
-		upstream.CodeTimeout:         "504 DEADLINE_EXCEEDED",
-		upstream.CodeOverloaded:      "503 UNAVAILABLE",
-		upstream.CodeUnsupported:     "400 FAILED_PRECONDITION",
-		upstream.CodeBadGateway:      "502 UNAVAILABLE",
-		"unknown code":               "500 INTERNAL",
-	} {
-		status, e := writtenError(t, handler.FailureOf(&upstream.Error{Code: code, Err: errors.New("secret")}))
-		text, _ := e["message"].(string)
-		if got := fmt.Sprint(status, " ", e["status"]); got != want || text == "" || strings.Contains(text, "secret") {
-			t.Errorf("%s: got %s %q, want %s", code, got, text, want)
-		}
-		_, e = writtenError(t, handler.FailureOf(&upstream.Error{Code: code, Text: "said"}))
-		if e["message"] != "said" && code != "" {
-			t.Errorf("%s: the upstream's text became %q", code, e["message"])
-		}
-	}
-}
-
 func TestErrorViolations(t *testing.T) {
-	var many violation.List
-	for i := range 150 {
-		many.Add(content.CodeValue, fmt.Sprintf("contents[%d].role", i), strings.Repeat("x", 300))
-	}
 	violation := func(field, text string) any {
 		v := map[string]any{"description": text}
 		if field != "" {
@@ -101,14 +63,6 @@ func TestErrorViolations(t *testing.T) {
 				t.Errorf("%d (-want +got):\n%s", status, diff)
 			}
 		})
-	}
-	_, e := writtenError(t, handler.FailureOf(many.Err()))
-	if text := e["message"].(string); len(text) > 17<<10 || !strings.HasSuffix(text, " more\n") {
-		t.Errorf("%d bytes that end in %q", len(text), text[len(text)-20:])
-	}
-	_, e = writtenError(t, handler.FailureOf(&content.Violation{Code: content.CodeSyntax, Text: strings.Repeat("é", 5000)}))
-	if text := e["message"].(string); len(text) > 2<<10 || !utf8.ValidString(text) {
-		t.Errorf("%d bytes, valid: %v", len(text), utf8.ValidString(text))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -38,11 +39,11 @@ func FuzzResponse(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := decodeObject(doc)
+		want, err := formattest.DecodeObject(doc)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, doc)
 		}
-		normal(grounded(want))
+		formattest.NormalResponse(grounded(want))
 		for _, f := range []framing{inEvents, inArray} {
 			stream, _ := drive(t, f, up)
 			_, got := mustHear(t, f, stream)

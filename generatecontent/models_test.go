@@ -5,10 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -87,79 +85,6 @@ func TestModel(t *testing.T) {
 		if diff := cmp.Diff(want, w.Body.String()); diff != "" || w.Code != 200 {
 			t.Errorf("%s: %d (-want +got):\n%s", path, w.Code, diff)
 		}
-	}
-}
-
-func TestModelsErrors(t *testing.T) {
-	fails := func(err error) *formattest.Able {
-		return &formattest.Able{List: func(context.Context) ([]upstream.Model, error) { return nil, err }}
-	}
-	const unknown = " is not found for API version v1, or is not supported for this method. Call ListModels"
-	for _, tt := range []struct {
-		name, path string
-		up         upstream.Upstream
-		status     int
-		word, text string
-	}{
-		{"unknown", "/v1/models/nope", of(1), 404, "NOT_FOUND", "models/nope" + unknown},
-		{"cannot list", "/v1/models", hello, 404, "NOT_FOUND", "The models of this service"},
-		{"size", "/v1/models?pageSize=-1", of(1), 400, "INVALID_ARGUMENT", "page_size "},
-		{"not a number", "/v1/models?pageSize=x", of(1), 400, "INVALID_ARGUMENT", `Invalid value at 'page_size' (TYPE_INT32), "x"`},
-		{"token", "/v1/models?pageToken=%21", of(1), 400, "INVALID_ARGUMENT", "page_token "},
-		{"token of another list", "/v1/models?pageToken=bm9wZQ", of(1), 400, "INVALID_ARGUMENT", "page_token "},
-		{"upstream's error", "/v1/models", fails(&upstream.Error{Code: upstream.CodeOverloaded}), 503, "UNAVAILABLE", "The model is overloaded"},
-		{"other error", "/v1/models", fails(errors.New("secret")), 500, "INTERNAL", "An internal error"},
-		{"panic", "/v1/models", &formattest.Able{}, 500, "INTERNAL", "An internal error"},
-	} {
-		t.Run(tt.name, func(t *testing.T) { checkError(t, serve(tt.up, "GET", tt.path, ""), tt.status, tt.word, tt.text) })
-	}
-	missing := upstream.Func(func(context.Context, *upstream.Request, *upstream.Writer) error {
-		return &upstream.Error{Code: upstream.CodeNotFound}
-	})
-	checkError(t, serve(missing, http.MethodPost, plainPath, smallBody), 404, "NOT_FOUND",
-		"models/m is not found for API version v1beta, or is not supported for generateContent. Call ListModels to see the list of "+
-			"available models and their supported methods.")
-}
-
-func TestCountTokens(t *testing.T) {
-	const contents = `"contents":[{"parts":[{"text":"How many words are in this sentence?"}]}]`
-	var asked *upstream.Request
-	counts := func(n upstream.TokenCount, err error) *formattest.Able {
-		return &formattest.Able{Count: func(_ context.Context, r *upstream.Request) (upstream.TokenCount, error) {
-			asked = r
-			return n, err
-		}}
-	}
-	more := upstream.TokenCount{Tokens: 57, Cached: 7, Extra: extra(`{"totalTokens":1,"promptTokensDetails":[{"modality":"TEXT","tokenCount":57}]}`)}
-	for _, tt := range []struct {
-		name, body, want string
-		up               upstream.Upstream
-	}{
-		{"upstream", `{` + contents + `}`, `{"totalTokens":57}`, counts(upstream.TokenCount{Tokens: 57}, nil)},
-		{"upstream with cached tokens and details", `{` + contents + `}`,
-			`{"totalTokens":57,"cachedContentTokenCount":7,"promptTokensDetails":[{"modality":"TEXT","tokenCount":57}]}`, counts(more, nil)},
-		{"whole request", `{"generateContentRequest":{"model":"models/m","systemInstruction":{"parts":[{"text":"s"}]},` + contents + `}}`,
-			`{"totalTokens":57}`, counts(upstream.TokenCount{Tokens: 57}, nil)},
-		// Eight words, a punctuation mark and the overhead of a turn.
-		{"estimate", `{` + contents + `}`, `{"totalTokens":12}`, hello},
-		// Agents count media in this way: a result without its call.
-		{"result without call", `{"contents":[{"parts":[{"functionResponse":{"id":"x","name":"f","response":{"output":"a"}}}]}]}`,
-			`{"totalTokens":57}`, counts(upstream.TokenCount{Tokens: 57}, nil)},
-	} {
-		w := serve(tt.up, "POST", "/v1beta/models/m:countTokens", tt.body)
-		if w.Code != 200 || w.Body.String() != tt.want {
-			t.Errorf("%s: %d %s, want %s", tt.name, w.Code, w.Body, tt.want)
-		}
-	}
-	if asked == nil || asked.Model != "m" || len(asked.Turns) != 1 {
-		t.Errorf("asked: %+v", asked)
-	}
-	checkError(t, serve(counts(upstream.TokenCount{}, &upstream.Error{Code: upstream.CodeRateLimit}), "POST",
-		"/v1beta/models/m:countTokens", `{`+contents+`}`), 429, "RESOURCE_EXHAUSTED", "")
-	w := serve(hello, "POST", "/v1beta/models/m:countTokens", `{}`)
-	checkError(t, w, 400, "INVALID_ARGUMENT", "* GenerateContentRequest.contents: contents is not specified")
-	if !strings.Contains(w.Body.String(), `{"field":"contents","description":"contents is not specified"}`) {
-		t.Error(w.Body)
 	}
 }
 

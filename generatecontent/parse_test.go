@@ -9,8 +9,6 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/formattest"
-	"github.com/polywire/polywire/internal/race"
-	"github.com/polywire/polywire/internal/workload"
 )
 
 func extra(json string) *content.Extra { return &content.Extra{Format: Format, JSON: json} }
@@ -220,42 +218,6 @@ func TestUnknownValues(t *testing.T) {
 	}
 	if diff := cmp.Diff(append(enums, rules...), formattest.Violations(r.Validate(&ValidateOptions{Strict: true}))); diff != "" {
 		t.Errorf("strict (-want +got):\n%s", diff)
-	}
-}
-
-func TestParseAllocations(t *testing.T) {
-	if race.Enabled {
-		t.Skip("pools forget under the race detector")
-	}
-	for _, tt := range []struct {
-		name, body string
-		allocs     float64
-	}{
-		{"small", workload.GenerateSmall(), 4},
-		{"agent", workload.GenerateAgent(), 90},
-		{"pdf", workload.GeneratePDF(), 12},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			op := func() {
-				r, err := ParseRequestString(tt.body)
-				if err == nil {
-					err = r.Validate(nil)
-				}
-				if err != nil {
-					t.Fatal(err)
-				}
-			}
-			if n := testing.AllocsPerRun(5, op); n > tt.allocs {
-				t.Errorf("%v allocations, want at most %v", n, tt.allocs)
-			}
-			limit := uint64(len(tt.body)) * 3 / 2
-			if tt.name == "pdf" {
-				limit = 128 << 10
-			}
-			if n := bytesPerRun(op); tt.name != "small" && n > limit {
-				t.Errorf("%d bytes allocated, want at most %d", n, limit)
-			}
-		})
 	}
 }
 

@@ -3,7 +3,6 @@ package generatecontent
 import (
 	"context"
 	"errors"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -105,36 +104,6 @@ func TestResponseFromUpstreamInput(t *testing.T) {
 		if diff := cmp.Diff(first, again) + cmp.Diff(lost, lost2); diff != "" {
 			t.Errorf("%s (-first +second):\n%s", tt.name, diff)
 		}
-	}
-}
-
-// TestMatch checks that handlers of two formats can share the paths of models.
-func TestMatch(t *testing.T) {
-	h := NewHandler(hello, nil)
-	for _, tt := range []struct {
-		path  string
-		other bool // the header of another format
-		want  bool
-	}{
-		{plainPath, false, true}, {plainPath, true, true}, {"/v1/models", false, true}, {"/v1/models", true, false},
-		{"/v1/models/m", false, true}, {"/v1/models/m", true, false}, {"/v1/messages", false, false},
-	} {
-		r := httptest.NewRequest("GET", tt.path, nil)
-		if tt.other {
-			r.Header.Set("anthropic-version", "2023-06-01")
-		}
-		if got := h.Match(r); got != tt.want {
-			t.Errorf("%+v: %v", tt, got)
-		}
-	}
-}
-
-// TestWriteErrorInArray checks that WriteError uses the framing of the response.
-func TestWriteErrorInArray(t *testing.T) {
-	w := httptest.NewRecorder()
-	NewHandler(hello, nil).WriteError(w, post(arrayPath, ""), &upstream.Error{Code: upstream.CodeQuota})
-	if body := w.Body.String(); w.Code != 429 || !strings.HasPrefix(body, `[{"error":{"code":429,`) || !strings.HasSuffix(body, "}}]") {
-		t.Errorf("%d %s", w.Code, body)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -47,8 +46,8 @@ func TestKeepAlive(t *testing.T) {
 			formattest.Took(t, fmt.Sprint("read ", i), list[i].after, after*time.Second, time.Second)
 		}
 		h, _ := mustHear(t, inEvents, joinedReads(list))
-		if h.pings != 3 || len(h.pieces) != 3 {
-			t.Errorf("%d blanks in %d events", h.pings, len(h.pieces))
+		if h.Pings != 3 || len(h.List) != 3 {
+			t.Errorf("%d blanks in %d events", h.Pings, len(h.List))
 		}
 	})
 	inBubble(t, up, Options{}, func(t *testing.T, p *pipeServer) {
@@ -82,7 +81,7 @@ func TestErrorPause(t *testing.T) {
 	})
 	inBubble(t, up, Options{}, func(t *testing.T, p *pipeServer) {
 		list := reads(t, p.send(t.Context(), t, arrayPath), time.Now())
-		if h, _ := mustHear(t, inArray, joinedReads(list)); h.failure == nil || len(h.pieces) != 1 {
+		if h, _ := mustHear(t, inArray, joinedReads(list)); h.Failure == nil || len(h.List) != 1 {
 			t.Errorf("%v", list)
 		}
 	})
@@ -182,67 +181,10 @@ func TestServerTimeout(t *testing.T) {
 					return
 				}
 				h2, err := receive(inEvents, w.Body.String())
-				if err != nil || !strings.Contains(fmt.Sprint(h2.failure), "DEADLINE_EXCEEDED") {
+				if err != nil || !strings.Contains(fmt.Sprint(h2.Failure), "DEADLINE_EXCEEDED") {
 					t.Errorf("%v %s", err, w.Body)
 				}
 			})
 		})
-	}
-}
-
-// TestClientDisconnect checks that the upstream's context is canceled when the client
-// disconnects.
-func TestClientDisconnect(t *testing.T) {
-	ended := make(chan error, 1)
-	up := upstream.Func(func(c context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		_ = w.Text("a")
-		<-c.Done()
-		ended <- c.Err()
-		return c.Err()
-	})
-	var report *upstream.Report
-	o := Options{HandlerOptions: upstream.HandlerOptions{OnDone: func(_ context.Context, r *upstream.Report) { report = r }}}
-	inBubble(t, up, o, func(t *testing.T, p *pipeServer) {
-		ctx, leave := context.WithCancel(t.Context())
-		start := time.Now()
-		res := p.send(ctx, t, eventsPath)
-		leave()
-		res.Body.Close()
-		<-ended
-		formattest.Took(t, "to notice", time.Since(start), 0, time.Second)
-		synctest.Wait()
-		if report == nil || report.Code != upstream.CodeCanceled || report.Status != http.StatusOK {
-			t.Errorf("report: %+v", report)
-		}
-	})
-}
-
-// TestBudget checks the error if the handler has no memory for a request.
-func TestBudget(t *testing.T) {
-	b := &upstream.Budget{Requests: 1}
-	b.State.Enter(1)
-	w := httptest.NewRecorder()
-	NewHandler(hello, &Options{HandlerOptions: upstream.HandlerOptions{Budget: b}}).ServeHTTP(w, post(plainPath, smallBody))
-	e := checkError(t, w, 503, "UNAVAILABLE", "The model is overloaded.")
-	if w.Header().Get("Retry-After") == "" || !strings.Contains(fmt.Sprint(e["details"]), "retryDelay:1s") {
-		t.Errorf("%v %v", w.Header(), e)
-	}
-}
-
-// TestPanics checks that a panic of the upstream is an internal error, before and after
-// the first byte.
-func TestPanics(t *testing.T) {
-	for path, streamed := range map[string]bool{plainPath: false, eventsPath: true} {
-		h := NewHandler(upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
-			if streamed {
-				_ = w.Text("a")
-			}
-			panic("secret")
-		}), nil)
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, post(path, smallBody))
-		if !strings.HasSuffix(strings.TrimSpace(w.Body.String()), `{"error":{"code":500,"message":"An internal error has occurred. Please retry.","status":"INTERNAL"}}`) {
-			t.Errorf("%s: %d %s", path, w.Code, w.Body)
-		}
 	}
 }

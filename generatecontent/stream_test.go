@@ -11,7 +11,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/upstream"
 )
@@ -72,14 +74,22 @@ func checkSlowly(t *testing.T, f framing, up upstream.Func) {
 // keepAlive matches an event's beginning with the keep-alives behind it.
 var keepAlive = regexp.MustCompile(`(?m)^(data: ) +`)
 
+// receive reads a stream.
+func receive(f framing, stream string) (*formattest.Chunks, error) {
+	if f == inArray {
+		return formattest.ReadArray(stream)
+	}
+	return formattest.ReadEvents(stream)
+}
+
 // mustHear reads a stream to its end.
-func mustHear(t *testing.T, f framing, stream string) (*receivedStream, map[string]any) {
+func mustHear(t *testing.T, f framing, stream string) (*formattest.Chunks, map[string]any) {
 	t.Helper()
 	h, err := receive(f, stream)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, stream)
 	}
-	res, err := h.whole()
+	res, err := h.Whole()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, stream)
 	}
@@ -103,7 +113,7 @@ func TestReplyIsStream(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, err := decodeObject(doc)
+			want, err := formattest.DecodeObject(doc)
 			if err != nil {
 				t.Fatalf("%v\n%s", err, doc)
 			}
@@ -111,10 +121,10 @@ func TestReplyIsStream(t *testing.T) {
 				stream, lost := drive(t, f, tt.up)
 				checkLosses(t, tt.losses, lost)
 				h, got := mustHear(t, f, stream)
-				if h.failure != nil {
-					t.Fatalf("failed: %v", h.failure)
+				if h.Failure != nil {
+					t.Fatalf("failed: %v", h.Failure)
 				}
-				if diff := cmp.Diff(normal(grounded(want)), got); diff != "" {
+				if diff := cmp.Diff(formattest.NormalResponse(grounded(want)), got); diff != "" {
 					t.Errorf("stream differs from the reply (-reply +stream):\n%s\n%s", diff, stream)
 				}
 				checkSlowly(t, f, tt.up)
@@ -259,8 +269,8 @@ func TestStreamFailure(t *testing.T) {
 			}
 			array, _ := drive(t, inArray, tt.up)
 			h, _ := mustHear(t, inArray, array)
-			want, _ := decodeObject([]byte(tt.want))
-			if diff := cmp.Diff(want, h.failure); diff != "" {
+			want, _ := formattest.DecodeObject([]byte(tt.want))
+			if diff := cmp.Diff(want, h.Failure); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -401,14 +411,14 @@ func TestPings(t *testing.T) {
 			if diff := cmp.Diff(tt.want, string(out)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			if h, err := receive(inEvents, string(out)); err != nil || (h.failure != nil) != tt.fails {
+			if h, err := receive(inEvents, string(out)); err != nil || (h.Failure != nil) != tt.fails {
 				t.Errorf("%v %v", h, err)
 			}
 		})
 	}
 	s := newStream(inArray, "r", "m")
 	out := s.Ping(s.Events(s.Ping(nil), text))
-	if h, err := receive(inArray, string(s.End(out, nil))); err != nil || len(h.pieces) != 2 || s.ContentType() != "application/json" {
+	if h, err := receive(inArray, string(s.End(out, nil))); err != nil || len(h.List) != 2 || s.ContentType() != "application/json" {
 		t.Errorf("%v %v", h, err)
 	}
 }

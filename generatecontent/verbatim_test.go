@@ -146,8 +146,8 @@ func TestVerbatimEnd(t *testing.T) {
 		return w.Usage(content.Usage{Input: 9, Output: 7})
 	})
 	h, res := mustHear(t, inEvents, stream)
-	if n := fmt.Sprint(res["usageMetadata"].(map[string]any)["candidatesTokenCount"]); n != "7" || len(h.pieces) != 6 {
-		t.Errorf("candidatesTokenCount is %s in %d chunks, want 7 in 6", n, len(h.pieces))
+	if n := fmt.Sprint(res["usageMetadata"].(map[string]any)["candidatesTokenCount"]); n != "7" || len(h.List) != 6 {
+		t.Errorf("candidatesTokenCount is %s in %d chunks, want 7 in 6", n, len(h.List))
 	}
 }
 
@@ -160,8 +160,8 @@ func TestVerbatimLines(t *testing.T) {
 		}
 		return nil
 	})
-	if h, _ := mustHear(t, inEvents, stream); len(h.pieces) != 5 {
-		t.Errorf("%d chunks", len(h.pieces))
+	if h, _ := mustHear(t, inEvents, stream); len(h.List) != 5 {
+		t.Errorf("%d chunks", len(h.List))
 	}
 }
 

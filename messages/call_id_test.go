@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -27,11 +28,11 @@ func idsOf(t *testing.T, turns []content.Turn, ids []string) (streamed, whole []
 	if err := upstream.Run(t.Context(), up, &upstream.Request{}, sink); err != nil {
 		t.Fatal(err)
 	}
-	a, err := accumulate(string(s.End(out, nil)))
+	a, err := formattest.ReadMessage(string(s.End(out, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, b := range a.message["content"].([]any) {
+	for _, b := range a.Object["content"].([]any) {
 		streamed = append(streamed, fmt.Sprint(b.(map[string]any)["id"]))
 	}
 	reply, err := upstream.Collect(t.Context(), up, &upstream.Request{})
@@ -128,12 +129,12 @@ func TestNamelessCall(t *testing.T) {
 			}
 			s := newStream("req_1", "msg_1", "m", nil)
 			out := s.Events(nil, append(events, upstream.Event{Kind: upstream.EventStop, Stop: &tt.stop}))
-			a, err := accumulate(string(s.End(out, nil)))
+			a, err := formattest.ReadMessage(string(s.End(out, nil)))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := len(a.message["content"].([]any)); got != named || a.message["stop_reason"] != tt.word {
-				t.Errorf("streamed: %d parts, stop reason %v; want %d, %s", got, a.message["stop_reason"], named, tt.word)
+			if got := len(a.Object["content"].([]any)); got != named || a.Object["stop_reason"] != tt.word {
+				t.Errorf("streamed: %d parts, stop reason %v; want %d, %s", got, a.Object["stop_reason"], named, tt.word)
 			}
 		})
 	}

@@ -2,7 +2,6 @@ package messages
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http/httptest"
 	"slices"
@@ -13,8 +12,8 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/internal/lower"
-	"github.com/polywire/polywire/internal/partfield"
 	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/upstream"
 )
@@ -25,110 +24,21 @@ func vendorSignature(data string) content.Signature {
 	return content.Signature{Format: theirs, Data: data}
 }
 
-// carried lists responses of another vendor, and the losses of their signatures.
-var carried = []struct {
-	name   string
-	up     upstream.Func
-	losses []string
-}{
-	{name: "thought and call", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		_ = w.Thinking("Let me")
-		_ = w.Thinking(" see.")
-		_ = w.Part(&content.ToolUse{ID: "a", Name: "look", Input: `{"k":1}`, Signature: vendorSignature("CiQBc2lnLWE=")})
-		return w.Part(&content.ToolUse{ID: "b", Name: "look", Input: `{}`})
-	}},
-	{name: "every part signed", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		_ = w.Thinking("é漢\n")
-		_ = w.Signature(vendorSignature("_-8"))
-		_ = w.Text("Hello")
-		_ = w.Text(", you")
-		_ = w.Signature(vendorSignature("+/8="))
-		_ = w.Part(&content.Thinking{Signature: vendorSignature("b21pdHRlZA==")})
-		_ = w.Part(&content.Thinking{Redacted: vendorSignature("b3BhcXVl")})
-		_ = w.Part(&content.Text{Signature: vendorSignature("ZW1wdHk=")})
-		c := w.ToolCall("a", "look")
-		_ = w.Signature(vendorSignature("in\"quotes\n"))
-		_ = c.Input(`{"q":`)
-		_ = c.Input(`"x"}`)
-		return c.Close()
-	}, losses: []string{"hint parts.1", "hint parts.3", "hint parts.4"}},
-	{name: "signed after the end", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		return w.Send([]upstream.Event{
-			{Kind: upstream.EventOpen, Block: 0, Part: &content.Thinking{}},
-			{Kind: upstream.EventText, Block: 0, Text: "Hm"},
-			{Kind: upstream.EventClose, Block: 0},
-			{Kind: upstream.EventSignature, Block: 0, Signature: new(vendorSignature("bGF0ZQ=="))},
-			{Kind: upstream.EventOpen, Block: 1, Part: &content.ToolUse{ID: "a", Name: "f"}},
-			{Kind: upstream.EventClose, Block: 1},
-			{Kind: upstream.EventOpen, Block: 2, Part: &content.Text{}},
-			{Kind: upstream.EventText, Block: 2, Text: "Done"},
-			{Kind: upstream.EventClose, Block: 2},
-			{Kind: upstream.EventSignature, Block: 2, Signature: new(vendorSignature("dGV4dA=="))},
-			{Kind: upstream.EventOpen, Block: 3, Part: &content.ToolUse{ID: "b", Name: "f"}},
-			{Kind: upstream.EventClose, Block: 3},
-		})
-	}, losses: []string{"hint parts.2"}},
-	{name: "side by side", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		return w.Send([]upstream.Event{
-			{Kind: upstream.EventOpen, Block: 0, Part: &content.ToolUse{ID: "a", Name: "f"}},
-			{Kind: upstream.EventSignature, Block: 0, Signature: new(vendorSignature("Zmlyc3Q="))},
-			{Kind: upstream.EventOpen, Block: 1, Part: &content.ToolUse{ID: "b", Name: "f", Signature: vendorSignature("b3Blbg==")}},
-			{Kind: upstream.EventInput, Block: 0, Text: "{}"}, {Kind: upstream.EventInput, Block: 1, Text: `{"a":1}`},
-			{Kind: upstream.EventClose, Block: 0}, {Kind: upstream.EventClose, Block: 1},
-		})
-	}},
-	{name: "long", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		_ = w.Part(&content.ToolUse{ID: "a", Name: "f", Signature: vendorSignature(strings.Repeat("QUJD", 16_000))})
-		return w.Text("x")
-	}},
-	{name: "too long", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		_ = w.Part(&content.Thinking{Text: "a", Signature: vendorSignature(strings.Repeat("Q", envelope.MaxSize+1))})
-		_ = w.Part(&content.Thinking{Redacted: vendorSignature(strings.Repeat("Q", envelope.MaxSize+1))})
-		_ = w.Part(&content.ToolUse{ID: "a", Name: "f", Signature: vendorSignature(strings.Repeat("Q", envelope.MaxSize+1))})
-		return w.Text("x")
-	}, losses: []string{"degraded parts.0", "degraded parts.2", "hint parts.1"}},
-	{name: "without format", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		_ = w.Part(&content.ToolUse{ID: "a", Name: "f", Signature: content.Signature{Data: "x"}})
-		_ = w.Part(&content.Text{Text: "t", Signature: content.Signature{Format: Format, Data: "x"}})
-		return w.Part(&content.Thinking{Redacted: content.Signature{Data: "x"}})
-	}, losses: []string{"hint parts.0", "hint parts.1", "hint parts.2"}},
-	{name: "an image that is dropped", up: func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		_ = w.Part(&content.Image{Source: &content.URL{URL: "https://a.example"}, Signature: vendorSignature("aW1n")})
-		_ = w.Part(&content.ToolUse{ID: "a", Name: "f", Signature: vendorSignature("Zg==")})
-		return nil
-	}, losses: []string{"dropped parts.0"}},
-}
-
-// divisions are ways to divide events into batches.
-var divisions = []struct {
-	name string
-	cut  func(all []upstream.Event) [][]upstream.Event
-}{
-	{"one by one", func(all []upstream.Event) (list [][]upstream.Event) {
-		for i := range all {
-			list = append(list, slices.Clone(all[i:i+1]))
-		}
-		return list
-	}},
-	{"in threes", func(all []upstream.Event) (list [][]upstream.Event) {
-		for batch := range slices.Chunk(all, 3) {
-			list = append(list, slices.Clone(batch))
-		}
-		return list
-	}},
-	{"all at once", func(all []upstream.Event) [][]upstream.Event { return [][]upstream.Event{slices.Clone(all)} }},
-}
-
-func eventsOf(t *testing.T, up upstream.Func) (all []upstream.Event) {
+// batchesOf returns the batches of events of a response.
+func batchesOf(t *testing.T, up upstream.Upstream) (list [][]upstream.Event) {
 	t.Helper()
-	for e, err := range upstream.Events(t.Context(), up, &upstream.Request{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, e)
+	err := upstream.Run(t.Context(), up, &upstream.Request{}, upstream.SinkFunc(func(events []upstream.Event) error {
+		list = append(list, slices.Clone(events))
+		return nil
+	}))
+	if err != nil {
+		t.Fatal(err)
 	}
-	return all
+	return list
 }
+
+// responses is the format of a third vendor.
+const responses = content.Format("openai-responses")
 
 // encode streams batches of events.
 func encode(batches [][]upstream.Event) (stream string, lost []content.Loss) {
@@ -145,136 +55,6 @@ func encodeIn(where placement, batches [][]upstream.Event) (stream string, lost 
 	}
 	out = s.End(out, nil)
 	return string(out), append(lost, s.Losses()...)
-}
-
-// neutralParts returns the neutral parts of an assistant turn that a client returns.
-func neutralParts(t *testing.T, blocks any) []content.Part {
-	t.Helper()
-	list, err := json.Marshal(blocks)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := ParseRequestString(fmt.Sprintf(`{"model":"m","max_tokens":9,"messages":[{"role":"assistant","content":%s}]}`, list))
-	if err != nil {
-		t.Fatalf("%v\n%s", err, list)
-	}
-	return r.Upstream().Turns[0].Parts
-}
-
-// withSignatures puts signatures at the places that their vendor requires, as its adapter does. It
-// omits empty texts without a signature, which vendors reject.
-func withSignatures(t *testing.T, parts []content.Part) (list []content.Part) {
-	t.Helper()
-	next := content.Signature{}
-	for _, p := range parts {
-		if th, ok := p.(*content.Thinking); ok && th.Redacted.Format == theirs {
-			if k, data, ok := envelope.ParseAdjacentSignature(th.Redacted); ok {
-				sig := vendorSignature(data)
-				if k == envelope.KindNextText || k == envelope.KindNextCall {
-					next = sig
-				} else if last := len(list) - 1; last < 0 {
-					t.Error("a signature of nothing")
-				} else {
-					list[last] = partfield.WithSignature(list[last], sig)
-				}
-				continue
-			}
-		}
-		if next.Data != "" {
-			p, next = partfield.WithSignature(p, next), content.Signature{}
-		}
-		if text, ok := p.(*content.Text); ok && text.Text == "" && text.Signature.Data == "" {
-			continue
-		}
-		list = append(list, p)
-	}
-	if next.Data != "" {
-		t.Error("a signature of nothing")
-	}
-	return list
-}
-
-// signedParts describes parts and their signatures.
-func signedParts(parts []content.Part, skip func(i int) bool) (list []string) {
-	for i, p := range parts {
-		if skip != nil && skip(i) {
-			continue
-		}
-		text, sig := "", partfield.SignatureOf(p)
-		switch p := p.(type) {
-		case *content.Text:
-			text = p.Text
-		case *content.Thinking:
-			if text = p.Text; p.Redacted.Data != "" {
-				text, sig = "redacted", p.Redacted
-			}
-		case *content.ToolUse:
-			text = p.ID
-		}
-		if sig.Data == "" {
-			sig = content.Signature{}
-		}
-		list = append(list, fmt.Sprintf("%T %q %s %q", p, text, sig.Format, sig.Data))
-	}
-	return list
-}
-
-// isOnlySignature reports whether a part has only a signature.
-func isOnlySignature(p content.Part) bool {
-	t, ok := p.(*content.Text)
-	return ok && isEmptyText(t)
-}
-
-func TestCarried(t *testing.T) {
-	for _, tt := range carried {
-		t.Run(tt.name, func(t *testing.T) {
-			reply, err := upstream.Collect(t.Context(), tt.up, &upstream.Request{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			want := signedParts(reply.Parts, nil)
-			for _, l := range tt.losses {
-				var at int
-				severity, path, _ := strings.Cut(l, " ")
-				_, _ = fmt.Sscanf(path, "parts.%d", &at)
-				th, thought := reply.Parts[at].(*content.Thinking)
-				if want[at] = signedParts([]content.Part{partfield.WithSignature(reply.Parts[at], content.Signature{})}, nil)[0]; severity == "dropped" || thought && th.Redacted.Data != "" || isOnlySignature(reply.Parts[at]) {
-					want[at] = ""
-				}
-			}
-			want = slices.DeleteFunc(want, func(s string) bool { return s == "" })
-			res, lost := ResponseFromUpstream(reply)
-			doc, err := res.AppendJSON(nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			whole, err := decode(doc)
-			if err != nil {
-				t.Fatal(err)
-			}
-			check := func(t *testing.T, blocks any, lost []content.Loss) {
-				t.Helper()
-				if diff := cmp.Diff(want, signedParts(withSignatures(t, neutralParts(t, blocks)), nil)); diff != "" {
-					t.Errorf("(-want +got):\n%s\n%.2000v", diff, blocks)
-				}
-				if diff := cmp.Diff(tt.losses, lossNames(lost)); diff != "" {
-					t.Errorf("losses (-want +got):\n%s", diff)
-				}
-			}
-			check(t, whole["content"], lost)
-			all := eventsOf(t, tt.up)
-			for _, d := range divisions {
-				t.Run(d.name, func(t *testing.T) {
-					stream, lost := encode(d.cut(all))
-					a, err := accumulate(stream)
-					if err != nil {
-						t.Fatalf("%v\n%.3000s", err, stream)
-					}
-					check(t, a.message["content"], lost)
-				})
-			}
-		})
-	}
 }
 
 // TestCarriedBytes pins the places where a stream carries state.
@@ -305,11 +85,11 @@ func TestCarriedBytes(t *testing.T) {
 		{hideThinking: true}:  {call(encoded("a", "Yg==")), call(encoded("c", "ZA==")), text, call("b")},
 	} {
 		stream, lost := encodeIn(where, batchesOf(t, up))
-		a, err := accumulate(stream)
+		a, err := formattest.ReadMessage(stream)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, a.message["content"]); diff != "" {
+		if diff := cmp.Diff(want, a.Object["content"]); diff != "" {
 			t.Errorf("%+v (-want +got):\n%s", where, diff)
 		}
 		if n := strings.Count(stream, "signature_delta"); n > 1 {
@@ -321,7 +101,7 @@ func TestCarriedBytes(t *testing.T) {
 		}
 		res, wholeLost := convertResponse(reply, nil, where)
 		doc, _ := res.AppendJSON(nil)
-		m, err := decode(doc)
+		m, err := formattest.DecodeObject(doc)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -335,200 +115,6 @@ func TestCarriedBytes(t *testing.T) {
 		if diff := cmp.Diff([][]string{wantLost, wantLost}, [][]string{lossNames(lost), lossNames(wholeLost)}); diff != "" {
 			t.Errorf("%+v: losses (-want +got):\n%s", where, diff)
 		}
-	}
-}
-
-// TestCarriedConversation returns everything through the handler, and checks the next request
-// to the upstream.
-func TestCarriedConversation(t *testing.T) {
-	for _, late := range []bool{false, true} {
-		for _, strict := range []bool{false, true} {
-			testConversation(t, late, strict)
-		}
-	}
-}
-
-func testConversation(t *testing.T, late, strict bool) {
-	var asked *upstream.Request
-	up := upstream.Func(func(_ context.Context, r *upstream.Request, w *upstream.Writer) error {
-		asked = r
-		if !strict { // otherwise it must be signed
-			_ = w.Thinking("Let me see.")
-		}
-		_ = w.Text("Both.")
-		id := fmt.Sprint("a", len(r.Turns)/2)
-		if late { // before the arguments
-			c := w.ToolCall(id, "f")
-			_ = w.Signature(vendorSignature("c2ln"))
-			_ = c.Input(`{"x":1}`)
-			_ = c.Close()
-		} else {
-			_ = w.Part(&content.ToolUse{ID: id, Name: "f", Input: `{"x":1}`, Signature: vendorSignature("c2ln")})
-		}
-		return w.Part(&content.ToolUse{ID: fmt.Sprint("b", len(r.Turns)/2), Name: "f", Input: `{}`})
-	})
-	h := NewHandler(up, &Options{HandlerOptions: upstream.HandlerOptions{Strict: strict}})
-	turns := []string{`{"role":"user","content":"go"}`}
-	for n := range 4 {
-		stream := n%2 == 0
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, post(fmt.Sprintf(`{"model":"m","max_tokens":9000,"thinking":{"type":"adaptive"},"stream":%v,"tools":[{"name":"f","input_schema":{"type":"object"}}],"messages":[%s]}`,
-			stream, strings.Join(turns, ","))))
-		if w.Code != 200 || w.Header().Get("Polywire-Loss") != "" {
-			t.Fatalf("%d %q %s", w.Code, w.Header(), w.Body)
-		}
-		if n > 0 && snapshot.DocumentOf(asked, Format) != nil {
-			t.Error("a document with envelopes is forwarded")
-		}
-		for i, turn := range asked.Turns {
-			if turn.Role != content.RoleAssistant {
-				continue
-			}
-			want := []string{`*content.Thinking "Let me see."  ""`}
-			if strict {
-				want = nil
-			}
-			want = append(want, `*content.Text "Both."  ""`,
-				`*content.ToolUse "a`+fmt.Sprint(i/2)+`" generatecontent "c2ln"`, `*content.ToolUse "b`+fmt.Sprint(i/2)+`"  ""`)
-			if diff := cmp.Diff(want, signedParts(withSignatures(t, turn.Parts), nil)); diff != "" {
-				t.Errorf("turn %d (-want +got):\n%s", i, diff)
-			}
-		}
-		assistant, ids := returnedTurn(t, stream, w.Body.String())
-		turns = append(turns, assistant, fmt.Sprintf(`{"role":"user","content":[`+
-			`{"type":"tool_result","tool_use_id":%q,"content":"1"},{"type":"tool_result","tool_use_id":%q,"content":"2"}]}`, ids[0], ids[1]))
-	}
-}
-
-// returnedTurn returns the assistant turn that a client makes of a response, and the ids of its
-// tool calls.
-func returnedTurn(t *testing.T, stream bool, body string) (turn string, ids []string) {
-	t.Helper()
-	var message map[string]any
-	if stream {
-		a, err := accumulate(body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		message = a.message
-	} else {
-		m, err := decode([]byte(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		message = m
-	}
-	for _, b := range message["content"].([]any) {
-		if b := b.(map[string]any); b["type"] == "tool_use" {
-			ids = append(ids, fmt.Sprint(b["id"]))
-			delete(b, "caller")
-		} else if b["type"] == "text" {
-			delete(b, "citations")
-		}
-	}
-	doc, err := json.Marshal(map[string]any{"role": "assistant", "content": message["content"]})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(doc), ids
-}
-
-// damage is a conversation with some envelopes that the client has altered.
-func damage(t *testing.T) string {
-	t.Helper()
-	good, _ := envelope.Encode(theirs, envelope.KindPart, "Z29vZA==")
-	wrong, _ := envelope.Encode(theirs, envelope.KindThinking, "[]")
-	own, _ := envelope.Encode(Format, envelope.KindPart, "b3du")
-	return fmt.Sprintf(`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[`+
-		`{"type":"thinking","thinking":"1","signature":%q},{"type":"thinking","thinking":"2","signature":%q},`+
-		`{"type":"redacted_thinking","data":%q},{"type":"thinking","thinking":"3","signature":%q},`+
-		`{"type":"thinking","thinking":"4","signature":"plain"},{"type":"thinking","thinking":"5","signature":%q},{"type":"text","text":"b"}]},`+
-		`{"role":"user","content":"c"}]}`, good, good[:len(good)-1], strings.Replace(good, ".s", ".n", 1), wrong, own)
-}
-
-func TestDamagedEnvelopes(t *testing.T) {
-	r, err := ParseRequestString(damage(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := r.Upstream()
-	var got []content.Signature
-	for _, p := range n.Turns[1].Parts[:6] {
-		th := p.(*content.Thinking)
-		if got = append(got, th.Signature); th.Redacted.Data != "" {
-			got[len(got)-1] = content.Signature{Format: th.Redacted.Format, Data: "redacted"}
-		}
-	}
-	for i := range got {
-		if got[i].Format == "" && got[i].Data != "redacted" {
-			got[i].Data = "damaged"
-		}
-	}
-	want := []content.Signature{vendorSignature("Z29vZA=="), {Data: "damaged"}, {Data: "redacted"}, {Data: "damaged"},
-		{Format: Format, Data: "plain"}, {Format: Format, Data: "b3du"}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if snapshot.DocumentOf(n, Format) != nil {
-		t.Error("the document is forwarded")
-	}
-	if n.Turns[1].Parts[6] != r.Messages[1].Parts[6] || n.Turns[1].Parts[4] != r.Messages[1].Parts[4] || &n.Turns[0].Parts[0] != &r.Messages[0].Parts[0] {
-		t.Error("unchanged turns were copied")
-	}
-	if sig := r.Messages[1].Parts[0].(*content.Thinking).Signature; sig.Format != Format || !envelope.IsEnvelope(sig.Data) {
-		t.Errorf("the request itself was changed: %v", sig)
-	}
-}
-
-func TestDamagedEnvelopesReported(t *testing.T) {
-	wantLosses := []content.Loss{envelope.Damaged.At("turns.1.parts.1.signature"), envelope.Damaged.At("turns.1.parts.2.signature"),
-		envelope.Damaged.At("turns.1.parts.3.signature")}
-	body := damage(t)
-	if _, losses, err := DecodeRequest([]byte(body), nil); err != nil || !slices.Equal(losses, wantLosses) {
-		t.Errorf("DecodeRequest: %v, %v", losses, err)
-	}
-	calls := 0
-	up := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		calls++
-		return w.Text("x")
-	})
-	for _, refuse := range []content.Severity{0, content.LossHint, content.LossDropped} {
-		for _, stream := range []string{"false", "true"} {
-			var report *upstream.Report
-			var heard []content.Loss
-			h := NewHandler(up, &Options{HandlerOptions: upstream.HandlerOptions{RejectLoss: refuse,
-				OnDone: func(_ context.Context, r *upstream.Report) { report = r },
-				OnLoss: func(_ context.Context, l []content.Loss) { heard = append(heard, l...) }}})
-			w := httptest.NewRecorder()
-			calls = 0
-			h.ServeHTTP(w, post(strings.Replace(body, `{"model"`, `{"stream":`+stream+`,"model"`, 1)))
-			if diff := cmp.Diff(wantLosses, report.Losses); diff != "" {
-				t.Errorf("report (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(wantLosses, heard); diff != "" {
-				t.Errorf("OnLoss (-want +got):\n%s", diff)
-			}
-			if refuse != 0 {
-				if w.Code != 400 || calls != 0 || !strings.Contains(w.Body.String(), "messages.1.content.1.") {
-					t.Errorf("refusing %v: %d calls, %d %s", refuse, calls, w.Code, w.Body)
-				}
-			} else if w.Code != 200 || !strings.HasPrefix(w.Header().Get("Polywire-Loss"), "dropped messages.1.content.1") {
-				t.Errorf("%d %v %s", w.Code, w.Header(), w.Body)
-			}
-		}
-	}
-}
-
-func TestDamagedEnvelopesCounted(t *testing.T) {
-	var heard []content.Loss
-	h := NewHandler(upstream.Func(func(context.Context, *upstream.Request, *upstream.Writer) error { return nil }),
-		&Options{HandlerOptions: upstream.HandlerOptions{OnLoss: func(_ context.Context, l []content.Loss) { heard = append(heard, l...) }}})
-	r := post(strings.Replace(damage(t), `"max_tokens":9,`, "", 1))
-	r.URL.Path += "/count_tokens"
-	w := httptest.NewRecorder()
-	h.ServeHTTP(w, r)
-	if w.Code != 200 || len(heard) != 3 || w.Header().Get("Polywire-Loss") == "" {
-		t.Errorf("%d %v %v %s", w.Code, heard, w.Header(), w.Body)
 	}
 }
 
@@ -786,12 +372,12 @@ func TestLastText(t *testing.T) {
 				single = append(single[:3], events[3:])
 			}
 			stream, lost := encodeIn(keeps, single)
-			a, err := accumulate(stream)
+			a, err := formattest.ReadMessage(stream)
 			if err != nil {
 				t.Fatal(err)
 			}
 			want := []any{map[string]any{"type": "text", "text": "Done", "citations": nil}}
-			if diff := cmp.Diff(want, a.message["content"]); diff != "" {
+			if diff := cmp.Diff(want, a.Object["content"]); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 			if len(lost) != 1 || lost[0].Reason != lossLastSignature.Reason {
@@ -861,17 +447,17 @@ func TestLastTextLosses(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m, err := decode(doc)
+			m, err := formattest.DecodeObject(doc)
 			if err != nil {
 				t.Fatal(err)
 			}
 			check(m["content"], lost)
 			stream, lost := encodeIn(keeps, batchesOf(t, up))
-			a, err := accumulate(stream)
+			a, err := formattest.ReadMessage(stream)
 			if err != nil {
 				t.Fatal(err)
 			}
-			check(a.message["content"], lost)
+			check(a.Object["content"], lost)
 		})
 	}
 }
@@ -903,7 +489,7 @@ func TestLateSignature(t *testing.T) {
 		{{Kind: upstream.EventSignature, Block: 1, Signature: new(phaseSignature("Mw=="))}},
 		{{Kind: upstream.EventSignature, Block: 1, Signature: new(phaseSignature("NA=="))}},
 	})
-	a, err := accumulate(stream)
+	a, err := formattest.ReadMessage(stream)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -912,7 +498,7 @@ func TestLateSignature(t *testing.T) {
 		map[string]any{"type": "thinking", "thinking": "Hm", "signature": own},
 		map[string]any{"type": "tool_use", "id": "toolu_pwblk_a", "name": "f", "input": map[string]any{}, "caller": map[string]any{"type": "direct"}},
 	}
-	if diff := cmp.Diff(want, a.message["content"]); diff != "" {
+	if diff := cmp.Diff(want, a.Object["content"]); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]content.Loss{envelope.TooLate.At("parts.0"), envelope.TooLate.At("parts.1"), envelope.TooLate.At("parts.1")}, lost); diff != "" {

@@ -4,17 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"testing"
-	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/internal/jsonwire"
-	"github.com/polywire/polywire/internal/sse"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -169,109 +166,15 @@ func TestStreamReaderUnknownMembers(t *testing.T) {
 	}
 }
 
-func TestStreamCutAnywhere(t *testing.T) {
-	for _, name := range []string{"E21", "E22", "E23", "E25"} {
-		stream := example(t, name+".sse")
-		whole, err := decodeStream(strings.NewReader(stream))
-		if err != io.EOF {
-			t.Fatal(err)
-		}
-		for cut := range len(stream) {
-			for _, src := range []io.Reader{
-				strings.NewReader(stream[:cut]),
-				io.MultiReader(strings.NewReader(stream[:cut]), iotest.ErrReader(errors.New("reset"))),
-			} {
-				events, err := decodeStream(src)
-				var failed *upstream.Error
-				if !errors.As(err, &failed) || failed.Code != upstream.CodeBadGateway || failed.Text != "" {
-					t.Fatalf("%s cut at %d: got the error %v", name, cut, err)
-				}
-				if len(events) > len(whole) {
-					t.Fatalf("%s cut at %d: %d events of %d", name, cut, len(events), len(whole))
-				}
-			}
-			got, err := decodeStream(io.MultiReader(strings.NewReader(stream[:cut]), strings.NewReader(stream[cut:])))
-			if err != io.EOF || !cmp.Equal(got, whole) {
-				t.Fatalf("%s split at %d: other events, error %v", name, cut, err)
-			}
-		}
-	}
-}
-
-func TestStreamReaderLimits(t *testing.T) {
-	read := func(stream string, lim content.Limits) error {
-		r := NewStreamReader(strings.NewReader(stream), lim)
-		for {
-			if _, err := r.Next(); err != nil {
-				if _, again := r.Next(); again != err {
-					t.Errorf("Next again: %v, want %v", again, err)
-				}
-				return err
-			}
-		}
-	}
-	large := changed(`"text":"hi"`, `"text":"`+strings.Repeat("x", 4000)+`"`)
-	if err := read(large, content.Limits{Body: 5000}); err != io.EOF {
-		t.Errorf("within the limit: %v", err)
-	}
-	if err := read(large, content.Limits{Body: 4000}); !errors.Is(err, sse.ErrTooLarge) {
-		t.Errorf("over the limit: %v", err)
-	}
-	deep := changed(`"text":"hi"`, `"text":"hi","x":[[[[[]]]]]`)
-	if err := read(deep, content.Limits{Depth: 7}); err != io.EOF {
-		t.Errorf("within the depth: %v", err)
-	}
-	var broken *jsonwire.SyntaxError
-	if err := read(deep, content.Limits{Depth: 6}); !errors.As(err, &broken) || broken.Reason != jsonwire.TooDeep {
-		t.Errorf("over the depth: %v", err)
-	}
-	if err := read(deep, content.Limits{Values: 9}); !errors.As(err, &broken) || broken.Reason != jsonwire.TooManyValues {
-		t.Errorf("over the number of values: %v", err)
-	}
+// TestOpenBlocksLimit checks that the number of open blocks is limited.
+func TestOpenBlocksLimit(t *testing.T) {
 	var open strings.Builder
 	for i := range maxOpen + 1 {
 		open.WriteString(line(strings.Replace(lineOpen0, `"index":0`, fmt.Sprintf(`"index":%d`, i), 1)))
 	}
-	if err := read(line(lineStart)+open.String(), content.Limits{}); err == io.EOF || !strings.Contains(errors.Unwrap(err).Error(), "content blocks are open") {
+	_, err := decodeStream(strings.NewReader(line(lineStart) + open.String()))
+	if err == io.EOF || !strings.Contains(errors.Unwrap(err).Error(), "content blocks are open") {
 		t.Errorf("over the number of open blocks: %v", err)
-	}
-	err := read(changed(), content.Limits{})
-	if err != io.EOF {
-		t.Errorf("the defaults: %v", err)
-	}
-	timeout := &upstream.Error{}
-	r := NewStreamReader(iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader(changed()))), content.Limits{})
-	if _, err := r.Next(); !errors.As(err, &timeout) || timeout.Code != upstream.CodeBadGateway {
-		t.Errorf("a plain error: %v", err)
-	}
-	r = NewStreamReader(iotest.ErrReader(os.ErrDeadlineExceeded), content.Limits{})
-	if _, err := r.Next(); !errors.As(err, &timeout) || timeout.Code != upstream.CodeTimeout {
-		t.Errorf("timeout: %v", err)
-	}
-}
-
-func TestStreamReaderBuffered(t *testing.T) {
-	first := line(lineStart) + line(lineOpen0) + line(lineText0) + line(`ping {"type":"ping"}`)
-	src, w := io.Pipe()
-	defer src.Close()
-	go func() {
-		defer w.Close()
-		io.WriteString(w, first)
-		io.WriteString(w, line(lineStop0)+line(lineDelta)+line(lineEnd))
-	}()
-	r := NewStreamReader(src, content.Limits{})
-	var got []string
-	for {
-		f, err := r.Next()
-		if err != nil {
-			break
-		}
-		got = append(got, fmt.Sprint(f.Name, " ", r.Buffered()))
-	}
-	want := []string{"message_start true", "content_block_start true", "content_block_delta false",
-		"content_block_stop false", "message_delta false"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

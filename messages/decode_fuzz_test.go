@@ -76,18 +76,3 @@ func FuzzDecodeResponse(f *testing.F) {
 		formattest.CheckWhole(t, frame, err)
 	})
 }
-
-func FuzzDecodeError(f *testing.F) {
-	f.Add(400, "5", errorJSON("invalid_request_error", "x"))
-	f.Add(429, "1e9", "<html>")
-	f.Add(429, "7200", "<html>")
-	f.Fuzz(func(t *testing.T, status int, after, body string) {
-		e := DecodeError(status, map[string][]string{"Retry-After": {after}, "Request-Id": {after}}, []byte(body))
-		if len(e.Text) > 2<<10 || strings.ContainsAny(e.Text, "\r\n") || e.RetryAfter < 0 {
-			t.Errorf("got %q, %v", e.Text, e.RetryAfter)
-		}
-		if cause := e.Err.Error(); strings.ContainsAny(cause, "\r\n") {
-			t.Errorf("the cause has several lines: %q", cause)
-		}
-	})
-}

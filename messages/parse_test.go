@@ -10,7 +10,6 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/formattest"
-	"github.com/polywire/polywire/internal/race"
 	"github.com/polywire/polywire/internal/violation"
 	"github.com/polywire/polywire/internal/workload"
 )
@@ -124,31 +123,6 @@ func TestParseRefused(t *testing.T) {
 	}
 	if _, err := parseRequest(`{"x":[1,2]}`, content.Limits{Values: 3}, nil); err == nil {
 		t.Error("a lower limit of values has no effect")
-	}
-}
-
-func TestParseAllocations(t *testing.T) {
-	if race.Enabled {
-		t.Skip("pools forget under the race detector")
-	}
-	for _, tt := range []struct {
-		name, body string
-		allocs     float64
-	}{
-		{"small", workload.Small(), 12},
-		{"agent", workload.Agent(), 300},
-		{"pdf", workload.PDF(), 20},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			body := []byte(tt.body)
-			if n := testing.AllocsPerRun(5, func() {
-				if _, err := ParseRequest(body); err != nil {
-					t.Fatal(err)
-				}
-			}); n > tt.allocs {
-				t.Errorf("%v allocations, want at most %v", n, tt.allocs)
-			}
-		})
 	}
 }
 

@@ -40,28 +40,3 @@ func TestWorstIsLinear(t *testing.T) {
 		})
 	}
 }
-
-// Parsing and validating typical requests stays within the documented memory limits.
-func TestParseValidateAllocations(t *testing.T) {
-	if race.Enabled {
-		t.Skip("pools drop items at random")
-	}
-	for _, load := range workloads {
-		body := load.make()
-		bytes, objects := allocated(func() {
-			if err := parseValidate(body); err != nil {
-				t.Fatal(err)
-			}
-		})
-		maxBytes, maxObjects := uint64(128<<10), uint64(300)
-		switch load.name {
-		case "small":
-			maxBytes, maxObjects = 4<<10, 12
-		case "chat", "agent", "intl":
-			maxBytes = uint64(len(body)) * 3 / 2
-		}
-		if bytes > maxBytes || objects > maxObjects {
-			t.Errorf("%s: %d bytes in %d objects, at most %d in %d", load.name, bytes, objects, maxBytes, maxObjects)
-		}
-	}
-}

@@ -6,8 +6,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/internal/response"
 	"github.com/polywire/polywire/upstream"
 )
@@ -77,17 +79,17 @@ func TestCallStart(t *testing.T) {
 				} else {
 					out = s.End(out, nil)
 				}
-				events, err := readStream(string(out))
+				events, err := formattest.ReadMessageEvents(string(out))
 				if err != nil {
 					t.Fatal(err)
 				}
 				var steps []string
 				for _, e := range events {
-					switch e.name {
+					switch e["type"] {
 					case "content_block_start":
 						steps = append(steps, begins)
 					case "content_block_delta":
-						steps = append(steps, fmt.Sprint(e.data["delta"].(map[string]any)["partial_json"]))
+						steps = append(steps, fmt.Sprint(e["delta"].(map[string]any)["partial_json"]))
 					case "content_block_stop":
 						steps = append(steps, ends)
 					}
@@ -113,11 +115,11 @@ func TestSignedCallWaits(t *testing.T) {
 		"17": {},
 	} {
 		stream, lost := encode([][]upstream.Event{{openEvent(0, namedCall("f"))}, {sign}, {inputEvent(0, args)}, {closeEvent(0)}, {sign}})
-		a, err := accumulate(stream)
+		a, err := formattest.ReadMessage(stream)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, a.message["content"]); diff != "" {
+		if diff := cmp.Diff(want, a.Object["content"]); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", args, diff)
 		}
 		if args == "{}" {
@@ -138,7 +140,7 @@ func TestBrokenServerInput(t *testing.T) {
 		return w.Stop(upstream.Stop{Reason: content.StopEnd})
 	})
 	stream, lost := drive(t, up)
-	a, err := accumulate(stream)
+	a, err := formattest.ReadMessage(stream)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,9 +153,9 @@ func TestBrokenServerInput(t *testing.T) {
 	if diff := cmp.Diff([][]content.Loss{want, want}, [][]content.Loss{lost, whole}); diff != "" {
 		t.Errorf("losses, streamed and whole (-want +got):\n%s", diff)
 	}
-	block := a.message["content"].([]any)[0].(map[string]any)
-	if len(block["input"].(map[string]any)) > 0 || a.message["stop_reason"] != "end_turn" {
-		t.Errorf("streamed: %v", a.message)
+	block := a.Object["content"].([]any)[0].(map[string]any)
+	if len(block["input"].(map[string]any)) > 0 || a.Object["stop_reason"] != "end_turn" {
+		t.Errorf("streamed: %v", a.Object)
 	}
 	if q := res.Content[0].(*content.ServerToolUse); q.Input != "" || res.StopReason != "end_turn" {
 		t.Errorf("whole: %+v, %s", q, res.StopReason)
@@ -248,12 +250,12 @@ func TestEmptyDeltaOfInput(t *testing.T) {
 // argumentsIn returns the joined deltas of arguments in a stream, and the last stop reason.
 func argumentsIn(t *testing.T, stream string) (args, stop string) {
 	t.Helper()
-	events, err := readStream(stream)
+	events, err := formattest.ReadMessageEvents(stream)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, e := range events {
-		d, _ := e.data["delta"].(map[string]any)
+		d, _ := e["delta"].(map[string]any)
 		piece, _ := d["partial_json"].(string)
 		args += piece
 		if word, ok := d["stop_reason"].(string); ok {
@@ -274,14 +276,14 @@ func TestManyBlocksAtOnce(t *testing.T) {
 	batch = append(batch, openEvent(n, namedCall("f")), inputEvent(n, "{}"), closeEvent(n),
 		upstream.Event{Kind: upstream.EventSignature, Block: n, Signature: new(vendorSignature("MQ=="))})
 	stream, lost := encode([][]upstream.Event{batch})
-	events, err := readStream(stream)
+	events, err := formattest.ReadMessageEvents(stream)
 	if err != nil || len(lost) > 0 {
 		t.Fatal(err, lost)
 	}
 	var kinds []any
 	var id string
 	for _, e := range events {
-		if b, ok := e.data["content_block"].(map[string]any); ok {
+		if b, ok := e["content_block"].(map[string]any); ok {
 			kinds = append(kinds, b["type"])
 			id, _ = b["id"].(string)
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/internal/response"
 	"github.com/polywire/polywire/upstream"
 )
@@ -59,7 +60,7 @@ func FuzzAnswer(f *testing.F) {
 			return nil
 		})
 		stream, sent := drive(t, up)
-		a, err := accumulate(stream)
+		a, err := formattest.ReadMessage(stream)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, stream)
 		}
@@ -72,7 +73,7 @@ func FuzzAnswer(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := decode(doc)
+		got, err := formattest.DecodeObject(doc)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, doc)
 		}
@@ -88,7 +89,7 @@ func FuzzAnswer(f *testing.F) {
 		if sentBroken {
 			return // clients may interpret such arguments in another way
 		}
-		if diff := cmp.Diff(a.message["content"], got["content"]); diff != "" {
+		if diff := cmp.Diff(a.Object["content"], got["content"]); diff != "" {
 			t.Errorf("(-stream +reply):\n%s", diff)
 		}
 	})

@@ -10,9 +10,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/floor"
+	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/upstream"
@@ -165,12 +167,12 @@ func TestResponseIsStream(t *testing.T) {
 	for _, tt := range responseCases {
 		t.Run(tt.name, func(t *testing.T) {
 			stream, lost := drive(t, tt.up)
-			a, err := accumulate(stream)
+			a, err := formattest.ReadMessage(stream)
 			if err != nil {
 				t.Fatalf("%v\n%s", err, stream)
 			}
-			if a.failure != nil {
-				t.Fatalf("failed: %v", a.failure)
+			if a.Failure != nil {
+				t.Fatalf("failed: %v", a.Failure)
 			}
 			reply, err := upstream.Collect(t.Context(), tt.up, &upstream.Request{})
 			if err != nil {
@@ -184,12 +186,12 @@ func TestResponseIsStream(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := decode(doc)
+			got, err := formattest.DecodeObject(doc)
 			if err != nil {
 				t.Fatalf("%v\n%s", err, doc)
 			}
-			a.message["content"] = a.made()
-			if diff := cmp.Diff(a.message, got); diff != "" {
+			a.Object["content"] = a.ValidBlocks()
+			if diff := cmp.Diff(a.Object, got); diff != "" {
 				t.Errorf("whole response differs from the stream (-stream +whole):\n%s", diff)
 			}
 			for _, lost := range [][]content.Loss{lost, lost2} {
@@ -282,13 +284,13 @@ func TestStreamFailure(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			stream, _ := drive(t, tt.up)
-			a, err := accumulate(stream)
+			a, err := formattest.ReadMessage(stream)
 			if err != nil {
 				t.Fatalf("%v\n%s", err, stream)
 			}
 			want := map[string]any{"type": "error", "request_id": "req_1",
 				"error": map[string]any{"type": tt.kind, "message": tt.text}}
-			if diff := cmp.Diff(want, a.failure); diff != "" {
+			if diff := cmp.Diff(want, a.Failure); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 			if strings.Contains(stream, "secret") {
@@ -455,7 +457,7 @@ func TestUnknownDeltaOfMovedBlock(t *testing.T) {
 		}
 		return nil
 	})
-	if _, err := accumulate(stream); err != nil || len(lost) != 1 || !strings.Contains(stream, `"index":0,"delta":{"type":"mood_delta"`) {
+	if _, err := formattest.ReadMessage(stream); err != nil || len(lost) != 1 || !strings.Contains(stream, `"index":0,"delta":{"type":"mood_delta"`) {
 		t.Errorf("%v, lost %v\n%s", err, lost, stream)
 	}
 }
@@ -479,7 +481,7 @@ func TestUnknownEvents(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			stream, lost := drive(t, tt.up)
-			a, err := accumulate(stream)
+			a, err := formattest.ReadMessage(stream)
 			if err != nil || len(lost) > 0 {
 				t.Fatalf("%v, lost %v\n%s", err, lost, stream)
 			}
@@ -489,7 +491,7 @@ func TestUnknownEvents(t *testing.T) {
 				}
 			}
 			_, delta, _ := strings.Cut(stream, "event: message_delta")
-			if strings.Contains(delta, "the") || strings.Contains(delta, "mood") || a.message["of"] != nil {
+			if strings.Contains(delta, "the") || strings.Contains(delta, "mood") || a.Object["of"] != nil {
 				t.Errorf("the message contains it:\n%s", delta)
 			}
 		})
@@ -517,7 +519,7 @@ func TestInvalidEvents(t *testing.T) {
 				_ = w.Send([]upstream.Event{{Kind: upstream.EventOpen, Part: &content.Text{}}})
 				return w.Send([]upstream.Event{e})
 			})
-			if _, err := accumulate(stream); err != nil {
+			if _, err := formattest.ReadMessage(stream); err != nil {
 				t.Fatalf("%v\n%s", err, stream)
 			}
 			plain, _ := drive(t, func(_ ctx, _ *upstream.Request, w *upstream.Writer) error {
@@ -554,8 +556,8 @@ func TestUsageMembers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, _ := decode([]byte(usage))
-	got, err := decode(doc)
+	want, _ := formattest.DecodeObject([]byte(usage))
+	got, err := formattest.DecodeObject(doc)
 	if diff := cmp.Diff(any(want), got["usage"]); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
@@ -589,12 +591,12 @@ func TestCallIDs(t *testing.T) {
 	if err := upstream.Run(t.Context(), up, &upstream.Request{}, sink); err != nil {
 		t.Fatal(err)
 	}
-	a, err := accumulate(string(s.End(out, nil)))
+	a, err := formattest.ReadMessage(string(s.End(out, nil)))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	var streamed, plain []string
-	for _, b := range a.message["content"].([]any) {
+	for _, b := range a.Object["content"].([]any) {
 		streamed = append(streamed, fmt.Sprint(b.(map[string]any)["id"]))
 	}
 	reply, err := upstream.Collect(t.Context(), up, &upstream.Request{})

@@ -92,11 +92,11 @@ func TestVerbatim(t *testing.T) {
 	for _, tt := range edits {
 		t.Run(tt.name, func(t *testing.T) {
 			stream, _ := drive(t, edited(tt.edit))
-			a, err := accumulate(stream)
+			a, err := formattest.ReadMessage(stream)
 			if err != nil {
 				t.Fatalf("%v\n%s", err, stream)
 			}
-			if got := fmt.Sprintf("%v %v", a.message["stop_reason"], a.message["usage"].(map[string]any)["output_tokens"]); got != "end_turn 4" {
+			if got := fmt.Sprintf("%v %v", a.Object["stop_reason"], a.Object["usage"].(map[string]any)["output_tokens"]); got != "end_turn 4" {
 				t.Errorf("ends with %s", got)
 			}
 			for i, w := range want {
@@ -129,11 +129,11 @@ func TestVerbatimEnd(t *testing.T) {
 		}
 		return w.Usage(content.Usage{Output: 7})
 	})
-	a, err := accumulate(stream)
+	a, err := formattest.ReadMessage(stream)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, stream)
 	}
-	if n := fmt.Sprint(a.message["usage"].(map[string]any)["output_tokens"]); n != "7" {
+	if n := fmt.Sprint(a.Object["usage"].(map[string]any)["output_tokens"]); n != "7" {
 		t.Errorf("output_tokens is %s, want 7", n)
 	}
 	if strings.Count(stream, "message_delta\"") != 2 {
@@ -157,7 +157,7 @@ func TestVerbatimOpenBlock(t *testing.T) {
 		}
 		return nil
 	})
-	if _, err := accumulate(stream); err != nil {
+	if _, err := formattest.ReadMessage(stream); err != nil {
 		t.Errorf("%v\n%s", err, stream)
 	}
 	stop, delta := strings.LastIndex(stream, "event: content_block_stop"), strings.Index(stream, "event: message_delta")

@@ -303,7 +303,7 @@ func FuzzVertexPath(f *testing.F) {
 		h.ServeHTTP(w, r)
 		if res := w.Result(); res.StatusCode != 200 {
 			text, _ := io.ReadAll(res.Body)
-			if _, err := decode(text); err != nil || res.StatusCode >= 500 {
+			if _, err := formattest.DecodeObject(text); err != nil || res.StatusCode >= 500 {
 				t.Fatalf("%d %s", res.StatusCode, text)
 			}
 		}

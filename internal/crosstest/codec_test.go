@@ -278,20 +278,17 @@ func TestCodecs(t *testing.T) {
 		list = append(list, source{r.name, r.up, ""})
 	}
 	for _, a := range ofMessages {
-		list = append(list, source{a.name, a.upstream(messages.DecodeResponse, func(r io.Reader) frames {
-			return messages.NewStreamReader(r, content.Limits{})
-		}), messages.Format})
+		list = append(list, source{a.name, a.from(wireFormats[0]), messages.Format})
 	}
 	for _, a := range ofGeneration {
-		list = append(list, source{a.name, a.upstream(generatecontent.DecodeResponse, func(r io.Reader) frames {
-			return generatecontent.NewStreamReader(r, content.Limits{})
-		}), generatecontent.Format})
+		list = append(list, source{a.name, a.from(wireFormats[1]), generatecontent.Format})
 	}
 	violation := &content.Violation{Code: content.CodeValue, Path: "turns.0.parts.0", Text: "no"}
 	errs := []error{violation, context.DeadlineExceeded}
-	for _, f := range failures {
-		errs = append(errs, f.err)
+	for code := range failures {
+		errs = append(errs, &upstream.Error{Code: code, Text: "no"})
 	}
+	errs = append(errs, errors.New("secret"))
 	for _, err := range errs {
 		list = append(list,
 			source{"failure: " + err.Error(), generate(func(*upstream.Writer) error { return err }), ""},

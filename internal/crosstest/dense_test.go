@@ -114,11 +114,11 @@ func TestDenseBudget(t *testing.T) {
 			budget := &upstream.Budget{Bytes: tt.budget}
 			m := &model{}
 			status, answer, _ := post(t, s.handler(m, upstream.HandlerOptions{Budget: budget}), s.path, body)
-			want, word := s.overload()
+			want := s.failure(upstream.CodeOverloaded)
 			if tt.good {
-				want, word = 200, "ok"
+				want = failure{200, "ok"}
 			}
-			if status != want || !strings.Contains(answer, word) || (m.calls.Load() == 1) != tt.good {
+			if status != want.status || !strings.Contains(answer, want.word) || (m.calls.Load() == 1) != tt.good {
 				t.Errorf("budget of %d: status %d %.200s", tt.budget, status, answer)
 			}
 			if requests, bytes := budget.InFlight(); requests != 0 || bytes != 0 {

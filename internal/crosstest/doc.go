@@ -1,3 +1,4 @@
-// Package crosstest contains tests that need more than one wire format. The
-// wire packages do not import each other.
+// Package crosstest contains tests that the handlers and readers of every wire
+// format must pass, and tests that need more than one format. The formats do not
+// import each other.
 package crosstest

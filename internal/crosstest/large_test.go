@@ -230,22 +230,11 @@ func startChild(t *testing.T, direction string) (url string, before int, end fun
 // residentAfter sends a request and returns the resident size in the response.
 func residentAfter(t *testing.T, url, body string) int {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), "POST", url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
+	res, answer := send(t, url, body, once)
+	if res.StatusCode != 200 {
+		t.Fatalf("%d %.500s", res.StatusCode, answer)
 	}
-	r.Header.Set("Anthropic-Version", "2023-06-01")
-	r.Close = true
-	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	answer, err := io.ReadAll(resp.Body)
-	if err != nil || resp.StatusCode != 200 {
-		t.Fatalf("%d %.500s %v", resp.StatusCode, answer, err)
-	}
-	_, rest, _ := strings.Cut(string(answer), " bytes, at most ")
+	_, rest, _ := strings.Cut(answer, " bytes, at most ")
 	number, _, _ := strings.Cut(rest, " ")
 	n, err := strconv.Atoi(number)
 	if err != nil {

@@ -15,7 +15,6 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/content/fetch"
-	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/upstream"
 )
@@ -292,10 +291,7 @@ func TestFetchedBytesAndBudget(t *testing.T) {
 			}}
 			want := 200
 			if room < size {
-				want = 529
-				if s.format == generatecontent.Format {
-					want = 503
-				}
+				want = s.failure(upstream.CodeOverloaded).status
 			}
 			status, answer, header := post(t, s.handler(m, upstream.HandlerOptions{Links: o.fetcher(t, 0), Budget: budget}), s.path, body)
 			if status != want || (want != 200) != (header.Get("Retry-After") != "") {

@@ -37,8 +37,7 @@ func TestStreamWhileFetching(t *testing.T) {
 				})
 				front := httptest.NewServer(s.handler(&model{}, upstream.HandlerOptions{Links: found, Timeouts: upstream.Timeouts{KeepAlive: 20 * time.Millisecond}}))
 				defer front.Close()
-				path := strings.Replace(s.path, ":generateContent", ":streamGenerateContent", 1) + "?alt=sse"
-				body := strings.Replace(s.body(links()[:1], false), `"max_tokens":9`, `"max_tokens":9,"stream":true`, 1)
+				path, body := s.streamed(s.path, s.body(links()[:1], false))
 				r, err := http.NewRequestWithContext(t.Context(), "POST", front.URL+path, strings.NewReader(body))
 				if err != nil {
 					t.Fatal(err)

@@ -21,7 +21,6 @@ import (
 	"github.com/polywire/polywire/content/fetch"
 	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/internal/snapshot"
-	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -29,70 +28,47 @@ import (
 // media type.
 type fileReference struct{ link, id, mediaType string }
 
-// A wireFormat builds requests of one format.
-type wireFormat struct {
-	name    string
-	format  content.Format
-	handler func(upstream.Upstream, upstream.HandlerOptions) http.Handler
-	path    string
-	count   string
-	body    func(files []fileReference, bad bool) string
-	place   func(i int, f fileReference) string // path of a violation of the i-th file
-	results func(f fileReference) (body, place string)
+func messagesFiles(files []fileReference, bad bool) string {
+	blocks, role := "", "user"
+	for _, f := range files {
+		blocks += messagesFile(f) + ","
+	}
+	if bad {
+		role = "unknown"
+	}
+	return `{"model":"m","max_tokens":9,"messages":[{"role":"` + role + `","content":[` + blocks + `{"type":"text","text":"q"}]}]}`
 }
 
-var wireFormats = []wireFormat{
-	{
-		name: "messages", format: messages.Format, path: "/v1/messages", count: "/v1/messages/count_tokens",
-		handler: func(up upstream.Upstream, s upstream.HandlerOptions) http.Handler {
-			return messages.NewHandler(up, &messages.Options{HandlerOptions: s, FilesWithoutBeta: true})
-		},
-		body: func(files []fileReference, bad bool) string {
-			blocks := ""
-			for _, f := range files {
-				blocks += messagesFile(f) + ","
-			}
-			kind := "user"
-			if bad {
-				kind = "unknown"
-			}
-			return `{"model":"m","max_tokens":9,"messages":[{"role":"` + kind + `","content":[` + blocks + `{"type":"text","text":"q"}]}]}`
-		},
-		place: func(i int, f fileReference) string {
-			return "messages.0.content." + strconv.Itoa(i) + "." + messagesKind(f) + messagesEnd(f)
-		},
-		results: func(f fileReference) (string, string) {
-			return `{"model":"m","max_tokens":9,"tools":[{"name":"f","input_schema":{"type":"object"}}],"messages":[{"role":"user","content":"q"},` +
-					`{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"f","input":{}}]},` +
-					`{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":[{"type":"text","text":"x"},` + messagesFile(f) + `]}]}]}`,
-				"messages.2.content.0.tool_result.content.1." + messagesKind(f) + messagesEnd(f)
-		},
-	},
-	{
-		name: "generatecontent", format: generatecontent.Format, path: "/v1beta/models/m:generateContent", count: "/v1beta/models/m:countTokens",
-		handler: func(up upstream.Upstream, s upstream.HandlerOptions) http.Handler {
-			return generatecontent.NewHandler(up, &generatecontent.Options{HandlerOptions: s})
-		},
-		body: func(files []fileReference, bad bool) string {
-			parts := ""
-			for _, f := range files {
-				parts += fileData(f) + ","
-			}
-			role := "user"
-			if bad {
-				role = "unknown"
-			}
-			return `{"contents":[{"role":"` + role + `","parts":[` + parts + `{"text":"q"}]}]}`
-		},
-		place: func(i int, f fileReference) string {
-			return "contents[0].parts[" + strconv.Itoa(i) + "].file_data.file_uri"
-		},
-		results: func(f fileReference) (string, string) {
-			return `{"contents":[{"role":"user","parts":[{"text":"q"}]},{"role":"model","parts":[{"functionCall":{"name":"f","args":{}}}]},` +
-					`{"role":"user","parts":[{"functionResponse":{"name":"f","response":{"output":"x"},"parts":[` + fileData(f) + `]}}]}]}`,
-				"contents[2].parts[0].function_response.parts[0].file_data.file_uri"
-		},
-	},
+func messagesPlace(i int, f fileReference) string {
+	return "messages.0.content." + strconv.Itoa(i) + "." + messagesKind(f) + messagesEnd(f)
+}
+
+func messagesResults(f fileReference) (body, place string) {
+	return `{"model":"m","max_tokens":9,"tools":[{"name":"f","input_schema":{"type":"object"}}],"messages":[{"role":"user","content":"q"},` +
+			`{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"f","input":{}}]},` +
+			`{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":[{"type":"text","text":"x"},` + messagesFile(f) + `]}]}]}`,
+		"messages.2.content.0.tool_result.content.1." + messagesKind(f) + messagesEnd(f)
+}
+
+func generateFiles(files []fileReference, bad bool) string {
+	parts, role := "", "user"
+	for _, f := range files {
+		parts += fileData(f) + ","
+	}
+	if bad {
+		role = "unknown"
+	}
+	return `{"contents":[{"role":"` + role + `","parts":[` + parts + `{"text":"q"}]}]}`
+}
+
+func generatePlace(i int, _ fileReference) string {
+	return "contents[0].parts[" + strconv.Itoa(i) + "].file_data.file_uri"
+}
+
+func generateResults(f fileReference) (body, place string) {
+	return `{"contents":[{"role":"user","parts":[{"text":"q"}]},{"role":"model","parts":[{"functionCall":{"name":"f","args":{}}}]},` +
+			`{"role":"user","parts":[{"functionResponse":{"name":"f","response":{"output":"x"},"parts":[` + fileData(f) + `]}}]}]}`,
+		"contents[2].parts[0].function_response.parts[0].file_data.file_uri"
 }
 
 func messagesKind(f fileReference) string {
@@ -123,13 +99,6 @@ func fileData(f fileReference) string {
 		uri = "files/" + f.id
 	}
 	return `{"fileData":{"mimeType":"` + f.mediaType + `","fileUri":"` + uri + `"}}`
-}
-
-// eachFormat runs a test for each format.
-func eachFormat(t *testing.T, f func(t *testing.T, s wireFormat)) {
-	for _, s := range wireFormats {
-		t.Run(s.name, func(t *testing.T) { f(t, s) })
-	}
 }
 
 // A model records the last request and responds "ok".
@@ -234,10 +203,8 @@ func (o *fileServer) fetcher(t *testing.T, total time.Duration) *fetch.Fetcher {
 // post sends a request to a handler and returns the status, body and headers.
 func post(t *testing.T, h http.Handler, path, body string) (int, string, http.Header) {
 	t.Helper()
-	r := httptest.NewRequestWithContext(t.Context(), "POST", path, strings.NewReader(body))
-	r.Header.Set("Anthropic-Version", "2023-06-01")
 	w := httptest.NewRecorder()
-	h.ServeHTTP(w, r)
+	h.ServeHTTP(w, newRequest("POST", path, body).WithContext(t.Context()))
 	return w.Code, w.Body.String(), w.Result().Header
 }
 
@@ -342,9 +309,7 @@ func TestFailingLinks(t *testing.T) {
 		if strings.Contains(answer, "sesame") || strings.Contains(answer, "169.254") {
 			t.Errorf("the response reveals too much: %s", answer)
 		}
-		path, body := s.path+"?alt=sse", s.body(files, false)
-		path = strings.Replace(path, ":generateContent", ":streamGenerateContent", 1)
-		body = strings.Replace(body, `"max_tokens":9`, `"max_tokens":9,"stream":true`, 1)
+		path, body := s.streamed(s.path, s.body(files, false))
 		status, streamed, _ := post(t, h, path, body)
 		if diff := cmp.Diff(want, violationPaths(t, s, streamed)); status != 400 || diff != "" {
 			t.Errorf("streamed: %d (-want +got):\n%s", status, diff)

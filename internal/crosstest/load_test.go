@@ -12,18 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/upstream"
 )
-
-// overload returns the status and error name of a format for an exhausted
-// budget.
-func (s wireFormat) overload() (status int, word string) {
-	if s.format == generatecontent.Format {
-		return http.StatusServiceUnavailable, `"UNAVAILABLE"`
-	}
-	return 529, `"overloaded_error"`
-}
 
 // A heldUpstream responds when it is released.
 type heldUpstream struct {
@@ -69,14 +59,14 @@ func TestLargeBodiesTogether(t *testing.T) {
 	for i := range clients {
 		all.Go(func() {
 			s := wireFormats[i%len(wireFormats)]
-			status, answer, header := sendLarge(t, server.URL+s.path, bodies[s.format])
-			want, word := s.overload()
+			res, answer := send(t, server.URL+s.path, bodies[s.format], once)
+			want := s.failure(upstream.CodeOverloaded)
 			switch {
-			case status == http.StatusOK:
+			case res.StatusCode == http.StatusOK:
 				answered.Add(1)
-			case status != want || !strings.Contains(answer, word) || header.Get("Retry-After") != "1" ||
-				header.Get("Content-Type") != "application/json":
-				t.Errorf("%s: %d %v %.300s", s.name, status, header, answer)
+			case res.StatusCode != want.status || !strings.Contains(answer, want.word) || res.Header.Get("Retry-After") != "1" ||
+				res.Header.Get("Content-Type") != "application/json":
+				t.Errorf("%s: %d %v %.300s", s.name, res.StatusCode, res.Header, answer)
 			default:
 				refused.Add(1)
 			}
@@ -100,8 +90,8 @@ func TestLargeBodiesTogether(t *testing.T) {
 	}
 	checkBudgetEmpty(t, budget)
 	for _, s := range wireFormats { // the budget is free again
-		if status, answer, _ := sendLarge(t, server.URL+s.path, bodies[s.format]); status != http.StatusOK {
-			t.Errorf("%s: %d %.300s", s.name, status, answer)
+		if res, answer := send(t, server.URL+s.path, bodies[s.format], once); res.StatusCode != http.StatusOK {
+			t.Errorf("%s: %d %.300s", s.name, res.StatusCode, answer)
 		}
 	}
 	checkBudgetEmpty(t, budget)
@@ -120,27 +110,6 @@ func checkBudgetEmpty(t *testing.T, b *upstream.Budget) {
 			t.Fatalf("%d requests and %d bytes are left in the budget", n, bytes)
 		}
 	}
-}
-
-func sendLarge(t *testing.T, url, body string) (int, string, http.Header) {
-	r, err := http.NewRequestWithContext(t.Context(), "POST", url, strings.NewReader(body))
-	if err != nil {
-		t.Error(err)
-		return 0, "", nil
-	}
-	r.Header.Set("Anthropic-Version", "2023-06-01")
-	r.Close = true
-	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Error(err)
-		return 0, "", nil
-	}
-	defer resp.Body.Close()
-	answer, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Error(err)
-	}
-	return resp.StatusCode, string(answer), resp.Header
 }
 
 // A slowBody returns its beginning and then blocks.
@@ -183,7 +152,7 @@ func TestDeclaredBodyLengths(t *testing.T) {
 				r.ContentLength = promised
 				w := httptest.NewRecorder()
 				h.ServeHTTP(w, r)
-				if want, _ := s.overload(); w.Code == want {
+				if w.Code == s.failure(upstream.CodeOverloaded).status {
 					refused.Add(1)
 					body.once.Do(settled.Done)
 				}

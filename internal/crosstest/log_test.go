@@ -13,17 +13,6 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// A failingUpstream fails with err, for counts too.
-type failingUpstream struct{ err error }
-
-func (f failingUpstream) Generate(context.Context, *upstream.Request, *upstream.Writer) error {
-	return f.err
-}
-
-func (f failingUpstream) CountTokens(context.Context, *upstream.Request) (upstream.TokenCount, error) {
-	return upstream.TokenCount{}, f.err
-}
-
 // TestNoLogger checks that a handler without a logger logs a panic to the
 // default logger, but no errors of clients. It is not parallel, since there is
 // one default logger.
@@ -102,16 +91,13 @@ func TestErrorsOfUpstreams(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachFormat(t, func(t *testing.T, s wireFormat) {
-				late := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
-					return errors.Join(w.Text("a word"), err)
-				})
+				late := failing{err: err, begun: true}
 				body := s.body(nil, false)
-				stream := strings.Replace(s.path, ":generateContent", ":streamGenerateContent", 1) + "?alt=sse"
-				streamed := strings.Replace(body, `"max_tokens":9`, `"max_tokens":9,"stream":true`, 1)
+				stream, streamed := s.streamed(s.path, body)
 				for _, c := range []struct {
 					up         upstream.Upstream
 					path, body string
-				}{{failingUpstream{err}, s.path, body}, {failingUpstream{err}, s.count, body}, {late, s.path, body}, {late, stream, streamed}} {
+				}{{failing{err: err}, s.path, body}, {failing{err: err}, s.count, body}, {late, s.path, body}, {late, stream, streamed}} {
 					var seen bytes.Buffer
 					h := s.handler(c.up, upstream.HandlerOptions{Logger: slog.New(slog.NewTextHandler(&seen, nil))})
 					_, answer, _ := post(t, h, c.path, c.body)

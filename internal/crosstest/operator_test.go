@@ -21,7 +21,7 @@ import (
 // An operator serves an upstream on loopback and records reports and logs.
 type operator struct {
 	format  wireFormat
-	handler http.Handler
+	handler handler
 	reports chan *upstream.Report
 	log     *bytes.Buffer // one line per entry; read after the report
 }
@@ -55,38 +55,13 @@ func (o *operator) report(t *testing.T) *upstream.Report {
 	}
 }
 
-// streaming returns the path and body of a request for a stream or a whole
-// response.
-func (o *operator) streaming(stream bool) (path, body string) {
-	path, body = o.format.path, o.format.body(nil, false)
-	switch {
-	case !stream:
-	case o.format.name == "messages":
-		body = `{"stream":true,` + body[1:]
-	default:
-		path = strings.Replace(path, ":generateContent", ":streamGenerateContent?alt=sse", 1)
+// request returns the path and body of a request for a stream or a whole response.
+func (o *operator) request(stream bool) (path, body string) {
+	m := o.format.modes[0]
+	if stream {
+		m = o.format.modes[1]
 	}
-	return path, body
-}
-
-// send sends a request and returns the response.
-func send(t *testing.T, url, body string) (*http.Response, string) {
-	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), "POST", url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Anthropic-Version", "2023-06-01")
-	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	b, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Errorf("%v after %q", err, b)
-	}
-	return res, string(b)
+	return m.path, m.body
 }
 
 // withDeadline wraps a handler in middleware that sets a deadline, like chi's
@@ -155,15 +130,15 @@ func TestHostStops(t *testing.T) {
 							return ctx.Err()
 						})
 						o := newOperator(s, up, upstream.HandlerOptions{Authenticate: tt.auth})
-						path, body := o.streaming(stream)
+						path, body := o.request(stream)
 						res, answer := send(t, o.serve(t, tt.wrap(o.handler)).URL+path, body)
 						r := o.report(t)
 						status, words := tt.status, tt.words
 						if status == 0 {
-							status = map[string]int{"messages": 529, "generatecontent": 503}[s.name]
+							status = s.failure(tt.code).status
 						}
 						if words == "" {
-							words = map[string]string{"messages": "timeout_error", "generatecontent": "DEADLINE_EXCEEDED"}[s.name]
+							words = s.failure(tt.code).word
 						}
 						inBand := begun && stream && !tt.buffered
 						if inBand {
@@ -197,7 +172,7 @@ func TestHostStopsUpload(t *testing.T) {
 	eachFormat(t, func(t *testing.T, s wireFormat) {
 		o := newOperator(s, &model{}, upstream.HandlerOptions{})
 		server := o.serve(t, withDeadline(o.handler))
-		path, body := o.streaming(false)
+		path, body := o.request(false)
 		c, err := net.Dial("tcp", server.Listener.Addr().String())
 		if err != nil {
 			t.Fatal(err)
@@ -251,7 +226,7 @@ func TestReasons(t *testing.T) {
 				serving.Limits.Body = 20
 			}
 			o := newOperator(s, &model{}, serving)
-			path, body := o.streaming(false)
+			path, body := o.request(false)
 			if tt.name == "path" {
 				path = "/hidden/place"
 			}
@@ -299,7 +274,7 @@ func TestUnknownCodes(t *testing.T) {
 					}
 					return &upstream.Error{Code: code, Text: "x", Err: errors.New("cause")}
 				}), upstream.HandlerOptions{})
-				path, body := o.streaming(begun)
+				path, body := o.request(begun)
 				status, answer, _ := post(t, o.handler, path, body)
 				report := o.report(t)
 				if begun == (status == 500) || !strings.Contains(answer, `"x"`) {
@@ -314,11 +289,6 @@ func TestUnknownCodes(t *testing.T) {
 			}
 		})
 	}
-}
-
-// An errorWriter is the interface of both handlers for middleware.
-type errorWriter interface {
-	WriteError(w http.ResponseWriter, r *http.Request, err error)
 }
 
 // A typedNil is an error whose methods panic on nil.
@@ -351,7 +321,7 @@ func TestRefusals(t *testing.T) {
 				})
 				var h http.Handler = o.handler
 				if middleware {
-					h = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { o.handler.(errorWriter).WriteError(w, r, tt.err) })
+					h = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { o.handler.WriteError(w, r, tt.err) })
 				}
 				server := httptest.NewUnstartedServer(h)
 				var connections atomic.Int32
@@ -362,7 +332,7 @@ func TestRefusals(t *testing.T) {
 				}
 				server.Start()
 				defer server.Close()
-				path, body := o.streaming(false)
+				path, body := o.request(false)
 				for range 3 {
 					res, _ := send(t, server.URL+path, body)
 					r := o.report(t)
@@ -407,7 +377,7 @@ func TestWriterWithoutFlush(t *testing.T) {
 			}
 			server := o.serve(t, h)
 			for _, stream := range []bool{false, true, true} {
-				path, body := o.streaming(stream)
+				path, body := o.request(stream)
 				if res, answer := send(t, server.URL+path, body); res.StatusCode != 200 || !strings.Contains(answer, "ok") {
 					t.Errorf("%s: %d %s", name, res.StatusCode, answer)
 				}

@@ -3,10 +3,6 @@ package crosstest
 import (
 	"context"
 	"encoding/base64"
-	"encoding/json"
-	"errors"
-	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +13,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 )
@@ -213,7 +210,7 @@ func signedID(id, data string) string {
 	return s
 }
 
-const refused = `"stop_reason":"refusal","stop_details":{"type":"refusal","category":null,"explanation":`
+const refusalStop = `"stop_reason":"refusal","stop_details":{"type":"refusal","category":null,"explanation":`
 
 var stops = []replyCase{
 	stopped("end", upstream.Stop{Reason: content.StopEnd}, `"stop_reason":"end_turn"`, `"finishReason":"STOP"`),
@@ -224,10 +221,10 @@ var stops = []replyCase{
 		`"finishReason":"MAX_TOKENS","finishMessage":"The context of the model is full."`, "degraded stop"),
 	stopped("pause", upstream.Stop{Reason: content.StopPause}, `"stop_reason":"pause_turn"`,
 		`"finishReason":"OTHER","finishMessage":"The model paused in a long turn."`, "degraded stop"),
-	stopped("refusal", upstream.Stop{Reason: content.StopRefusal}, refused+`null}`,
+	stopped("refusal", upstream.Stop{Reason: content.StopRefusal}, refusalStop+`null}`,
 		`"finishReason":"SAFETY","finishMessage":"The model declined to answer."`, "degraded stop"),
-	stopped("safety", upstream.Stop{Reason: content.StopSafety}, refused+`"A content filter stopped the response."}`, `"finishReason":"SAFETY"`),
-	stopped("recitation", upstream.Stop{Reason: content.StopRecitation}, refused+`"The response repeated protected text."}`, `"finishReason":"RECITATION"`),
+	stopped("safety", upstream.Stop{Reason: content.StopSafety}, refusalStop+`"A content filter stopped the response."}`, `"finishReason":"SAFETY"`),
+	stopped("recitation", upstream.Stop{Reason: content.StopRecitation}, refusalStop+`"The response repeated protected text."}`, `"finishReason":"RECITATION"`),
 	stopped("malformed call", upstream.Stop{Reason: content.StopMalformedCall}, `"stop_reason":"malformed_tool_use"`,
 		`"finishReason":"MALFORMED_FUNCTION_CALL","finishMessage":"The model wrote a function call that cannot be read."`, "m:degraded stop"),
 	stopped("compaction", upstream.Stop{Reason: content.StopCompaction}, `"stop_reason":"compaction"`,
@@ -235,91 +232,61 @@ var stops = []replyCase{
 	stopped("other", upstream.Stop{Reason: content.StopOther}, `"stop_reason":"other"`, `"finishReason":"OTHER"`, "m:degraded stop", "degraded stop"),
 }
 
-// TestReplies checks the documents of one neutral response in both formats,
-// whole and streamed.
+// TestReplies checks the documents of one neutral response in both formats, whole and
+// streamed.
 func TestReplies(t *testing.T) {
 	for _, tt := range replies {
-		for _, s := range endpoints {
-			for _, streamed := range []bool{false, true} {
-				name, want, lost := tt.name+"/"+s.name, tt.messages, tt.messagesLost
-				if s.name == "generatecontent" {
-					want, lost = tt.generate, tt.generateLost
+		eachMode(t, func(t *testing.T, s wireFormat, m mode) {
+			t.Run(tt.name, func(t *testing.T) {
+				want := pick(s, tt.messages, tt.generate)
+				if m.stream && s.format == messages.Format && tt.messagesStreamed != "" {
+					want = tt.messagesStreamed
 				}
-				if streamed {
-					name += "/streamed"
-					if tt.messagesStreamed != "" && s.name == "messages" {
-						want = tt.messagesStreamed
-					}
+				var report *upstream.Report
+				a := s.ask(t, s.handler(tt.up, upstream.HandlerOptions{OnDone: func(_ context.Context, r *upstream.Report) { report = r }}), m)
+				if a.word != "" {
+					t.Fatalf("%d %s", a.status, a.body)
 				}
-				t.Run(name, func(t *testing.T) {
-					w, report := s.ask(t, tt.up, streamed)
-					got := s.read(t, w, streamed)
-					wanted := object(t, want)
-					if wanted["usage"] == nil && wanted["usageMetadata"] == nil {
-						delete(got, "usage")
-						delete(got, "usageMetadata")
-					}
-					if diff := cmp.Diff(wanted, got); diff != "" {
-						t.Errorf("(-want +got):\n%s\n%s", diff, w.Body)
-					}
-					if diff := cmp.Diff(sorted(lost), lossesOf(report)); diff != "" {
-						t.Errorf("losses (-want +got):\n%s", diff)
-					}
-				})
+				wanted, got := object(t, want), tested(a.document)
+				if wanted["usage"] == nil && wanted["usageMetadata"] == nil {
+					delete(got, "usage")
+					delete(got, "usageMetadata")
+				}
+				if diff := cmp.Diff(wanted, got); diff != "" {
+					t.Errorf("(-want +got):\n%s\n%s", diff, a.body)
+				}
+				if diff := cmp.Diff(sorted(pick(s, tt.messagesLost, tt.generateLost)), lossesOf(report)); diff != "" {
+					t.Errorf("losses (-want +got):\n%s", diff)
+				}
+			})
+		})
+	}
+}
+
+// tested keeps the tested members of a Message that are not null, or of a response in
+// normal form without the texts of segments, which a stream does not have.
+func tested(m map[string]any) map[string]any {
+	if m["type"] == "message" {
+		kept := map[string]any{}
+		for _, name := range []string{"content", "stop_reason", "stop_sequence", "stop_details", "usage"} {
+			if m[name] != nil {
+				kept[name] = m[name]
 			}
 		}
+		return kept
 	}
-}
-
-// An endpoint is a handler of one of the formats, and a function to read its
-// responses.
-type endpoint struct {
-	name, path, streamPath, body, streamBody string
-	handler                                  func(upstream.Upstream, upstream.HandlerOptions) http.Handler
-	whole, joined                            func(*testing.T, string) map[string]any
-}
-
-var endpoints = []endpoint{
-	{"messages", "/v1/messages", "/v1/messages", `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"q"}]}`,
-		`{"model":"m","stream":true,"max_tokens":9,"messages":[{"role":"user","content":"q"}]}`,
-		func(up upstream.Upstream, s upstream.HandlerOptions) http.Handler {
-			return messages.NewHandler(up, &messages.Options{HandlerOptions: s})
-		}, messageOf, joinMessage},
-	{"generatecontent", "/v1beta/models/m:generateContent", "/v1beta/models/m:streamGenerateContent?alt=sse",
-		`{"contents":[{"parts":[{"text":"q"}]}]}`, `{"contents":[{"parts":[{"text":"q"}]}]}`,
-		func(up upstream.Upstream, s upstream.HandlerOptions) http.Handler {
-			return generatecontent.NewHandler(up, &generatecontent.Options{HandlerOptions: s})
-		}, responseOf, joinResponse},
-}
-
-func (s *endpoint) ask(t *testing.T, up upstream.Upstream, streamed bool) (*httptest.ResponseRecorder, *upstream.Report) {
-	t.Helper()
-	var report *upstream.Report
-	h := s.handler(up, upstream.HandlerOptions{OnDone: func(_ context.Context, r *upstream.Report) { report = r }})
-	path, body := s.path, s.body
-	if streamed {
-		path, body = s.streamPath, s.streamBody
+	delete(m, "modelVersion")
+	delete(m, "responseId")
+	m = formattest.NormalResponse(m)
+	list, _ := m["candidates"].([]any)
+	for _, c := range list {
+		g, _ := c.(map[string]any)["groundingMetadata"].(map[string]any)
+		supports, _ := g["groundingSupports"].([]any)
+		for _, s := range supports {
+			delete(s.(map[string]any)["segment"].(map[string]any), "text")
+		}
 	}
-	r := httptest.NewRequest("POST", path, strings.NewReader(body))
-	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("anthropic-version", "2023-06-01")
-	w := httptest.NewRecorder()
-	h.ServeHTTP(w, r)
-	if report == nil {
-		t.Fatal("no report")
-	}
-	return w, report
-}
-
-func (s *endpoint) read(t *testing.T, w *httptest.ResponseRecorder, streamed bool) map[string]any {
-	t.Helper()
-	if w.Code != 200 {
-		t.Fatalf("%d %s", w.Code, w.Body)
-	}
-	if streamed {
-		return s.joined(t, w.Body.String())
-	}
-	return s.whole(t, w.Body.String())
+	return m
 }
 
 func lossesOf(r *upstream.Report) []string {
@@ -338,63 +305,9 @@ func sorted(list []string) []string {
 
 func object(t *testing.T, doc string) map[string]any {
 	t.Helper()
-	d := json.NewDecoder(strings.NewReader(doc))
-	d.UseNumber()
-	var m map[string]any
-	if err := d.Decode(&m); err != nil {
+	m, err := formattest.DecodeObject([]byte(doc))
+	if err != nil {
 		t.Fatalf("%v\n%s", err, doc)
 	}
 	return m
-}
-
-// failures are errors of an upstream, and the status and the error type or
-// status name in each format.
-var failures = []struct {
-	err                error
-	messages, generate string
-	status, generated  int
-}{
-	{&upstream.Error{Code: upstream.CodeInvalid, Text: "no"}, "invalid_request_error", "INVALID_ARGUMENT", 400, 400},
-	{&upstream.Error{Code: upstream.CodePermission}, "permission_error", "PERMISSION_DENIED", 403, 403},
-	{&upstream.Error{Code: upstream.CodeNotFound}, "not_found_error", "NOT_FOUND", 404, 404},
-	{&upstream.Error{Code: upstream.CodeRateLimit}, "rate_limit_error", "RESOURCE_EXHAUSTED", 429, 429},
-	{&upstream.Error{Code: upstream.CodeQuota}, "rate_limit_error", "RESOURCE_EXHAUSTED", 429, 429},
-	{&upstream.Error{Code: upstream.CodeOverloaded}, "overloaded_error", "UNAVAILABLE", 529, 503},
-	{&upstream.Error{Code: upstream.CodeTimeout}, "timeout_error", "DEADLINE_EXCEEDED", 504, 504},
-	{errors.New("secret"), "api_error", "INTERNAL", 500, 500},
-}
-
-// TestFailures checks the error response of each failure in both formats,
-// before and after the first byte.
-func TestFailures(t *testing.T) {
-	for _, tt := range failures {
-		for _, s := range endpoints {
-			status, word, member := tt.status, tt.messages, "type"
-			if s.name == "generatecontent" {
-				status, word, member = tt.generated, tt.generate, "status"
-			}
-			for _, streamed := range []bool{false, true} {
-				w, _ := s.ask(t, generate(func(*upstream.Writer) error { return tt.err }), streamed)
-				e, _ := object(t, w.Body.String())["error"].(map[string]any)
-				if w.Code != status || e[member] != word || e["message"] == "" || strings.Contains(w.Body.String(), "secret") {
-					t.Errorf("%v in %s: status %d %s", tt.err, s.name, w.Code, w.Body)
-				}
-			}
-			w, _ := s.ask(t, generate(func(w *upstream.Writer) error {
-				_ = w.Text("a")
-				return tt.err
-			}), true)
-			// In both formats the error comes last, as one JSON object: in an
-			// event, or alone.
-			body := strings.TrimRight(w.Body.String(), "\n")
-			_, last, _ := strings.Cut(body, "event: error\ndata: ")
-			if s.name == "generatecontent" {
-				_, last, _ = strings.Cut(body, "\r\n\r\n")
-			}
-			e, _ := object(t, last)["error"].(map[string]any)
-			if w.Code != 200 || e[member] != word {
-				t.Errorf("%v within %s: status %d %s", tt.err, s.name, w.Code, w.Body)
-			}
-		}
-	}
 }

@@ -3,9 +3,6 @@ package crosstest
 import (
 	"context"
 	"fmt"
-	"io"
-	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -13,8 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/generatecontent"
-	"github.com/polywire/polywire/messages"
+	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -150,97 +146,55 @@ const said2 = `{"text":"Hi."}`
 // same path whether the response is streamed or not, and that content that the
 // client requested is not reported as a hint.
 func TestAnswersBetweenFormats(t *testing.T) {
-	for _, a := range ofMessages {
-		t.Run("messages/"+a.name, func(t *testing.T) {
-			a.check(t, func(s upstream.HandlerOptions) http.Handler {
-				return generatecontent.NewHandler(a.upstream(messages.DecodeResponse, func(r io.Reader) frames {
-					return messages.NewStreamReader(r, content.Limits{})
-				}), &generatecontent.Options{HandlerOptions: s})
-			})
-		})
-	}
-	for _, a := range ofGeneration {
-		t.Run("generatecontent/"+a.name, func(t *testing.T) {
-			a.check(t, func(s upstream.HandlerOptions) http.Handler {
-				return messages.NewHandler(a.upstream(generatecontent.DecodeResponse, func(r io.Reader) frames {
-					return generatecontent.NewStreamReader(r, content.Limits{})
-				}), &messages.Options{HandlerOptions: s})
-			})
-		})
-	}
-}
-
-type frames interface {
-	Next() (*upstream.Frame, error)
-}
-
-// upstream sends the stream if a header asks for it, else the whole response.
-func (a *finishedResponse) upstream(whole func(string, content.Limits) (*upstream.Frame, error), stream func(io.Reader) frames) upstream.Upstream {
-	return upstream.Func(func(_ context.Context, r *upstream.Request, w *upstream.Writer) error {
-		if a.whole != "" && (!r.Stream || a.stream == "") {
-			f, err := whole(a.whole, content.Limits{})
-			if err != nil {
-				return err
-			}
-			return w.Frame(f)
+	eachMode(t, func(t *testing.T, s wireFormat, m mode) {
+		vendor, list := wireFormats[0], ofMessages
+		if s.name == vendor.name {
+			vendor, list = wireFormats[1], ofGeneration
 		}
-		for in := stream(strings.NewReader(a.stream)); ; {
-			f, err := in.Next()
-			if err == io.EOF {
-				return nil
-			} else if err != nil {
-				return err
-			}
-			if err := w.Frame(f); err != nil {
-				return err
-			}
+		for _, a := range list {
+			t.Run(a.name, func(t *testing.T) { a.check(t, vendor, s, m) })
 		}
 	})
 }
 
-func (a *finishedResponse) check(t *testing.T, front func(upstream.HandlerOptions) http.Handler) {
-	t.Helper()
-	for _, streamed := range []bool{false, true} {
-		var report *upstream.Report
-		h := front(upstream.HandlerOptions{OnDone: func(_ context.Context, r *upstream.Report) { report = r }})
-		rec := httptest.NewRecorder()
-		h.ServeHTTP(rec, newRequest(h, streamed))
-		body := rec.Body.String()
-		if report.Err != nil || rec.Code != http.StatusOK {
-			t.Fatalf("streamed %v: %v\n%s", streamed, report.Err, body)
+// from returns an upstream that sends the response of a vendor: the stream if the client
+// requests one, else the whole response.
+func (a *finishedResponse) from(vendor wireFormat) upstream.Upstream {
+	return upstream.Func(func(c context.Context, r *upstream.Request, w *upstream.Writer) error {
+		if a.whole == "" || r.Stream && a.stream != "" {
+			return formattest.Replay(vendor.reader(strings.NewReader(a.stream), content.Limits{})).Generate(c, r, w)
 		}
-		for _, s := range a.want {
-			if !strings.Contains(body, s) {
-				t.Errorf("streamed %v: no %s in\n%s", streamed, s, body)
-			}
+		f, err := vendor.decode(a.whole, content.Limits{})
+		if err != nil {
+			return err
 		}
-		for _, s := range a.not {
-			if strings.Contains(body, s) {
-				t.Errorf("streamed %v: %s in\n%s", streamed, s, body)
-			}
-		}
-		var losses []string
-		for _, l := range report.Losses {
-			losses = append(losses, fmt.Sprint(l.Severity, " ", l.Path))
-		}
-		slices.Sort(losses)
-		if diff := cmp.Diff(a.losses, losses); diff != "" {
-			t.Errorf("streamed %v: losses (-want +got):\n%s%v", streamed, diff, report.Losses)
-		}
-	}
+		return w.Frame(f)
+	})
 }
 
-// newRequest returns a request for a whole or a streamed response.
-func newRequest(h http.Handler, streamed bool) *http.Request {
-	if _, ok := h.(*generatecontent.Handler); ok {
-		path := "/v1beta/models/m:generateContent"
-		if streamed {
-			path = "/v1beta/models/m:streamGenerateContent?alt=sse"
-		}
-		return httptest.NewRequest("POST", path, strings.NewReader(`{"contents":[{"parts":[{"text":"Hi."}]}]}`))
+func (a *finishedResponse) check(t *testing.T, vendor, s wireFormat, m mode) {
+	var report *upstream.Report
+	h := s.handler(a.from(vendor), upstream.HandlerOptions{OnDone: func(_ context.Context, r *upstream.Report) { report = r }})
+	got := s.ask(t, h, m)
+	if got.word != "" {
+		t.Fatalf("%v\n%s", report.Err, got.body)
 	}
-	r := httptest.NewRequest("POST", "/v1/messages", strings.NewReader(
-		`{"model":"m","max_tokens":9,"stream":`+fmt.Sprint(streamed)+`,"messages":[{"role":"user","content":"Hi."}]}`))
-	r.Header.Set("anthropic-version", "2023-06-01")
-	return r
+	for _, text := range a.want {
+		if !strings.Contains(got.body, text) {
+			t.Errorf("no %s in\n%s", text, got.body)
+		}
+	}
+	for _, text := range a.not {
+		if strings.Contains(got.body, text) {
+			t.Errorf("%s in\n%s", text, got.body)
+		}
+	}
+	var losses []string
+	for _, l := range report.Losses {
+		losses = append(losses, fmt.Sprint(l.Severity, " ", l.Path))
+	}
+	slices.Sort(losses)
+	if diff := cmp.Diff(a.losses, losses); diff != "" {
+		t.Errorf("losses (-want +got):\n%s%v", diff, report.Losses)
+	}
 }

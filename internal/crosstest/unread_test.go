@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -20,45 +19,30 @@ func TestRefusedWhileSending(t *testing.T) {
 	body := strings.Repeat(" ", 8<<20)
 	key := func(context.Context, *http.Request, string) (context.Context, error) { return nil, upstream.ErrNoKey }
 	eachFormat(t, func(t *testing.T, s wireFormat) {
-		status := func(messages, google int) int {
-			if s.format == generatecontent.Format {
-				return google
-			}
-			return messages
-		}
 		for _, tt := range []struct {
 			name    string
 			serving upstream.HandlerOptions
 			path    string
 			want    int
 		}{
-			{"body too large", upstream.HandlerOptions{Limits: content.Limits{Body: 1 << 20}}, s.path, status(413, 400)},
-			{"exhausted budget", upstream.HandlerOptions{Budget: &upstream.Budget{Bytes: 1 << 20}}, s.path, status(529, 503)},
-			{"no key", upstream.HandlerOptions{Authenticate: key}, s.path, status(401, 403)},
+			{"body too large", upstream.HandlerOptions{Limits: content.Limits{Body: 1 << 20}}, s.path, s.failure(upstream.CodeTooLarge).status},
+			{"exhausted budget", upstream.HandlerOptions{Budget: &upstream.Budget{Bytes: 1 << 20}}, s.path, s.failure(upstream.CodeOverloaded).status},
+			{"no key", upstream.HandlerOptions{Authenticate: key}, s.path, keyErrors[s.name][noKey].status},
 			{"unknown path", upstream.HandlerOptions{}, "/v1beta/files", 404},
 		} {
 			t.Run(tt.name, func(t *testing.T) {
 				server := httptest.NewServer(s.handler(&model{}, tt.serving))
 				defer server.Close()
 				for n := range 8 {
-					r, err := http.NewRequestWithContext(t.Context(), "POST", server.URL+tt.path, io.NopCloser(strings.NewReader(body)))
-					if err != nil {
-						t.Fatal(err)
-					}
-					r.Header.Set("Anthropic-Version", "2023-06-01")
-					r.Close = n&1 != 0
-					if n&2 != 0 {
-						r.ContentLength = int64(len(body))
-					}
-					resp, err := http.DefaultClient.Do(r)
-					if err != nil {
-						t.Errorf("close %v, length %d: %v", r.Close, r.ContentLength, err)
-						continue
-					}
-					answer, err := io.ReadAll(resp.Body)
-					resp.Body.Close()
-					if err != nil || resp.StatusCode != tt.want || !resp.Close {
-						t.Errorf("close %v, length %d: status %d %s %v", r.Close, r.ContentLength, resp.StatusCode, answer, err)
+					res, answer := send(t, server.URL+tt.path, "", func(r *http.Request) {
+						r.Body, r.ContentLength = io.NopCloser(strings.NewReader(body)), 0
+						r.Close = n&1 != 0
+						if n&2 != 0 {
+							r.ContentLength = int64(len(body))
+						}
+					})
+					if res.StatusCode != tt.want || !res.Close {
+						t.Errorf("request %d: status %d %s", n, res.StatusCode, answer)
 					}
 				}
 			})

@@ -1,4 +1,4 @@
-package messages
+package formattest
 
 import (
 	"bytes"
@@ -7,19 +7,12 @@ import (
 	"strings"
 )
 
-// This file reads streams without the code of the package. It follows the grammar of the
-// wire and uses encoding/json.
+// This file reads responses of Messages like a client, without the code of the format. It
+// follows the grammar of the wire and uses encoding/json.
 
-// A wireEvent is an event of a stream.
-type wireEvent struct {
-	name string
-	data map[string]any
-}
-
-// readStream splits a stream into events. Each event must be an event line, one data line and
-// a blank line. The name must be the type.
-func readStream(stream string) ([]wireEvent, error) {
-	var events []wireEvent
+// ReadMessageEvents splits a stream into the data of its events. Each event must be an event
+// line, one data line and a blank line. The name must be the type.
+func ReadMessageEvents(stream string) (events []map[string]any, err error) {
 	for stream != "" {
 		block, rest, ok := strings.Cut(stream, "\n\n")
 		if !ok {
@@ -31,29 +24,29 @@ func readStream(stream string) ([]wireEvent, error) {
 			strings.ContainsAny(data, "\r\n") {
 			return events, fmt.Errorf("not an event line and a data line: %q", block)
 		}
-		e := wireEvent{name: strings.TrimPrefix(name, "event: ")}
-		d := json.NewDecoder(strings.NewReader(strings.TrimPrefix(data, "data: ")))
-		d.UseNumber()
-		if err := d.Decode(&e.data); err != nil || d.More() {
-			return events, fmt.Errorf("data of %s: %v: %q", e.name, err, data)
+		name = strings.TrimPrefix(name, "event: ")
+		e, err := DecodeObject([]byte(strings.TrimPrefix(data, "data: ")))
+		if err != nil {
+			return events, fmt.Errorf("data of %s: %v: %q", name, err, data)
 		}
-		if e.data["type"] != e.name {
-			return events, fmt.Errorf("event %s has the type %v", e.name, e.data["type"])
+		if e["type"] != name {
+			return events, fmt.Errorf("event %s has the type %v", name, e["type"])
 		}
 		events = append(events, e)
 	}
 	return events, nil
 }
 
-// An accumulator builds the message of a stream, as clients do, and checks the grammar.
-type accumulator struct {
-	message map[string]any
-	blocks  []map[string]any
-	state   []*blockState
-	delta   bool // a message_delta was read
-	over    bool // message_stop or error was read
-	failure map[string]any
-	pings   int
+// A Message is a message that a client accumulated from a stream, according to the grammar.
+type Message struct {
+	Object  map[string]any // nil if there is no message_start
+	Failure map[string]any // data of the error event
+	Pings   int
+
+	blocks []map[string]any
+	state  []*blockState
+	delta  bool // a message_delta was read
+	over   bool // message_stop or error was read
 }
 
 type blockState struct {
@@ -62,76 +55,76 @@ type blockState struct {
 	signatures int
 	deltas     map[string]int
 	last       string
-	unmade     bool // the arguments are not an object
+	invalid    bool // the arguments are not an object
 }
 
-// accumulate reads a whole stream. The message is nil if there is no message_start.
-func accumulate(stream string) (*accumulator, error) {
-	events, err := readStream(stream)
+// ReadMessage accumulates a whole stream.
+func ReadMessage(stream string) (*Message, error) {
+	events, err := ReadMessageEvents(stream)
 	if err != nil {
 		return nil, err
 	}
-	a := new(accumulator)
+	a := new(Message)
 	for i, e := range events {
 		if err := a.event(e); err != nil {
-			return a, fmt.Errorf("event %d, %s: %w", i, e.name, err)
+			return a, fmt.Errorf("event %d, %s: %w", i, e["type"], err)
 		}
 	}
 	if !a.over {
 		return a, fmt.Errorf("the stream ends without message_stop")
 	}
-	if a.message != nil {
+	if a.Object != nil {
 		list := make([]any, len(a.blocks))
 		for i, b := range a.blocks {
 			list[i] = b
 		}
-		a.message["content"] = list
+		a.Object["content"] = list
 	}
 	return a, nil
 }
 
-func (a *accumulator) event(e wireEvent) error {
+func (a *Message) event(e map[string]any) error {
 	if a.over {
 		return fmt.Errorf("after the end")
 	}
-	switch e.name {
+	switch e["type"] {
 	case "ping":
-		a.pings++
+		a.Pings++
 		return nil
 	case "error":
-		a.over, a.failure = true, e.data
+		a.over, a.Failure = true, e
 		return nil
 	case "message_start":
-		if a.message != nil {
+		if a.Object != nil {
 			return fmt.Errorf("a second message_start")
 		}
-		a.message, _ = e.data["message"].(map[string]any)
-		content, ok := a.message["content"].([]any)
-		if !ok || len(content) != 0 || a.message["stop_reason"] != nil || a.message["usage"] == nil {
-			return fmt.Errorf("not the start of a message: %v", a.message)
+		a.Object, _ = e["message"].(map[string]any)
+		content, ok := a.Object["content"].([]any)
+		if !ok || len(content) != 0 || a.Object["stop_reason"] != nil || a.Object["usage"] == nil {
+			return fmt.Errorf("not the start of a message: %v", a.Object)
 		}
 		return nil
 	}
-	if a.message == nil {
+	if a.Object == nil {
 		return fmt.Errorf("before message_start")
 	}
-	switch e.name {
+	switch e["type"] {
 	case "content_block_start":
-		return a.start(e.data)
+		return a.start(e)
 	case "content_block_delta":
-		b, s, err := a.at(e.data)
+		b, s, err := a.at(e)
 		if err != nil {
 			return err
 		}
-		return s.add(b, e.data["delta"].(map[string]any))
+		return s.add(b, e["delta"].(map[string]any))
 	case "content_block_stop":
-		b, s, err := a.at(e.data)
+		b, s, err := a.at(e)
 		if err != nil {
 			return err
 		}
 		return s.stop(b)
 	case "message_delta":
-		return a.end(e.data)
+		return a.end(e)
 	case "message_stop":
 		for i := range a.state {
 			if a.state[i].open {
@@ -147,7 +140,7 @@ func (a *accumulator) event(e wireEvent) error {
 	return nil // unknown events are ignored
 }
 
-func (a *accumulator) start(data map[string]any) error {
+func (a *Message) start(data map[string]any) error {
 	if a.delta {
 		return fmt.Errorf("after message_delta")
 	}
@@ -163,7 +156,7 @@ func (a *accumulator) start(data map[string]any) error {
 	return nil
 }
 
-func (a *accumulator) at(data map[string]any) (map[string]any, *blockState, error) {
+func (a *Message) at(data map[string]any) (map[string]any, *blockState, error) {
 	n, err := data["index"].(json.Number).Int64()
 	if err != nil || int(n) >= len(a.blocks) || !a.state[n].open {
 		return nil, nil, fmt.Errorf("block %v is not open", data["index"])
@@ -224,14 +217,14 @@ func (s *blockState) stop(b map[string]any) error {
 		var input map[string]any
 		if err := d.Decode(&input); err == nil && !d.More() {
 			b["input"] = input
-		} else { // clients keep the {} of the start
-			s.unmade = b["type"] == "tool_use"
+		} else if b["type"] == "tool_use" {
+			s.invalid, b["input"] = true, text // for tests; clients keep the {} of the start
 		}
 	}
 	return nil
 }
 
-func (a *accumulator) end(data map[string]any) error {
+func (a *Message) end(data map[string]any) error {
 	delta, ok := data["delta"].(map[string]any)
 	usage, ok2 := data["usage"].(map[string]any)
 	if !ok || !ok2 || usage["output_tokens"] == nil {
@@ -239,9 +232,9 @@ func (a *accumulator) end(data map[string]any) error {
 	}
 	a.delta = true
 	for _, name := range []string{"stop_reason", "stop_sequence", "stop_details", "container"} {
-		a.message[name] = delta[name]
+		a.Object[name] = delta[name]
 	}
-	sum := a.message["usage"].(map[string]any)
+	sum := a.Object["usage"].(map[string]any)
 	for name, v := range usage {
 		if v != nil {
 			sum[name] = v
@@ -251,29 +244,34 @@ func (a *accumulator) end(data map[string]any) error {
 		switch name {
 		case "type", "delta", "usage":
 		default:
-			a.message[name] = v
+			a.Object[name] = v
 		}
 	}
 	return nil
 }
 
-// made returns the blocks except tool calls with arguments that are not an object, which a
-// whole response does not have.
-func (a *accumulator) made() []any {
+// ValidBlocks returns the blocks except tool calls with arguments that are not an object,
+// which a whole response does not have.
+func (a *Message) ValidBlocks() []any {
 	list := []any{}
 	for i, b := range a.blocks {
-		if !a.state[i].unmade {
+		if !a.state[i].invalid {
 			list = append(list, b)
 		}
 	}
 	return list
 }
 
-// decode decodes a JSON document and keeps the digits of numbers.
-func decode(doc []byte) (map[string]any, error) {
+// DecodeObject decodes a document of one JSON object and keeps the digits of numbers.
+func DecodeObject(doc []byte) (map[string]any, error) {
 	d := json.NewDecoder(bytes.NewReader(doc))
 	d.UseNumber()
 	var m map[string]any
-	err := d.Decode(&m)
-	return m, err
+	if err := d.Decode(&m); err != nil {
+		return nil, err
+	}
+	if d.More() {
+		return nil, fmt.Errorf("something follows the object")
+	}
+	return m, nil
 }

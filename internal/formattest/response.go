@@ -1,40 +1,36 @@
-package generatecontent
+package formattest
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"reflect"
 	"strings"
 )
 
-// This file decodes streams for the tests without code of the package: strictly by the
-// grammar, with encoding/json.
+// This file reads responses of generateContent like a client, without the code of the
+// format: strictly by the grammar, with encoding/json.
 
-// A receivedStream is a stream as a client received it.
-type receivedStream struct {
-	pieces  []map[string]any
-	failure map[string]any // the error object
-	pings   int            // blanks before the JSON of events
+// Chunks are a streamed response of generateContent as a client received it.
+type Chunks struct {
+	List    []map[string]any
+	Failure map[string]any // the error object
+	Pings   int            // blanks before the JSON of events
 }
 
-// receive splits a stream. Each event is one data line and an empty line,
+// ReadEvents splits a stream of events. Each event is one data line and an empty line,
 // with CRLF. Blanks before its JSON are keep-alives. A failure at the very end has two
 // forms: a bare object with a blank line, and the same object as an event. The event
 // comes first if a keep-alive has started it.
-func receive(f framing, stream string) (*receivedStream, error) {
-	if f == inArray {
-		return receiveArray(stream)
-	}
-	h := new(receivedStream)
+func ReadEvents(stream string) (*Chunks, error) {
+	h := new(Chunks)
 	for stream != "" {
 		if strings.HasPrefix(stream, `{"error":`) {
 			failure, rest, _ := strings.Cut(stream, "\r\n\r\n")
 			if rest != "data: "+failure+"\r\n\r\n" {
 				return h, fmt.Errorf("the second form of the failure is %q", rest)
 			}
-			m, err := decodeObject([]byte(failure))
-			h.failure = m
+			m, err := DecodeObject([]byte(failure))
+			h.Failure = m
 			return h, err
 		}
 		event, rest, ok := strings.Cut(stream, "\r\n\r\n")
@@ -44,56 +40,56 @@ func receive(f framing, stream string) (*receivedStream, error) {
 		stream = rest
 		data, ok := strings.CutPrefix(event, "data: ")
 		blanks := len(data) - len(strings.TrimLeft(data, " "))
-		h.pings, data = h.pings+blanks, data[blanks:]
+		h.Pings, data = h.Pings+blanks, data[blanks:]
 		if !ok || strings.ContainsAny(data, "\r\n") {
 			return h, fmt.Errorf("not one data line: %q", event)
 		}
-		m, err := decodeObject([]byte(data))
+		m, err := DecodeObject([]byte(data))
 		if err != nil {
 			return h, fmt.Errorf("%w: %q", err, data)
 		}
 		if m["error"] != nil {
-			if h.failure = m; rest != data+"\r\n\r\n" {
+			if h.Failure = m; rest != data+"\r\n\r\n" {
 				return h, fmt.Errorf("after a failure in an event, which old clients ignore, comes %q", rest)
 			}
 			return h, nil
 		}
-		h.pieces = append(h.pieces, m)
+		h.List = append(h.List, m)
 	}
 	return h, nil
 }
 
-// receiveArray reads an array. A failure is its last element.
-func receiveArray(stream string) (*receivedStream, error) {
+// ReadArray reads an array. A failure is its last element.
+func ReadArray(stream string) (*Chunks, error) {
 	d := json.NewDecoder(strings.NewReader(stream))
 	d.UseNumber()
 	var list []map[string]any
 	if err := d.Decode(&list); err != nil || d.More() {
 		return nil, fmt.Errorf("%v: not one array: %q", err, stream)
 	}
-	h := new(receivedStream)
+	h := new(Chunks)
 	for i, m := range list {
 		if m["error"] == nil {
-			h.pieces = append(h.pieces, m)
+			h.List = append(h.List, m)
 			continue
 		}
-		if h.failure = m; i < len(list)-1 {
+		if h.Failure = m; i < len(list)-1 {
 			return h, fmt.Errorf("something follows a failure: %q", stream)
 		}
 	}
 	return h, nil
 }
 
-// whole joins the chunks to one response, as clients do, and checks the grammar. The
+// Whole joins the chunks to one response, as clients do, and checks the grammar. The
 // response is in normal form.
-func (h *receivedStream) whole() (map[string]any, error) {
-	if h.failure == nil && len(h.pieces) == 0 {
+func (h *Chunks) Whole() (map[string]any, error) {
+	if h.Failure == nil && len(h.List) == 0 {
 		return nil, fmt.Errorf("no chunks")
 	}
 	all := map[string]any{}
-	for i, p := range h.pieces {
+	for i, p := range h.List {
 		if p["responseId"] == nil || p["modelVersion"] == nil ||
-			p["responseId"] != h.pieces[0]["responseId"] || p["modelVersion"] != h.pieces[0]["modelVersion"] {
+			p["responseId"] != h.List[0]["responseId"] || p["modelVersion"] != h.List[0]["modelVersion"] {
 			return nil, fmt.Errorf("chunk %d is of another response: %v", i, p)
 		}
 		for name, v := range p {
@@ -102,13 +98,13 @@ func (h *receivedStream) whole() (map[string]any, error) {
 				continue
 			}
 			for _, c := range v.([]any) {
-				if err := join(all, c.(map[string]any)); err != nil {
+				if err := joinCandidate(all, c.(map[string]any)); err != nil {
 					return nil, fmt.Errorf("chunk %d: %w", i, err)
 				}
 			}
 		}
 	}
-	if h.failure == nil && all["promptFeedback"] == nil {
+	if h.Failure == nil && all["promptFeedback"] == nil {
 		list, _ := all["candidates"].([]any)
 		if len(list) == 0 {
 			return nil, fmt.Errorf("there is no candidate")
@@ -119,11 +115,11 @@ func (h *receivedStream) whole() (map[string]any, error) {
 			}
 		}
 	}
-	return normal(all), nil
+	return NormalResponse(all), nil
 }
 
-// join adds a candidate of a chunk to the joined candidates.
-func join(all, c map[string]any) error {
+// joinCandidate adds a candidate of a chunk to the joined candidates.
+func joinCandidate(all, c map[string]any) error {
 	index, ok := c["index"].(json.Number)
 	body, ok2 := c["content"].(map[string]any)
 	if !ok || !ok2 || body["role"] != "model" {
@@ -161,9 +157,9 @@ func join(all, c map[string]any) error {
 	return nil
 }
 
-// normal returns a response in a form that does not depend on how texts were split: texts
+// NormalResponse returns a response in a form that does not depend on how texts were split: texts
 // of one kind are joined up to a signed one, and empty texts are omitted.
-func normal(res map[string]any) map[string]any {
+func NormalResponse(res map[string]any) map[string]any {
 	list, _ := res["candidates"].([]any)
 	for _, c := range list {
 		body := c.(map[string]any)["content"].(map[string]any)
@@ -197,18 +193,4 @@ func normal(res map[string]any) map[string]any {
 		}
 	}
 	return res
-}
-
-// decodeObject decodes a document of one JSON object. It keeps the digits of numbers.
-func decodeObject(doc []byte) (map[string]any, error) {
-	d := json.NewDecoder(bytes.NewReader(doc))
-	d.UseNumber()
-	var m map[string]any
-	if err := d.Decode(&m); err != nil {
-		return nil, err
-	}
-	if d.More() {
-		return nil, fmt.Errorf("something follows the object")
-	}
-	return m, nil
 }
