@@ -112,18 +112,18 @@ func (s *responseEncoder) carryState(k int) {
 // decodeState decodes the state of other vendors in turns. It returns turns itself if
 // there is none.
 func decodeState(turns []content.Turn) (list []content.Turn, changed bool, losses []content.Loss) {
-	return envelope.DecodeTurns(turns, func(_ int, p content.Part) (content.Part, bool) {
+	return envelope.DecodeTurns(turns, func(_ int, p content.Part) (content.Part, *loss.Rule) {
 		sig := partfield.SignatureOf(p)
 		if sig.Format != Format || !envelope.IsEnvelopeBase64(sig.Data) {
-			return p, false
+			return p, nil
 		}
 		e, ok := envelope.DecodeBase64(sig.Data)
 		if !ok || e.Kind != envelope.KindPart && e.Kind != envelope.KindThinking {
-			return partfield.WithSignature(p, envelope.WithoutFormat(sig)), true
+			return partfield.WithSignature(p, envelope.WithoutFormat(sig)), envelope.Damaged
 		}
 		if e.Format == envelope.UnsignedFormat {
-			return partfield.WithSignature(p, content.Signature{}), false
+			return partfield.WithSignature(p, content.Signature{}), nil
 		}
-		return partfield.WithSignature(p, content.Signature{Format: e.Format, Data: e.Data}), false
+		return partfield.WithSignature(p, content.Signature{Format: e.Format, Data: e.Data}), nil
 	})
 }

@@ -491,7 +491,7 @@ func decodeID(s string) (id string, e envelope.Envelope, ok bool) {
 }
 
 // decodePart decodes the state of a part.
-func (o *stateDecoder) decodePart(turn int, p content.Part) (q content.Part, damaged bool) {
+func (o *stateDecoder) decodePart(turn int, p content.Part) (q content.Part, lost *loss.Rule) {
 	for o.turn < turn {
 		if o.turn++; o.turns[o.turn].Role == content.RoleUser {
 			o.calls, o.carried = o.calls[:0], false
@@ -513,19 +513,19 @@ func (o *stateDecoder) decodePart(turn int, p content.Part) (q content.Part, dam
 		if id, ok := o.ids[p.ID]; ok && id != p.ID {
 			c := *p
 			c.ID = id
-			return &c, false
+			return &c, nil
 		}
 	}
-	return p, false
+	return p, nil
 }
 
 // decodeCall decodes the id of a call, and sets the signature that was carried.
-func (o *stateDecoder) decodeCall(p *content.ToolUse) (q content.Part, damaged bool) {
+func (o *stateDecoder) decodeCall(p *content.ToolUse) (q content.Part, lost *loss.Rule) {
 	carried := o.carried
 	o.carried = false
 	id, ok := o.ids[p.ID]
 	if !ok {
-		return p, false
+		return p, nil
 	}
 	c := *p
 	c.ID = id
@@ -538,22 +538,25 @@ func (o *stateDecoder) decodeCall(p *content.ToolUse) (q content.Part, damaged b
 			c.Signature = o.calls[at].signature
 			o.calls = slices.Delete(o.calls, at, at+1)
 		case !carried:
-			o.dropped = true
+			o.dropped, lost = true, envelope.NotReturned
 		}
 	}
-	return &c, o.damaged[p.ID]
+	if o.damaged[p.ID] {
+		lost = envelope.Damaged
+	}
+	return &c, lost
 }
 
 // decodeThinking decodes the state that a thinking block holds.
-func (o *stateDecoder) decodeThinking(t *content.Thinking) (q content.Part, damaged bool) {
+func (o *stateDecoder) decodeThinking(t *content.Thinking) (q content.Part, lost *loss.Rule) {
 	switch {
 	case t.Redacted.Format == Format && envelope.IsEnvelope(t.Redacted.Data):
-		q, damaged = decodeRedacted(t)
-		o.carried = o.carried || !damaged
-		return q, damaged
+		q, lost = decodeRedacted(t)
+		o.carried = o.carried || lost == nil
+		return q, lost
 	case t.Redacted.Data == "" && t.Signature.Format == Format && envelope.IsEnvelope(t.Signature.Data):
 	default:
-		return t, false
+		return t, nil
 	}
 	c := *t
 	e, ok := envelope.Decode(t.Signature.Data)
@@ -564,18 +567,18 @@ func (o *stateDecoder) decodeThinking(t *content.Thinking) (q content.Part, dama
 		c.Signature = content.Signature{}
 	case ok && e.Kind == envelope.KindPart && e.Format == envelope.UnsignedFormat:
 		c.Signature = content.Signature{}
-		return &c, false
+		return &c, nil
 	case ok && e.Kind == envelope.KindPart:
 		c.Signature = content.Signature{Format: e.Format, Data: e.Data}
 	default:
 		c.Signature = envelope.WithoutFormat(t.Signature)
-		return &c, true
+		return &c, envelope.Damaged
 	}
 	o.carried = true
-	return &c, false
+	return &c, nil
 }
 
-func decodeRedacted(t *content.Thinking) (q content.Part, damaged bool) {
+func decodeRedacted(t *content.Thinking) (q content.Part, lost *loss.Rule) {
 	c := *t
 	e, ok := envelope.Decode(t.Redacted.Data)
 	switch {
@@ -584,12 +587,12 @@ func decodeRedacted(t *content.Thinking) (q content.Part, damaged bool) {
 	case ok && e.Kind.IsAdjacent():
 		c.Redacted = envelope.AdjacentSignature(e.Format, e.Kind, e.Data)
 	case ok && e.Kind == envelope.KindEmptyText:
-		return &content.Text{Signature: content.Signature{Format: e.Format, Data: e.Data}, Extra: t.Extra}, false
+		return &content.Text{Signature: content.Signature{Format: e.Format, Data: e.Data}, Extra: t.Extra}, nil
 	default:
 		c.Redacted = envelope.WithoutFormat(t.Redacted)
-		return &c, true
+		return &c, envelope.Damaged
 	}
-	return &c, false
+	return &c, nil
 }
 
 // unsigned reports whether turns have thinking with an empty signature, a citation of

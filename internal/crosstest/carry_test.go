@@ -49,8 +49,11 @@ type carriedRequest struct {
 	hideThinking     bool // the response has no thinking
 }
 
+// droppedBlock is the name of the request in whose history a block with state is missing.
+const droppedBlock = "a block was dropped"
+
 var messagesRequests = []carriedRequest{
-	{name: "a block was dropped", members: `"thinking":{"type":"adaptive"},`, history: `,{"role":"assistant","content":[` +
+	{name: droppedBlock, members: `"thinking":{"type":"adaptive"},`, history: `,{"role":"assistant","content":[` +
 		`{"type":"tool_use","id":"toolu_pwblk_h","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_pwblk_h"}]}`},
 	{name: "thinking requested", members: `"thinking":{"type":"adaptive"},`, returnsBlocks: true},
 	{name: "thinking not requested", hideThinking: true},
@@ -394,6 +397,10 @@ func (d direction) check(t *testing.T, row carriedResponse, m mode, first carrie
 	a := d.client.ask(t, h, q)
 	if a.word != "" {
 		t.Fatalf("%d %.2000s", a.status, a.body)
+	}
+	notReturned := take(&r.losses, func(l content.Loss) bool { return l == envelope.NotReturned.At("turns.1.parts.0.signature") })
+	if dropped := first.name == droppedBlock; notReturned != dropped {
+		t.Errorf("%s: reported that a block was dropped: %v", first.name, notReturned)
 	}
 	r.pieces = d.client.pieces(t, m, a)
 	user := pick(d.client, `{"role":"user","content":"go"}`, `{"role":"user","parts":[{"text":"go"}]}`)

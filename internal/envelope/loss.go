@@ -5,11 +5,13 @@ import (
 	"github.com/polywire/polywire/internal/loss"
 )
 
-// The losses of carried state. Handlers report Damaged for requests and the others
-// for responses.
+// The losses of carried state. Handlers report Damaged and NotReturned for requests and the
+// others for responses.
 var (
 	Damaged = &loss.Rule{Feature: loss.LostThinking, Severity: content.LossDropped,
 		Reason: "the client did not return the carried signature as it was sent; the signature was dropped"}
+	NotReturned = &loss.Rule{Feature: loss.LostThinking, Severity: content.LossDegraded,
+		Reason: "the client returned the tool call without the thinking that carried its state; the state is lost"}
 	UnknownFormat = &loss.Rule{Feature: loss.ResponseSignature, Severity: content.LossHint,
 		Reason: "the signature has an unknown format, or the part cannot have one; the signature was dropped"}
 	TooLarge = &loss.Rule{Feature: loss.ResponseSignature, Severity: content.LossDegraded,

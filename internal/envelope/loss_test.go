@@ -9,4 +9,4 @@ import (
 
 // TestLossTable checks the page of losses against the losses of requests that
 // handlers report.
-func TestLossTable(t *testing.T) { losstable.Check(t, "front", envelope.Damaged) }
+func TestLossTable(t *testing.T) { losstable.Check(t, "front", envelope.Damaged, envelope.NotReturned) }

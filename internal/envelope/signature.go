@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/loss"
 )
 
 // IsForeign reports whether a handler of the format own encodes a signature as an
@@ -19,15 +20,15 @@ func WithoutFormat(s content.Signature) content.Signature { return content.Signa
 
 // DecodeTurns decodes the envelopes in turns. It calls decode with the index of the
 // turn and each part, in order. decode returns the part itself if it holds no
-// envelope, otherwise another part and whether the envelope is damaged. DecodeTurns
+// envelope, otherwise another part, and the rule if its state is lost. DecodeTurns
 // does not change turns: it copies the lists in which a part is replaced. Every
 // part keeps its index.
-func DecodeTurns(turns []content.Turn, decode func(turn int, p content.Part) (q content.Part, damaged bool)) (list []content.Turn, changed bool, lost []content.Loss) {
+func DecodeTurns(turns []content.Turn, decode func(turn int, p content.Part) (q content.Part, r *loss.Rule)) (list []content.Turn, changed bool, lost []content.Loss) {
 	list = turns
 	for i := range turns {
 		own := false
 		for j, p := range turns[i].Parts {
-			q, damaged := decode(i, p)
+			q, r := decode(i, p)
 			if q == p {
 				continue
 			}
@@ -38,8 +39,8 @@ func DecodeTurns(turns []content.Turn, decode func(turn int, p content.Part) (q 
 				own, list[i].Parts = true, slices.Clone(turns[i].Parts)
 			}
 			list[i].Parts[j] = q
-			if damaged {
-				lost = append(lost, Damaged.At("turns."+strconv.Itoa(i)+".parts."+strconv.Itoa(j)+".signature"))
+			if r != nil {
+				lost = append(lost, r.At("turns."+strconv.Itoa(i)+".parts."+strconv.Itoa(j)+".signature"))
 			}
 		}
 	}

@@ -418,7 +418,13 @@ func (s *stream) nameCall(b *streamBlock) {
 func decodeState(turns []content.Turn) (list []content.Turn, changed, dropped bool, lost []content.Loss) {
 	o := stateDecoder{turns: turns, turn: -1}
 	o.decodeIDs()
-	list, changed, lost = envelope.DecodeTurns(turns, o.decodePart)
+	list, changed, lost = envelope.DecodeTurns(turns, func(i int, p content.Part) (content.Part, *loss.Rule) {
+		q, damaged := o.decodePart(i, p)
+		if damaged {
+			return q, envelope.Damaged
+		}
+		return q, nil
+	})
 	return list, changed, o.dropped, lost
 }
 
