@@ -179,7 +179,7 @@ func TestDecodedIDs(t *testing.T) {
 			}
 			for _, i := range tt.damaged {
 				want = append(want, envelope.Damaged.At(fmt.Sprintf("turns.1.parts.%d.signature", i)))
-				if path := r.Path(want[len(want)-1].Path); path != fmt.Sprintf("messages.1.content.%d.id", i) && envelope.IsEncodedID(tt.ids[i]) {
+				if path := r.Path(want[len(want)-1].Path); path != fmt.Sprintf("messages.1.content.%d.id", i) && envelope.IsReservedID(tt.ids[i]) {
 					t.Errorf("the loss is at %s", path)
 				}
 			}

@@ -288,7 +288,7 @@ func TestManyBlocksAtOnce(t *testing.T) {
 			id, _ = b["id"].(string)
 		}
 	}
-	if len(kinds) != n+1 || kinds[n] != "tool_use" || !envelope.IsEncodedID(id) {
+	if len(kinds) != n+1 || kinds[n] != "tool_use" || !envelope.IsReservedID(id) {
 		t.Errorf("%d blocks, the last of them %v", len(kinds), kinds[max(0, len(kinds)-2):])
 	}
 }

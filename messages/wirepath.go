@@ -33,7 +33,7 @@ func (r *Request) signaturePath(block string) string {
 		return block + ".signature"
 	}
 	parts := r.Messages[i].Parts
-	if u, ok := parts[k].(*content.ToolUse); ok && u != nil && envelope.IsEncodedID(u.ID) {
+	if u, ok := parts[k].(*content.ToolUse); ok && u != nil && envelope.IsReservedID(u.ID) {
 		return block + ".id"
 	}
 	if t, ok := parts[k].(*content.Thinking); ok && t != nil {

@@ -112,9 +112,6 @@ func DecodeID(s string) (id string, e Envelope, ok bool) {
 	return "", Envelope{}, false
 }
 
-// IsEncodedID reports whether s has the prefix of an encoded id. It may be damaged.
-func IsEncodedID(s string) bool { return strings.HasPrefix(s, idPrefix) }
-
 // MarkID returns the id for a tool call whose state is in a thinking block. It is
 // shorter than 64 bytes. MarkID returns false if id is too long, or if it does not
 // match ^[a-zA-Z0-9_-]+$.
