@@ -60,8 +60,9 @@ func splitCall(p content.Part) (part content.Part, input string) {
 	return p, ""
 }
 
-// Arguments returns the arguments that were received. In Format.EndBlock they are those of the
-// complete call: a JSON object, or "".
+// Arguments returns the arguments that were received. In Format.EndBlock of a [content.ToolUse]
+// that begins [AtEnd], they are a JSON object, or "". It returns no pieces of a call that was
+// complete when it opened.
 func (b *Block[S]) Arguments() string {
 	if b.args.Len() > 0 {
 		return b.args.String()

@@ -24,9 +24,9 @@ import (
 // A Format writes the blocks of one response. S is what it keeps of a block. An [Engine]
 // calls its methods in the order of the response.
 type Format[S any] interface {
-	// OpenBlock prepares a block that opens: it sets Kind, and replaces Part by the part that the
-	// client receives. It returns when the block begins. rest are the events that arrived
-	// together with its EventOpen, after it.
+	// OpenBlock prepares a block that opens: it replaces Part by the part that the client
+	// receives, and may change Kind. It returns when the block begins. rest are the events that
+	// arrived together with its EventOpen, after it.
 	OpenBlock(b *Block[S], rest []upstream.Event) When
 
 	// BeforeBlock writes what is owed to earlier blocks before b begins.
@@ -314,10 +314,9 @@ func (e *Engine[S]) track(ev *upstream.Event) *Block[S] {
 		if b == nil {
 			return nil
 		}
-		if b.when == Runnable && e.store(b, ev.Text) {
+		if b.when == Runnable && e.store(b, ev.Text) && ev.Text != "" {
 			b.written = true
 		}
-		b.tail = PartialRune{}
 		return b
 	case upstream.EventClose:
 		b := e.At(ev.Block)
