@@ -160,25 +160,6 @@ func TestBrokenServerInput(t *testing.T) {
 	}
 }
 
-// TestInputLimit checks that the memory of arguments is limited.
-func TestInputLimit(t *testing.T) {
-	s := newStream("req_1", "msg_1", "m", nil)
-	s.Events(nil, []upstream.Event{openEvent(0, namedCall("f")), openEvent(1, namedCall("g"))})
-	long := strings.Repeat(" ", response.MaxArguments/2)
-	s.Events(nil, []upstream.Event{inputEvent(0, long), inputEvent(1, long)})
-	if err := s.Err(); err != nil {
-		t.Errorf("at the limit: %v", err)
-	}
-	s.Events(nil, []upstream.Event{closeEvent(0), openEvent(2, namedCall("h")), inputEvent(2, long)})
-	if err := s.Err(); err != nil {
-		t.Errorf("when one is over: %v", err)
-	}
-	s.Events(nil, []upstream.Event{inputEvent(1, " ")})
-	if err := s.Err(); err != response.ErrArgumentsTooLarge {
-		t.Errorf("beyond the limit: %v", err)
-	}
-}
-
 // TestForwardedCallValidated checks that a tool call without an id is encoded and validated while
 // the other frames are forwarded, and that the stop reason reports broken arguments.
 func TestForwardedCallValidated(t *testing.T) {
