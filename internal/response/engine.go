@@ -85,7 +85,7 @@ const (
 
 // Rules are the rules of losses that differ between formats.
 type Rules struct {
-	Candidates   *loss.Rule // candidates over MaxCandidates; nil: they are an error
+	Candidates   *loss.Rule // candidates beyond those of the format; nil: they are an error
 	EventMembers *loss.Rule // members of an event that has no place for them
 	SentCall     *loss.Rule // broken arguments of a tool call that has begun
 }
