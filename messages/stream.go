@@ -322,7 +322,7 @@ func (s *stream) CanForward(f *upstream.Frame, events []upstream.Event) bool {
 		case upstream.EventText, upstream.EventInput, upstream.EventCitation, upstream.EventSignature,
 			upstream.EventBlockExtra, upstream.EventClose:
 			b := s.At(e.Block)
-			if b == nil || !b.Begun || b.State.out != e.Block || e.Kind == upstream.EventSignature && e.Signature.Format != Format {
+			if b == nil || !b.Begun || b.Closed || b.State.out != e.Block || e.Kind == upstream.EventSignature && e.Signature.Format != Format {
 				return false
 			}
 			if b.IsCut() || e.Kind == upstream.EventClose && (b.IsChecked() || b.State.carried.Data != "" || b.State.signature != "" && !b.State.signed) {

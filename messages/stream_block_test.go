@@ -226,6 +226,29 @@ func TestEmptyDeltaOfInput(t *testing.T) {
 	}
 }
 
+// TestSignatureFrameAfterThinking checks that a frame with a signature is not forwarded if its
+// thinking has closed and ends when it is signed. Clients reject deltas after the end of a block.
+func TestSignatureFrameAfterThinking(t *testing.T) {
+	sig := content.Signature{Format: Format, Data: "c2ln"}
+	signed := []upstream.Event{{Kind: upstream.EventSignature, Signature: &sig}}
+	signed[0].Frame = &upstream.Frame{Format: Format, Name: "content_block_delta", Events: signed,
+		Data: `{"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"c2ln"}}`}
+	stream, lost := encode([][]upstream.Event{
+		{{Kind: upstream.EventStart, Start: new(upstream.Start)}},
+		{openEvent(0, &content.Thinking{Text: "hm"})},
+		{closeEvent(0)},
+		signed,
+	})
+	a, err := accumulate(stream)
+	if err != nil || len(lost) > 0 {
+		t.Fatalf("%v, losses %v\n%s", err, lost, stream)
+	}
+	want := []any{map[string]any{"type": "thinking", "thinking": "hm", "signature": "c2ln"}}
+	if diff := cmp.Diff(want, a.message["content"]); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // argumentsIn returns the joined deltas of arguments in a stream, and the last stop reason.
 func argumentsIn(t *testing.T, stream string) (args, stop string) {
 	t.Helper()
