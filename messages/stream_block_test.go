@@ -249,6 +249,35 @@ func TestSignatureFrameAfterThinking(t *testing.T) {
 	}
 }
 
+// TestUnsignedThinkingOfWholeResponse checks that a whole response does not keep all thinking
+// open: each block would search all others.
+func TestUnsignedThinkingOfWholeResponse(t *testing.T) {
+	var w wholeResponse
+	w.init(&w, &w, nil)
+	w.placement, w.whole = placement{returnsBlocks: true}, true
+	parts := []content.Part{
+		&content.Thinking{Text: "carries the signature"}, &content.Thinking{},
+		&content.ToolUse{ID: "a", Name: "f", Signature: vendorSignature("MQ==")},
+		&content.Thinking{}, &content.Text{Text: "t"}, &content.Thinking{Text: "unsigned"},
+	}
+	for range 100 {
+		w.Parts(0, parts)
+		if n := len(w.Blocks()); n > 2 {
+			t.Fatalf("%d blocks are open", n)
+		}
+	}
+	w.finish()
+	for i, p := range w.list {
+		th, ok := p.(*content.Thinking)
+		if ok && (th.Signature.Data == envelope.Unsigned) != (th.Text != "carries the signature") {
+			t.Fatalf("block %d is %+v", i, th)
+		}
+	}
+	if lost := w.Losses(); len(lost) > 100 { // the ids that are equal
+		t.Errorf("losses %v", lost)
+	}
+}
+
 // argumentsIn returns the joined deltas of arguments in a stream, and the last stop reason.
 func argumentsIn(t *testing.T, stream string) (args, stop string) {
 	t.Helper()
