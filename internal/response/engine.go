@@ -64,7 +64,8 @@ type Format[S any] interface {
 	Other(b *Block[S], e *upstream.Event)
 
 	// CanForward reports whether a frame of the client's format can be written in place of
-	// its events. Forward writes it and calls [Engine.Track].
+	// its events: not if a block has an incomplete character, or if the arguments of a tool
+	// call that did not begin in a frame follow. Forward writes it and calls [Engine.Track].
 	CanForward(f *upstream.Frame, events []upstream.Event) bool
 	Forward(f *upstream.Frame, events []upstream.Event)
 
@@ -309,22 +310,13 @@ func (e *Engine[S]) track(ev *upstream.Event) *Block[S] {
 			e.Candidates[b.Candidate].Calls++
 		}
 		return b
-	case upstream.EventText, upstream.EventInput, upstream.EventSignature:
-		b := e.At(ev.Block)
-		if b == nil {
-			return nil
-		}
-		if b.when == Runnable && e.store(b, ev.Text) && ev.Text != "" {
-			b.written = true
-		}
-		return b
 	case upstream.EventClose:
 		b := e.At(ev.Block)
 		if b != nil {
 			e.remove(b)
 		}
 		return b
-	case upstream.EventCitation, upstream.EventBlockExtra:
+	case upstream.EventText, upstream.EventInput, upstream.EventSignature, upstream.EventCitation, upstream.EventBlockExtra:
 		return e.At(ev.Block)
 	}
 	e.record(ev)

@@ -894,47 +894,6 @@ func TestEngine(t *testing.T) {
 		close 0
 			end 0
 		`},
-		{name: "a frame has a piece of a call that has begun", script: `
-		open 0 call f | input 0 {"a":
-			before 0
-			begin 0
-			write 0 "{\"a\":"
-		own: input 0 1
-			forward input 0 1
-			tracked 0 EventInput
-		input 0 }
-			write 0 "}"
-		close 0
-			end 0
-		open 1 call f {"a":1} | open 2 text
-			before 1
-			begin 1
-			before 2
-			begin 2
-		own: input 1 [
-			forward input 1 [
-			tracked 1 EventInput
-		close 1
-			broken 1
-			end 1
-			lose parts.1: sent arguments
-		`},
-		{name: "frames without arguments of a call that opened with them", script: `
-		open 0 call f {"a":1} | open 1 text
-			before 0
-			begin 0
-			before 1
-			begin 1
-		own: input 0 ""
-			forward input 0 ""
-			tracked 0 EventInput
-		own: sign 0 s
-			forward sign 0 s
-			tracked 0 EventSignature
-		close 0
-			write 0 "{\"a\":1}", no event
-			end 0
-		`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := newRecorder()
@@ -995,11 +954,6 @@ func TestMaxArguments(t *testing.T) {
 			{[]upstream.Event{open(0, ""), input(0, "{"+half), input(0, half+"}"), closing(0)}, nil},
 			{[]upstream.Event{open(1, "{"+half+half+"}"), closing(1)}, nil},
 			{[]upstream.Event{open(2, ""), input(2, half), input(2, half)}, nil},
-		}},
-		{"in frames", false, []batch{
-			{[]upstream.Event{open(0, ""), input(0, "{"+half)}, nil},
-			{frame(input(0, half[1:])), nil},
-			{frame(input(0, " ")), ErrArgumentsTooLarge},
 		}},
 		{"in frames of calls that frames have opened", false, []batch{
 			{frame(open(0, "")), nil},
