@@ -253,7 +253,7 @@ func (s *responseEncoder) EndBlock(b *sentBlock, rest string) {
 		s.to.writeText(b, rest, nil)
 	}
 	if b.Kind == response.Thinking {
-		if !st.thinkingWritten {
+		if !st.thinkingWritten && !st.signed {
 			s.to.writeText(b, "", nil)
 		}
 		if !st.signed {
