@@ -222,7 +222,7 @@ func (s *blockState) stop(b map[string]any) error {
 		d := json.NewDecoder(strings.NewReader(text))
 		d.UseNumber()
 		var input map[string]any
-		if err := d.Decode(&input); err == nil && !d.More() {
+		if err := d.Decode(&input); err == nil && json.Valid([]byte(text)) { // nothing follows the object
 			b["input"] = input
 		} else { // clients keep the {} of the start
 			s.unmade = b["type"] == "tool_use"
