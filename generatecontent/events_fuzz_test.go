@@ -119,13 +119,9 @@ func checkEvents(t *testing.T, made, division []byte, how uint8) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, doc)
 	}
-	for k := range want {
-		want[k].sort()
-	}
 	got := receivedFrom(normal(m), lost)
-	for k := range got {
-		got[k].sort()
-	}
+	want.sort()
+	got.sort()
 	compare("whole", want, got, [][]upstream.Event{events})
 }
 
@@ -138,13 +134,16 @@ type receivedCandidate struct {
 	Lost           []string // sorted paths of parts that were dropped or are broken
 }
 
-// sort sorts the characters of texts. In a stream, pieces of blocks that overlap have the order
-// of their events.
-func (c *receivedCandidate) sort() {
-	for _, s := range []*string{&c.Text, &c.Thinking} {
-		r := []rune(*s)
-		slices.Sort(r)
-		*s = string(r)
+// sort sorts the characters of texts: in a stream, pieces of blocks that overlap have the order
+// of their events. It removes candidates without content: a whole response has a candidate for
+// every index.
+func (r received) sort() {
+	for _, c := range r {
+		for _, s := range [...]*string{&c.Text, &c.Thinking} {
+			list := []rune(*s)
+			slices.Sort(list)
+			*s = string(list)
+		}
 	}
 }
 
@@ -194,9 +193,12 @@ func receivedFrom(res map[string]any, lost []content.Loss) received {
 			c.Lost = append(c.Lost, path)
 		}
 	}
-	for _, c := range all {
+	for index, c := range all {
 		slices.Sort(c.Lost)
 		c.Lost = slices.Compact(c.Lost)
+		if cmp.Equal(c, new(receivedCandidate)) { // a whole response has a candidate for every index
+			delete(all, index)
+		}
 	}
 	return all
 }
