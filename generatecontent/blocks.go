@@ -49,9 +49,9 @@ type partWriter interface {
 	carry(k int, signature content.Signature) // state of other vendors
 }
 
-// init sets up s. f is the type that s is embedded in.
-func (s *responseEncoder) init(f response.Format[sentState], to partWriter) {
-	s.Init(f, Format, maxCandidates, envelope.MaxSize, response.Rules{EventMembers: lossEventMembers})
+// init sets up s for a number of candidates. f is the type that s is embedded in.
+func (s *responseEncoder) init(f response.Format[sentState], to partWriter, candidates int) {
+	s.Init(f, Format, candidates, envelope.MaxSize, response.Rules{EventMembers: lossEventMembers})
 	s.to = to
 }
 

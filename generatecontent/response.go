@@ -69,10 +69,10 @@ func ResponseFromUpstream(r *upstream.Response) (*Response, []content.Loss) {
 // signature on the first tool call.
 func convertResponse(r *upstream.Response, signs bool) (*Response, []content.Loss) {
 	w := new(wholeResponse)
-	w.init(w, w)
+	all := append([]upstream.Candidate{{Parts: r.Parts, Stop: r.Stop, Extra: r.Extra}}, r.MoreCandidates...)
+	w.init(w, w, len(all))
 	w.Start, w.Usage, w.Own, w.expectSigned = r.Start, r.Usage, r.Stop.Format == Format, signs
 	w.reportForeign(w.members.Add(r.Start.Extra, Format), r.Start.Extra, "")
-	all := append([]upstream.Candidate{{Parts: r.Parts, Stop: r.Stop, Extra: r.Extra}}, r.MoreCandidates...)
 	some := false
 	for i := range all {
 		k := w.Candidate(i)

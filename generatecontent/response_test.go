@@ -424,3 +424,16 @@ func TestUsageMembers(t *testing.T) {
 		}
 	}
 }
+
+// TestManyCandidates checks that a whole response has all its candidates. The limit of
+// streams is for events.
+func TestManyCandidates(t *testing.T) {
+	r := new(upstream.Response)
+	for range maxCandidates {
+		r.MoreCandidates = append(r.MoreCandidates, upstream.Candidate{Parts: []content.Part{&content.Text{Text: "x"}}})
+	}
+	res, lost := ResponseFromUpstream(r)
+	if last := res.Candidates[maxCandidates]; len(last.Parts) != 1 || len(lost) > 0 {
+		t.Errorf("the last candidate is %+v, losses %v", last, lost)
+	}
+}

@@ -16,7 +16,7 @@ type responseEncoder struct {
 	response.Engine[sentState]
 	placement
 	to    blockWriter
-	whole bool // no block ends before the response does
+	whole bool // a block can change after later blocks have begun
 
 	members response.Members // members without a field
 	sources codec.Sources
@@ -201,13 +201,20 @@ func (s *responseEncoder) Cite(b *sentBlock, e *upstream.Event) {
 	}
 }
 
-// CloseBlock keeps thinking open that has no signature yet.
+// CloseBlock keeps thinking open that has no signature yet: in a stream until the next block
+// begins, and in a whole response until other thinking follows.
 func (s *responseEncoder) CloseBlock(b *sentBlock) (later bool) {
 	st := &b.State
 	if !b.Begun || b.Kind != response.Thinking || st.signature != "" || st.signed {
 		return false
 	}
-	if st.hasText && (s.whole || st.out == s.next-1) {
+	switch {
+	case s.whole && !st.hasText:
+		return false
+	case s.whole:
+		s.FinishClosed() // only the last one can carry a signature
+		s.free = b
+	case st.hasText && st.out == s.next-1:
 		s.free = b
 	}
 	return true
@@ -222,7 +229,7 @@ func (s *responseEncoder) EndBlock(b *sentBlock, rest string) {
 		s.to.writeText(b, rest, nil)
 	}
 	if b.Kind == response.Thinking {
-		if !st.thinkingWritten {
+		if !st.thinkingWritten && !st.signed {
 			s.to.writeText(b, "", nil)
 		}
 		if !st.signed {

@@ -15,6 +15,9 @@ var oracleTurns = []content.Turn{{Role: content.RoleAssistant, Parts: []content.
 
 func compareOracle(t *testing.T, b []byte) {
 	batches := oracle.Batches(b)
+	if hasOtherFrames(batches) {
+		return
+	}
 	for _, w := range []placement{{}, {true, false}, {false, true}} {
 		for _, end := range []*handler.Failure{nil, {Code: upstream.CodeOverloaded}} {
 			s := newStream("req", "msg_1", "model", oracleTurns)
@@ -41,6 +44,20 @@ func compareOracle(t *testing.T, b []byte) {
 			t.Fatalf("%+v: whole %s%s\n%q", w, d, oracle.Describe(batches), b)
 		}
 	}
+}
+
+// hasOtherFrames reports whether a response has frames of this format that the encoder no
+// longer forwards, or after which it writes something else: signatures and arguments.
+func hasOtherFrames(batches [][]upstream.Event) bool {
+	for _, events := range batches {
+		f := upstream.FrameOf(events)
+		for _, e := range events {
+			if f != nil && f.Format == Format && (e.Kind == upstream.EventInput || e.Kind == upstream.EventSignature) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func TestOracle(t *testing.T) {

@@ -333,11 +333,14 @@ func (s *stream) CanForward(f *upstream.Frame, events []upstream.Event) bool {
 		case upstream.EventText, upstream.EventInput, upstream.EventCitation, upstream.EventSignature,
 			upstream.EventBlockExtra, upstream.EventClose:
 			b := s.At(e.Block)
-			if b == nil || !b.Begun || b.State.out != e.Block || e.Kind == upstream.EventSignature && e.Signature.Format != Format {
+			if b == nil || !b.Begun || b.Closed || b.State.out != e.Block || e.Kind == upstream.EventSignature && e.Signature.Format != Format {
 				return false
 			}
-			if b.IsCut() || e.Kind == upstream.EventClose && (b.IsChecked() || b.State.toCarry.Data != "" || b.State.signature != "" && !b.State.signed) {
-				return false // owed data must be written first, or the tool call checked
+			if b.IsCut() || b.IsChecked() && (e.Kind == upstream.EventInput || e.Kind == upstream.EventClose) {
+				return false // the start of a character must be written first, or the arguments checked
+			}
+			if e.Kind == upstream.EventClose && (b.State.toCarry.Data != "" || b.State.signature != "" && !b.State.signed) {
+				return false // owed data must be written first
 			}
 		}
 	}

@@ -162,25 +162,6 @@ func TestBrokenServerInput(t *testing.T) {
 	}
 }
 
-// TestInputLimit checks that the memory of arguments is limited.
-func TestInputLimit(t *testing.T) {
-	s := newStream("req_1", "msg_1", "m", nil)
-	s.Events(nil, []upstream.Event{openEvent(0, namedCall("f")), openEvent(1, namedCall("g"))})
-	long := strings.Repeat(" ", response.MaxArguments/2)
-	s.Events(nil, []upstream.Event{inputEvent(0, long), inputEvent(1, long)})
-	if err := s.Err(); err != nil {
-		t.Errorf("at the limit: %v", err)
-	}
-	s.Events(nil, []upstream.Event{closeEvent(0), openEvent(2, namedCall("h")), inputEvent(2, long)})
-	if err := s.Err(); err != nil {
-		t.Errorf("when one is over: %v", err)
-	}
-	s.Events(nil, []upstream.Event{inputEvent(1, " ")})
-	if err := s.Err(); err != response.ErrArgumentsTooLarge {
-		t.Errorf("beyond the limit: %v", err)
-	}
-}
-
 // TestForwardedCallValidated checks that a tool call without an id is encoded and validated while
 // the other frames are forwarded, and that the stop reason reports broken arguments.
 func TestForwardedCallValidated(t *testing.T) {
@@ -244,6 +225,58 @@ func TestEmptyDeltaOfInput(t *testing.T) {
 		if args, _ := argumentsIn(t, stream); args != `{"a":1}` {
 			t.Errorf("%s: arguments %q", name, args)
 		}
+	}
+}
+
+// TestSignatureFrameAfterThinking checks that a frame with a signature is not forwarded if its
+// thinking has closed and ends when it is signed. Clients reject deltas after the end of a block.
+func TestSignatureFrameAfterThinking(t *testing.T) {
+	sig := content.Signature{Format: Format, Data: "c2ln"}
+	signed := []upstream.Event{{Kind: upstream.EventSignature, Signature: &sig}}
+	signed[0].Frame = &upstream.Frame{Format: Format, Name: "content_block_delta", Events: signed,
+		Data: `{"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"c2ln"}}`}
+	stream, lost := encode([][]upstream.Event{
+		{{Kind: upstream.EventStart, Start: new(upstream.Start)}},
+		{openEvent(0, &content.Thinking{Text: "hm"})},
+		{closeEvent(0)},
+		signed,
+	})
+	a, err := formattest.ReadMessage(stream)
+	if err != nil || len(lost) > 0 {
+		t.Fatalf("%v, losses %v\n%s", err, lost, stream)
+	}
+	want := []any{map[string]any{"type": "thinking", "thinking": "hm", "signature": "c2ln"}}
+	if diff := cmp.Diff(want, a.Object["content"]); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestUnsignedThinkingOfWholeResponse checks that a whole response does not keep all thinking
+// open: each block would search all others.
+func TestUnsignedThinkingOfWholeResponse(t *testing.T) {
+	var w wholeResponse
+	w.init(&w, &w, nil)
+	w.placement, w.whole = placement{returnsBlocks: true}, true
+	parts := []content.Part{
+		&content.Thinking{Text: "carries the signature"}, &content.Thinking{},
+		&content.ToolUse{ID: "a", Name: "f", Signature: vendorSignature("MQ==")},
+		&content.Thinking{}, &content.Text{Text: "t"}, &content.Thinking{Text: "unsigned"},
+	}
+	for range 100 {
+		w.Parts(0, parts)
+		if n := len(w.Blocks()); n > 2 {
+			t.Fatalf("%d blocks are open", n)
+		}
+	}
+	w.finish()
+	for i, p := range w.list {
+		th, ok := p.(*content.Thinking)
+		if ok && (th.Signature.Data == envelope.Unsigned) != (th.Text != "carries the signature") {
+			t.Fatalf("block %d is %+v", i, th)
+		}
+	}
+	if lost := w.Losses(); len(lost) > 100 { // the ids that are equal
+		t.Errorf("losses %v", lost)
 	}
 }
 

@@ -215,7 +215,7 @@ func (s *blockState) stop(b map[string]any) error {
 		d := json.NewDecoder(strings.NewReader(text))
 		d.UseNumber()
 		var input map[string]any
-		if err := d.Decode(&input); err == nil && !d.More() {
+		if err := d.Decode(&input); err == nil && json.Valid([]byte(text)) { // nothing follows the object
 			b["input"] = input
 		} else if b["type"] == "tool_use" {
 			s.invalid, b["input"] = true, text // for tests; clients keep the {} of the start

@@ -5,6 +5,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -128,8 +129,8 @@ func (e *Engine[S]) openBlock(ev *upstream.Event, rest []upstream.Event) {
 	}
 }
 
-// Begin begins a block. Formats call it only for a block that OpenBlock has not let begin. Tool calls that opened before it and have no arguments yet begin
-// first.
+// Begin begins a block. Formats call it only for a block for which OpenBlock has returned
+// [Never]. Tool calls that opened before it and have no arguments yet begin first.
 func (e *Engine[S]) Begin(b *Block[S]) {
 	e.BeginWaiting(b)
 	e.format.BeforeBlock(b)
@@ -165,10 +166,17 @@ func (e *Engine[S]) text(ev *upstream.Event) {
 	}
 }
 
-// sign handles a signature.
+// sign handles a signature. An upstream may sign the block that opened last even if many
+// others have closed after it.
 func (e *Engine[S]) sign(ev *upstream.Event) {
-	if b, late := e.find(ev.Block); b != nil {
+	b, late := e.find(ev.Block)
+	switch {
+	case b != nil:
 		e.format.Sign(b, *ev.Signature, late)
+	case envelope.IsForeign(*ev.Signature, e.client):
+		e.LoseAt("parts", envelope.TooLate)
+	case ev.Signature.Data != "":
+		e.LoseAt("parts", envelope.UnknownFormat)
 	}
 }
 
@@ -220,7 +228,6 @@ func (e *Engine[S]) FinishCut(k int, ended content.StopReason) {
 	}
 	if codec.NotStarted(b.Part, ended) {
 		e.Lose(b, LossCutCall)
-		b.when, b.Kind = Never, Other
 		e.remove(b)
 		return
 	}

@@ -24,9 +24,9 @@ import (
 // A Format writes the blocks of one response. S is what it keeps of a block. An [Engine]
 // calls its methods in the order of the response.
 type Format[S any] interface {
-	// OpenBlock prepares a block that opens: it sets Kind, and replaces Part by the part that the
-	// client receives. It returns when the block begins. rest are the events that arrived
-	// together with its EventOpen, after it.
+	// OpenBlock prepares a block that opens: it replaces Part by the part that the client
+	// receives, and may change Kind. It returns when the block begins. rest are the events that
+	// arrived together with its EventOpen, after it.
 	OpenBlock(b *Block[S], rest []upstream.Event) When
 
 	// BeforeBlock writes what is owed to earlier blocks before b begins.
@@ -64,7 +64,8 @@ type Format[S any] interface {
 	Other(b *Block[S], e *upstream.Event)
 
 	// CanForward reports whether a frame of the client's format can be written in place of
-	// its events. Forward writes it and calls [Engine.Track].
+	// its events: not if a block has an incomplete character, or if the arguments of a tool
+	// call that did not begin in a frame follow. Forward writes it and calls [Engine.Track].
 	CanForward(f *upstream.Frame, events []upstream.Event) bool
 	Forward(f *upstream.Frame, events []upstream.Event)
 
@@ -85,7 +86,7 @@ const (
 
 // Rules are the rules of losses that differ between formats.
 type Rules struct {
-	Candidates   *loss.Rule // candidates over MaxCandidates; nil: they are an error
+	Candidates   *loss.Rule // candidates beyond those of the format; nil: they are an error
 	EventMembers *loss.Rule // members of an event that has no place for them
 	SentCall     *loss.Rule // broken arguments of a tool call that has begun
 }
@@ -309,23 +310,13 @@ func (e *Engine[S]) track(ev *upstream.Event) *Block[S] {
 			e.Candidates[b.Candidate].Calls++
 		}
 		return b
-	case upstream.EventText, upstream.EventInput, upstream.EventSignature:
-		b := e.At(ev.Block)
-		if b == nil {
-			return nil
-		}
-		if b.when == Runnable && e.store(b, ev.Text) {
-			b.written = true
-		}
-		b.tail = PartialRune{}
-		return b
 	case upstream.EventClose:
 		b := e.At(ev.Block)
 		if b != nil {
 			e.remove(b)
 		}
 		return b
-	case upstream.EventCitation, upstream.EventBlockExtra:
+	case upstream.EventText, upstream.EventInput, upstream.EventSignature, upstream.EventCitation, upstream.EventBlockExtra:
 		return e.At(ev.Block)
 	}
 	e.record(ev)
