@@ -228,7 +228,6 @@ func (e *Engine[S]) FinishCut(k int, ended content.StopReason) {
 	}
 	if codec.NotStarted(b.Part, ended) {
 		e.Lose(b, LossCutCall)
-		b.when, b.Kind = Never, Other
 		e.remove(b)
 		return
 	}

@@ -40,7 +40,7 @@ type call struct {
 	first       byte          // first byte that is not white space; 0: none yet
 	complete    bool          // the batch that opened the call has all arguments
 	maybeBroken bool          // input is not valid so far
-	broken      bool          // known not to be an object
+	broken      bool          // known not to be an object, and not begun
 	written     bool          // arguments were written
 }
 
@@ -75,7 +75,7 @@ func (e *Engine[S]) openCall(b *Block[S], rest []upstream.Event) {
 	input, whole := inputAhead(b.Number, b.input, rest)
 	object, ok := codec.Arguments(input)
 	b.complete = ok && whole && object != ""
-	b.maybeBroken, b.broken = !ok, !ok && whole
+	b.maybeBroken = !ok
 	if b.complete {
 		e.Begin(b)
 	}
@@ -123,7 +123,7 @@ func (e *Engine[S]) input(ev *upstream.Event, rest []upstream.Event) {
 			b.broken = !ok
 		}
 	}
-	if b.broken || b.first != '{' && !b.written && !b.complete {
+	if b.broken || b.first != '{' && !b.complete {
 		if ev.Extra != nil {
 			e.Lose(b, e.rules.EventMembers)
 		}
@@ -186,7 +186,7 @@ func (e *Engine[S]) endCall(b *Block[S]) bool {
 		e.drop(b, LossCallName)
 		return false
 	}
-	ok := !b.broken
+	ok := true
 	if !b.complete {
 		b.input, ok = codec.Arguments(b.Arguments())
 		e.arguments -= b.args.Len()
@@ -212,7 +212,6 @@ func (e *Engine[S]) endCall(b *Block[S]) bool {
 func (e *Engine[S]) drop(b *Block[S], r *loss.Rule) {
 	e.Lose(b, r)
 	e.MarkBroken(b)
-	b.when, b.Kind = Never, Other
 }
 
 // MarkBroken records that the model did not complete a tool call.
