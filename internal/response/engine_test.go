@@ -76,6 +76,9 @@ func (r *recorder) OpenBlock(b *Block[string], _ []upstream.Event) When {
 			return Never
 		}
 	case *content.ToolUse, *content.ServerToolUse:
+		if c, ok := p.(*content.ToolUse); ok && c.Name == "hidden" {
+			return Never
+		}
 		if r.atEnd {
 			return AtEnd
 		}
@@ -614,6 +617,14 @@ func TestEngine(t *testing.T) {
 			lose parts.0: the response was cut before the arguments began; the tool call was dropped
 		`},
 
+		{name: "a candidate without blocks before one whose call may be cut", script: `
+		stop 0@1 end
+			other EventStop
+		open 0 call f | close 0
+		open 1@1 call g
+		finish cut
+			lose parts.0: the response was cut before the arguments began; the tool call was dropped
+		`},
 		{name: "waiting calls begin in order of opening", script: `
 		open 0 call f | open 1 call g | open 2 server s
 		open 3 text
@@ -672,8 +683,8 @@ func TestEngine(t *testing.T) {
 			before 0
 			begin 0
 		`},
-		{name: "blocks end before a waiting call begins", linger: true, script: `
-		open 0 thinking | close 0 | open 1 call f | open 2 thinking
+		{name: "blocks end before waiting calls begin", linger: true, script: `
+		open 0 thinking | close 0 | open 1 call f | open 2 call g | open 3 thinking
 			before 0
 			begin 0
 			before 1
@@ -681,6 +692,8 @@ func TestEngine(t *testing.T) {
 			begin 1
 			before 2
 			begin 2
+			before 3
+			begin 3
 		`},
 		{name: "thinking ends before the next block begins", linger: true, script: `
 		open 0 thinking | text 0 "\xc3" | close 0
@@ -760,6 +773,10 @@ func TestEngine(t *testing.T) {
 			sign 0 s
 		sign 0 t
 			sign 0 t, late
+		`},
+		{name: "a hidden call", script: `
+		open 0 call hidden | input 0 { ! | close 0
+		finish cut
 		`},
 		{name: "a hidden block that begins", script: `
 		open 0 call f | open 1 hidden
@@ -940,6 +957,12 @@ func TestMaxArguments(t *testing.T) {
 			{[]upstream.Event{open(0, ""), input(0, half), input(0, "x"), closing(0), open(1, ""), input(1, half), input(1, half)}, nil},
 			{[]upstream.Event{input(1, " ")}, ErrArgumentsTooLarge},
 		}},
+		{"one was hidden", false, []batch{
+			{[]upstream.Event{{Kind: upstream.EventOpen, Part: &content.ToolUse{Name: "hidden"}}, input(0, half), input(0, half), open(1, ""), input(1, half), input(1, half)}, nil},
+		}},
+		{"one had no name", false, []batch{
+			{[]upstream.Event{{Kind: upstream.EventOpen, Part: new(content.ToolUse)}, input(0, "{"+half[1:]), closing(0), open(1, ""), input(1, half), input(1, half)}, nil},
+		}},
 		{"one was cut", false, []batch{
 			{[]upstream.Event{open(0, ""), input(0, half)}, nil},
 			{[]upstream.Event{closing(0), open(1, ""), input(1, half), input(1, half)}, nil},
@@ -1102,6 +1125,10 @@ func TestRecord(t *testing.T) {
 		if r.Start.ID != "id" || r.Usage.Input != 7 || len(r.Candidates) != 2 ||
 			r.Candidates[0].Stop.Reason != "end" || r.Candidates[1].Stop.Reason != "two" || r.Candidates[1].Index != 1 {
 			t.Errorf("%s: %+v, %+v", script, r.Start, r.Candidates)
+		}
+		r.run(t, script[:strings.IndexByte(script, 's')]+"open 0 call f {} | close 0")
+		if n := r.Candidates[0].Calls; n != 1 {
+			t.Errorf("%s: %d tool calls", script, n)
 		}
 		if r.Own != strings.HasPrefix(script, "own") {
 			t.Errorf("%s: Own is %v", script, r.Own)
