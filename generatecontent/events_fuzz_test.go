@@ -24,7 +24,7 @@ import (
 func FuzzEvents(f *testing.F) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for how := range uint8(4) {
-		f.Add(randomBytes(r), randomBytes(r), how)
+		f.Add(formattest.RandomBytes(r), formattest.RandomBytes(r), how)
 	}
 	f.Fuzz(func(t *testing.T, response, division []byte, how uint8) {
 		if len(response) <= 400 {
@@ -37,18 +37,10 @@ func FuzzEvents(f *testing.F) {
 func TestEvents(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for n := range 3000 {
-		if checkEvents(t, randomBytes(r), randomBytes(r), uint8(n)); t.Failed() {
+		if checkEvents(t, formattest.RandomBytes(r), formattest.RandomBytes(r), uint8(n)); t.Failed() {
 			return
 		}
 	}
-}
-
-func randomBytes(r *rand.Rand) []byte {
-	b := make([]byte, r.IntN(200))
-	for i := range b {
-		b[i] = byte(r.Uint32())
-	}
-	return b
 }
 
 // checkEvents checks the response that bytes describe.
@@ -72,11 +64,11 @@ func checkEvents(t *testing.T, made, division []byte, how uint8) {
 		out = s.End(out, nil)
 		h, err := receive(form, string(out))
 		if err != nil {
-			t.Fatalf("%s: %v\n%s\n%s", name, err, out, describeEvents(batches))
+			t.Fatalf("%s: %v\n%s\n%s", name, err, out, formattest.DescribeEvents(batches))
 		}
 		m, err := h.whole()
 		if err != nil {
-			t.Fatalf("%s: %v\n%s\n%s", name, err, out, describeEvents(batches))
+			t.Fatalf("%s: %v\n%s\n%s", name, err, out, formattest.DescribeEvents(batches))
 		}
 		if err := s.Err(); err != nil {
 			t.Fatal(err)
@@ -86,7 +78,7 @@ func checkEvents(t *testing.T, made, division []byte, how uint8) {
 	compare := func(name string, want, got received, batches [][]upstream.Event) {
 		t.Helper()
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Fatalf("%s (-at once +divided):\n%s\n%s", name, diff, describeEvents(batches))
+			t.Fatalf("%s (-at once +divided):\n%s\n%s", name, diff, formattest.DescribeEvents(batches))
 		}
 	}
 	want := encoded("at once", formattest.Divide(events, nil, nil))
@@ -251,16 +243,4 @@ func startModel(events []upstream.Event) string {
 		return s.Model
 	}
 	return "m"
-}
-
-// describeEvents returns events, one on a line.
-func describeEvents(batches [][]upstream.Event) string {
-	var b strings.Builder
-	for _, events := range batches {
-		fmt.Fprintf(&b, "- frame: %v\n", upstream.FrameOf(events) != nil)
-		for _, e := range events {
-			fmt.Fprintf(&b, "  %v %d@%d %q %+v %+v %+v\n", e.Kind, e.Block, e.Candidate, e.Text, e.Part, e.Signature, e.Extra)
-		}
-	}
-	return b.String()
 }

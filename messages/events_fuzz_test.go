@@ -24,7 +24,7 @@ import (
 func FuzzEvents(f *testing.F) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for how := range uint8(8) {
-		f.Add(randomBytes(r), randomBytes(r), how)
+		f.Add(formattest.RandomBytes(r), formattest.RandomBytes(r), how)
 	}
 	f.Fuzz(func(t *testing.T, response, division []byte, how uint8) {
 		if len(response) <= 400 {
@@ -37,18 +37,10 @@ func FuzzEvents(f *testing.F) {
 func TestEvents(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for n := range 3000 {
-		if checkEvents(t, randomBytes(r), randomBytes(r), uint8(n)); t.Failed() {
+		if checkEvents(t, formattest.RandomBytes(r), formattest.RandomBytes(r), uint8(n)); t.Failed() {
 			return
 		}
 	}
-}
-
-func randomBytes(r *rand.Rand) []byte {
-	b := make([]byte, r.IntN(200))
-	for i := range b {
-		b[i] = byte(r.Uint32())
-	}
-	return b
 }
 
 // checkEvents checks the response that bytes describe.
@@ -71,11 +63,11 @@ func checkEvents(t *testing.T, made, division []byte, how uint8) {
 		out = s.End(out, nil)
 		a, err := accumulate(string(out))
 		if err != nil {
-			t.Fatalf("%s: %v\n%s\n%s", name, err, out, describeEvents(batches))
+			t.Fatalf("%s: %v\n%s\n%s", name, err, out, formattest.DescribeEvents(batches))
 		}
 		got := receivedFrom(a.made(), s.Losses())
 		if dup := firstTwice(got.ids); dup != "" {
-			t.Fatalf("%s: two tool calls have the id %s\n%s", name, dup, describeEvents(batches))
+			t.Fatalf("%s: two tool calls have the id %s\n%s", name, dup, formattest.DescribeEvents(batches))
 		}
 		return got
 	}
@@ -85,7 +77,7 @@ func checkEvents(t *testing.T, made, division []byte, how uint8) {
 		if diff := cmp.Diff(want, got, cmp.AllowUnexported(received{}), cmp.FilterPath(func(p cmp.Path) bool {
 			return p.String() == "ids" || p.String() == "thinking" && where.hideThinking
 		}, cmp.Ignore())); diff != "" {
-			t.Fatalf("%s (-at once +divided):\n%s\n%s", name, diff, describeEvents(batches))
+			t.Fatalf("%s (-at once +divided):\n%s\n%s", name, diff, formattest.DescribeEvents(batches))
 		}
 	}
 	single := make([]byte, len(events)) // 0: one event
@@ -235,16 +227,4 @@ func framesOf(events []upstream.Event) func([]upstream.Event) *upstream.Frame {
 		}
 		return nil
 	}
-}
-
-// describeEvents returns events, one on a line.
-func describeEvents(batches [][]upstream.Event) string {
-	var b strings.Builder
-	for _, events := range batches {
-		fmt.Fprintf(&b, "- frame: %v\n", upstream.FrameOf(events) != nil)
-		for _, e := range events {
-			fmt.Fprintf(&b, "  %v %d@%d %q %+v %+v %+v\n", e.Kind, e.Block, e.Candidate, e.Text, e.Part, e.Signature, e.Extra)
-		}
-	}
-	return b.String()
 }

@@ -2,7 +2,10 @@ package formattest
 
 import (
 	"context"
+	"fmt"
+	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/upstream"
@@ -55,6 +58,27 @@ func Divide(events []upstream.Event, b []byte, frame func(events []upstream.Even
 		list = append(list, batch)
 	}
 	return list
+}
+
+// RandomBytes returns bytes for [Events].
+func RandomBytes(r *rand.Rand) []byte {
+	b := make([]byte, r.IntN(200))
+	for i := range b {
+		b[i] = byte(r.Uint32())
+	}
+	return b
+}
+
+// DescribeEvents returns batches of events, one event on a line.
+func DescribeEvents(batches [][]upstream.Event) string {
+	var b strings.Builder
+	for _, events := range batches {
+		fmt.Fprintf(&b, "- frame: %v\n", upstream.FrameOf(events) != nil)
+		for _, e := range events {
+			fmt.Fprintf(&b, "  %v %d@%d %q %+v %+v %+v\n", e.Kind, e.Block, e.Candidate, e.Text, e.Part, e.Signature, e.Extra)
+		}
+	}
+	return b.String()
 }
 
 // A maker makes a response.

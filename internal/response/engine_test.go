@@ -44,7 +44,6 @@ type recorder struct {
 	linger  bool // thinking ends when the next block begins
 	forward bool // frames can be forwarded
 	log     []string
-	reason  map[*loss.Rule]string
 }
 
 var (
