@@ -16,6 +16,8 @@ var (
 		Reason: "generateContent responses cannot contain this kind of part; it was dropped"}
 	lossInvalidPart = &loss.Rule{Feature: loss.ResponseUnknown, Severity: content.LossDropped,
 		Reason: "the part is not valid JSON, or generateContent does not define it; it was dropped"}
+	lossForwardedArguments = &loss.Rule{Feature: loss.ResponseArguments, Severity: content.LossDropped,
+		Reason: "the tool call began in a chunk of the vendor, which arguments outside of its chunks cannot continue; they were dropped"}
 	lossResponseDocumentTitle = &loss.Rule{Feature: loss.ResponseFile, Severity: content.LossDegraded,
 		Reason: "generateContent documents have no title, context or citation setting; they were dropped"}
 	lossFileSource = &loss.Rule{Feature: loss.ResponseFile, Severity: content.LossDropped,
@@ -65,7 +67,7 @@ var (
 // responseLosses lists the losses of converting a response to this format.
 var responseLosses = []*loss.Rule{
 	envelope.UnknownFormat, envelope.TooLarge, envelope.TooLate, envelope.TwoVendors,
-	lossBuiltinTool, lossPartKind, lossInvalidPart, response.LossCallName, response.LossCallArguments, response.LossCutCall,
+	lossBuiltinTool, lossPartKind, lossInvalidPart, response.LossCallName, response.LossCallArguments, response.LossCutCall, lossForwardedArguments,
 	lossResponseDocumentTitle, lossFileSource, lossFileData, lossFileType, lossFileTypeDetected, lossSignatureData, lossLateSignature,
 	lossCitationSource, lossCitationPassage, lossEmptyCited, lossCitationsReplaced, lossCitations,
 	lossStopReason, lossStopReasonNearest, lossStopSequence, lossStopDetails, lossUsageCounts,

@@ -80,7 +80,7 @@ func convertResponse(r *upstream.Response, signs bool) (*Response, []content.Los
 		some = some || len(all[i].Parts) > 0
 		w.Room = envelope.MaxSize
 		w.Parts(i, all[i].Parts)
-		w.FinishCut(k, all[i].Stop.Reason)
+		w.FinishLastCall(k, all[i].Stop.Reason)
 		w.carryState(k)
 		w.addMembers(all[i].Extra, k)
 		w.Candidates[k].Stop = all[i].Stop

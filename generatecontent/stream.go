@@ -230,7 +230,10 @@ func (s *stream) BeginBlock(b *sentBlock) {
 func (s *stream) WriteText(b *sentBlock, text string, e *upstream.Event) {
 	x := e.Extra
 	switch {
-	case b.Kind == response.Call: // of a forwarded call, which is complete
+	case b.Kind == response.Call: // other calls are written when they are complete
+		if e.Text != "" {
+			s.Lose(b, lossForwardedArguments)
+		}
 		if x != nil {
 			s.Lose(b, lossEventMembers)
 		}
@@ -365,7 +368,7 @@ func (s *stream) Other(b *sentBlock, e *upstream.Event) {
 		s.takeFeedback(e.Stop)
 		// After any other reason a part may follow, which shows that the call is complete.
 		if !codec.CutsCalls(e.Stop.Reason) {
-			s.FinishCut(k, e.Stop.Reason)
+			s.FinishLastCall(k, e.Stop.Reason)
 		}
 	}
 	switch {
@@ -519,7 +522,7 @@ func (s *stream) finish() {
 	s.reportCounts()
 	s.Candidate(0) // a response without events has one candidate
 	for k := range s.Candidates {
-		s.FinishCut(k, s.Candidates[k].Stop.Reason)
+		s.FinishLastCall(k, s.Candidates[k].Stop.Reason)
 	}
 	s.endChunk()
 	if !s.hasParts && (s.blocked || isBlocked(s.members.Get("promptFeedback"))) {
@@ -650,7 +653,7 @@ func (s *stream) CanForward(_ *upstream.Frame, events []upstream.Event) bool {
 		}
 	}
 	for _, b := range s.Blocks() {
-		if !b.Forwarded && (b.IsWaiting() || b.State.extra != nil || b.State.signature.Data != "") || b.IsCut() {
+		if !b.Forwarded && (b.IsWaiting() || b.State.extra != nil || b.State.signature.Data != "") || b.EndsInRune() {
 			return false
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/upstream"
@@ -274,5 +276,20 @@ func TestHeldPieces(t *testing.T) {
 		if want := n<<20 + len(`{"a":""}`); n == 15 && (input != want || pieces != n+1) || n == 40 && pieces != 0 {
 			t.Errorf("%d MiB: %d bytes of arguments, %d verbatim chunks", n, input, pieces)
 		}
+	}
+}
+
+// TestArgumentsOfForwardedCall checks that arguments are reported as lost if they cannot
+// continue a call that began in a chunk of the vendor.
+func TestArgumentsOfForwardedCall(t *testing.T) {
+	f := &upstream.Frame{Format: Format, Data: `{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","willContinue":true}}],"role":"model"},"index":0}],"modelVersion":"m","responseId":"r"}`,
+		Events: []upstream.Event{{Kind: upstream.EventStart, Start: &upstream.Start{ID: "r"}}, {Kind: upstream.EventOpen, Part: &content.ToolUse{Name: "f"}}}}
+	f.Events[0].Frame = f
+	s := newStream(inEvents, "r", "m")
+	out := s.Events(nil, slices.Clone(f.Events))
+	out = s.Events(out, []upstream.Event{{Kind: upstream.EventInput, Text: `{"a":1}`}, {Kind: upstream.EventInput}, {Kind: upstream.EventClose}})
+	mustHear(t, inEvents, string(s.End(out, nil)))
+	if diff := cmp.Diff([]content.Loss{lossForwardedArguments.At("parts.0")}, s.Losses()); diff != "" {
+		t.Errorf("losses (-want +got):\n%s\n%s", diff, out)
 	}
 }

@@ -268,7 +268,7 @@ func (s *responseEncoder) owes() bool {
 
 // finish writes everything owed at the end of the response.
 func (s *responseEncoder) finish() {
-	s.FinishCut(0, s.Candidates[0].Stop.Reason)
+	s.FinishLastCall(0, s.Candidates[0].Stop.Reason)
 	s.FinishClosed()
 	if s.endsText {
 		s.dropHeld()

@@ -336,7 +336,7 @@ func (s *stream) CanForward(f *upstream.Frame, events []upstream.Event) bool {
 			if b == nil || !b.Begun || b.Closed || b.State.out != e.Block || e.Kind == upstream.EventSignature && e.Signature.Format != Format {
 				return false
 			}
-			if b.IsCut() || b.IsChecked() && (e.Kind == upstream.EventInput || e.Kind == upstream.EventClose) {
+			if b.EndsInRune() || b.IsChecked() && (e.Kind == upstream.EventInput || e.Kind == upstream.EventClose) {
 				return false // the start of a character must be written first, or the arguments checked
 			}
 			if e.Kind == upstream.EventClose && (b.State.toCarry.Data != "" || b.State.signature != "" && !b.State.signed) {

@@ -57,11 +57,19 @@ func (l *loopback) close() {
 }
 
 // serve makes h reachable through the returned transport, for any host. release
-// ends that.
+// ends that, and waits for h, which may work on after a client has its response.
 func (l *loopback) serve(h http.Handler) (transport http.RoundTripper, release func()) {
 	key := strconv.FormatInt(l.last.Add(1), 10)
-	l.handlers.Store(key, h)
-	return &route{l, key}, func() { l.handlers.Delete(key) }
+	var busy sync.WaitGroup
+	l.handlers.Store(key, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		busy.Add(1)
+		defer busy.Done()
+		h.ServeHTTP(w, r)
+	}))
+	return &route{l, key}, func() {
+		l.handlers.Delete(key)
+		busy.Wait()
+	}
 }
 
 type route struct {
@@ -198,10 +206,6 @@ type request struct {
 
 // send sends a request to a handler of a format over an upstream.
 func send(format content.Format, up upstream.Upstream, q request) (*reply, error) {
-	return sendTo(newHandler, format, up, q)
-}
-
-func sendTo(newHandler func(content.Format, upstream.Upstream, *upstream.Report) http.Handler, format content.Format, up upstream.Upstream, q request) (*reply, error) {
 	got := new(reply)
 	transport, release := network.serve(newHandler(format, up, &got.report))
 	defer release()

@@ -87,8 +87,8 @@ func (e *Engine[S]) Blocks() []*Block[S] { return e.open }
 // IsNewest reports whether no block of its candidate opened after b.
 func (e *Engine[S]) IsNewest(b *Block[S]) bool { return b.Number == e.Candidates[b.Candidate].newest }
 
-// IsCut reports whether the text of b ended within a character.
-func (b *Block[S]) IsCut() bool { return !b.tail.Empty() }
+// EndsInRune reports whether the text of b ended within a character.
+func (b *Block[S]) EndsInRune() bool { return !b.tail.Empty() }
 
 // IsChecked reports whether b is a tool call whose arguments are checked at its end.
 func (b *Block[S]) IsChecked() bool { return b.when == Runnable }
@@ -118,7 +118,7 @@ func (e *Engine[S]) add(ev *upstream.Event) *Block[S] {
 
 // openBlock handles an EventOpen.
 func (e *Engine[S]) openBlock(ev *upstream.Event, rest []upstream.Event) {
-	e.FinishCut(e.Candidate(ev.Candidate), "")
+	e.FinishLastCall(e.Candidate(ev.Candidate), "")
 	b := e.add(ev)
 	b.Part, b.input = splitCall(b.Part)
 	switch b.when = e.format.OpenBlock(b, rest); b.when {
@@ -211,7 +211,7 @@ func (e *Engine[S]) finish(b *Block[S]) {
 // FinishClosed ends the blocks that linger.
 func (e *Engine[S]) FinishClosed() {
 	for i := 0; i < len(e.open); {
-		if b := e.open[i]; b.Closed && !e.isCut(b) {
+		if b := e.open[i]; b.Closed && !e.awaitsNext(b) {
 			e.finish(b)
 		} else {
 			i++
@@ -219,11 +219,11 @@ func (e *Engine[S]) FinishClosed() {
 	}
 }
 
-// FinishCut ends the tool call of a candidate that waits for the next block, if there is
+// FinishLastCall ends the tool call of a candidate that waits for the next block, if there is
 // one. It drops a call that was cut, as the reason why the candidate ended shows.
-func (e *Engine[S]) FinishCut(k int, ended content.StopReason) {
+func (e *Engine[S]) FinishLastCall(k int, ended content.StopReason) {
 	b := e.At(e.Candidates[k].newest)
-	if b == nil || b.Candidate != k || !e.isCut(b) {
+	if b == nil || b.Candidate != k || !e.awaitsNext(b) {
 		return
 	}
 	if codec.NotStarted(b.Part, ended) {

@@ -172,8 +172,9 @@ func (e *Engine[S]) mayBeCut(b *Block[S]) bool {
 	return b.when != Never && !b.Begun && e.IsNewest(b) && codec.HasNoInput(b.Part) && codec.TrimBlank(b.Arguments()) == ""
 }
 
-// isCut reports whether a block waits because it may be cut.
-func (e *Engine[S]) isCut(b *Block[S]) bool { return b.Closed && b.Kind == Call }
+// awaitsNext reports whether a block is a tool call that may have been cut: it ends when another
+// block follows.
+func (e *Engine[S]) awaitsNext(b *Block[S]) bool { return b.Closed && b.Kind == Call }
 
 // endCall checks the arguments of a complete tool call. It returns false if the call is
 // dropped, and true for other blocks.

@@ -63,7 +63,7 @@ func (r *recorder) note(format string, a ...any) {
 }
 
 func (r *recorder) OpenBlock(b *Block[string], _ []upstream.Event) When {
-	if b.State != "" || b.Begun || b.Forwarded || b.Closed || b.IsCut() || b.Arguments() != b.input {
+	if b.State != "" || b.Begun || b.Forwarded || b.Closed || b.EndsInRune() || b.Arguments() != b.input {
 		r.note("leftovers: %+v", b)
 	}
 	b.State = fmt.Sprint("state of ", b.Number)
@@ -177,7 +177,7 @@ func (r *recorder) run(t *testing.T, line string) []string {
 			reason = content.StopMaxTokens
 		}
 		for k := range r.Candidates {
-			r.FinishCut(k, reason)
+			r.FinishLastCall(k, reason)
 		}
 		r.FinishClosed()
 	case "begin":

@@ -134,6 +134,14 @@ func responseUpstreams() (all []upstream.Upstream) {
 	add(func(w *upstream.Writer) error {
 		return w.Usage(content.Usage{CacheWrite: 1, Extra: members(other, `{"a":1}`)})
 	})
+	add(func(w *upstream.Writer) error { // arguments for a call that began in a chunk of the vendor
+		f := &upstream.Frame{Format: generatecontent.Format, Data: `{"candidates":[{"content":{"parts":[{"functionCall":{"name":"t"}}]}}]}`,
+			Events: []upstream.Event{{Kind: upstream.EventStart, Start: new(upstream.Start)}, {Kind: upstream.EventOpen, Part: &content.ToolUse{Name: "t"}}}}
+		if err := w.Frame(f); err != nil {
+			return err
+		}
+		return w.Send([]upstream.Event{{Kind: upstream.EventInput, Text: `{"a":1}`}})
+	})
 	return all
 }
 
