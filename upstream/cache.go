@@ -44,6 +44,10 @@ type EncodedRequest struct {
 // wrapped upstreams that is a [RequestEncoder]; if there is none, the error wraps
 // [ErrUnsupported].
 func EncodeRequest(ctx context.Context, u Upstream, r *Request) (EncodedRequest, error) {
+	ctx, err := checkFormat(ctx, u, r)
+	if err != nil {
+		return EncodedRequest{}, err
+	}
 	if e, ok := findAs[RequestEncoder](u); ok {
 		return e.EncodeRequest(ctx, r)
 	}

@@ -111,12 +111,6 @@ type Operation struct {
 	// neutral paths. RejectLoss applies to them as to those of an upstream.
 	Losses []content.Loss
 
-	// OtherFormatErr, if not nil, is the error if the upstream sends the request in
-	// another format: the request depends on state that the format's vendor keeps.
-	// SameFormatErr is the error if the upstream sends it in this format; nil means
-	// that it may.
-	OtherFormatErr, SameFormatErr error
-
 	// Files are the files that the request references, in document order. They are
 	// loaded before the upstream is called.
 	Files []File

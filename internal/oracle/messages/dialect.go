@@ -168,19 +168,19 @@ func (d *dialect) parseRequest(r *http.Request, body string, at *vertexPath, cou
 	if req == nil || err != nil && !isThreadError(err) {
 		return nil, nil, where, err
 	}
-	op = &handler.Operation{SameFormatErr: err}
+	op = &handler.Operation{Files: d.referencedFiles(req), Memory: req.origin.cost}
+	where = d.setRequest(op, r, req, opts)
 	if req.has("thread") || err != nil {
-		op.OtherFormatErr = errThread
+		op.Request.Wire.OtherFormatErr, op.Request.Wire.SameFormatErr = errThread, err
 	}
-	op.Files, op.Memory = d.referencedFiles(req), req.origin.cost
-	return req, op, d.setRequest(op, r, req, opts), nil
+	return req, op, where, nil
 }
 
 // errThread refuses a request with a thread for upstreams of another format. Only
 // the vendor stores the messages of a thread. If an error has these details, the
 // vendor's SDKs send the whole conversation instead. errThread takes precedence
 // over violations in the thread.
-var errThread error = &handler.Failure{
+var errThread error = &upstream.Error{
 	Code:    upstream.CodeInvalid,
 	Text:    "thread: message threads are not supported for this model; send all messages of the conversation, without `thread`",
 	Details: &content.Extra{Format: Format, JSON: `{"error_code":"thread_unsupported_request"}`},
