@@ -71,7 +71,7 @@ func (w *StreamWriter) Losses() []content.Loss { return w.writer.Losses() }
 func EncodeResponse(r *upstream.Request, resp *upstream.Response) ([]byte, []content.Loss) {
 	if r != nil {
 		own := *resp
-		own.Start = *handler.AsRequested(&resp.Start)
+		own.Start = *handler.AsRequested(r, &resp.Start)
 		resp = &own
 	}
 	w, losses := responseFor(r, resp)

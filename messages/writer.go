@@ -57,7 +57,7 @@ func (w *StreamWriter) Losses() []content.Loss { return w.writer.Losses() }
 func EncodeResponse(r *upstream.Request, resp *upstream.Response) ([]byte, []content.Loss) {
 	if r != nil {
 		own := *resp
-		own.Start = *handler.AsRequested(&resp.Start)
+		own.Start = *handler.AsRequested(r, &resp.Start)
 		resp = &own
 	}
 	w, losses := responseFor(r, resp)
@@ -97,7 +97,7 @@ func responseFor(r *upstream.Request, resp *upstream.Response) (*jsonwire.Writer
 	if res.ID == "" {
 		res.ID = newMessageID()
 	}
-	if res.Model == "" {
+	if res.Model == "" || r.Model == "" {
 		res.Model = model
 	}
 	w := new(jsonwire.Writer)

@@ -21,7 +21,7 @@ func (t *task) response(ctx context.Context) error {
 		translate = t.streamed
 	}
 	// A response to a request without thinking would contain none.
-	req := &upstream.Request{Model: t.name(""), Thinking: upstream.Thinking{Mode: upstream.ThinkingAuto}}
+	req := &upstream.Request{Model: t.model, Thinking: upstream.Thinking{Mode: upstream.ThinkingAuto}}
 	if err := translate(ctx, req, in, out); err != nil {
 		return err
 	}

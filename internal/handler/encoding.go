@@ -31,7 +31,7 @@ func (c *encoding) record(events []upstream.Event) {
 			continue
 		case upstream.EventStart:
 			if c.request != nil {
-				e.Start = AsRequested(e.Start)
+				e.Start = AsRequested(c.request, e.Start)
 			}
 		case upstream.EventText, upstream.EventInput:
 			c.tally.written += int64(len(e.Text))
@@ -44,10 +44,10 @@ func (c *encoding) record(events []upstream.Event) {
 	}
 }
 
-// AsRequested returns s or, if the client is to receive the requested model, a copy
+// AsRequested returns s or, if the client is to receive the model that r requested, a copy
 // without the Model. Formats insert the requested model where there is none.
-func AsRequested(s *upstream.Start) *upstream.Start {
-	if !s.ModelAsRequested || s.Model == "" {
+func AsRequested(r *upstream.Request, s *upstream.Start) *upstream.Start {
+	if !s.ModelAsRequested || s.Model == "" || r.Model == "" {
 		return s
 	}
 	c := *s
