@@ -66,16 +66,13 @@ func (w *StreamWriter) Losses() []content.Loss { return w.writer.Losses() }
 
 // EncodeResponse returns the document for a response that is not streamed, and the losses
 // of this format, with neutral paths. r is the request that the client sent, or nil: see
-// [NewStreamWriter]. Unlike a [Handler], EncodeResponse always encodes resp anew, and it
-// does not estimate missing usage.
+// [NewStreamWriter]. Unlike a [Handler], EncodeResponse always encodes resp anew. It
+// estimates the usage if r is not nil and servers of other formats reported none: see
+// NoUsageFrom of [upstream.Response].
 func EncodeResponse(r *upstream.Request, resp *upstream.Response) ([]byte, []content.Loss) {
-	if r != nil {
-		own := *resp
-		own.Start = *handler.AsRequested(r, &resp.Start)
-		resp = &own
-	}
+	resp, estimated := handler.WholeResponse(Format, r, resp)
 	w, losses := responseFor(r, resp)
-	return w.Bytes(), losses
+	return w.Bytes(), append(estimated, losses...)
 }
 
 // EncodeError returns the response to a request that failed with err, which must not be

@@ -30,8 +30,8 @@ func (c *client) DecodeResponse(req *upstream.Request, body string) (*upstream.F
 		return nil, codec.BadGateway(fmt.Errorf("openai: the response has %d bytes; the limit is %d", len(body), limits.Body))
 	}
 	f, err := p.decodeText(body, limits)
-	if stop, ok := c.filtered(err); ok {
-		return filteredFrame(stop), nil
+	if f := c.filtered(err); f != nil {
+		return f, nil
 	}
 	if err != nil {
 		return nil, err
@@ -44,11 +44,6 @@ func (c *client) DecodeResponse(req *upstream.Request, body string) (*upstream.F
 // startInfo returns what the start of a response without HTTP has.
 func (c *client) startInfo() adapter.StartInfo {
 	return adapter.StartInfo{ModelAsRequested: true, Upstream: c.server.Name()}
-}
-
-// filteredFrame returns the frame of a response that a filter has stopped.
-func filteredFrame(s upstream.Stop) *upstream.Frame {
-	return &upstream.Frame{Complete: true, Events: []upstream.Event{{Kind: upstream.EventStop, Stop: &s}}}
 }
 
 // DecodeError decodes a response with a status other than 2xx, from its header and body,
@@ -90,9 +85,9 @@ func (r *StreamReader) Next() (*upstream.Frame, error) {
 		return nil, r.err
 	}
 	f, err := r.from.Next()
-	if stop, ok := r.plan.client.filtered(err); ok {
+	if stopped := r.plan.client.filtered(err); stopped != nil {
 		r.err = io.EOF
-		return filteredFrame(stop), nil
+		return stopped, nil
 	}
 	if r.err = err; err != nil {
 		return nil, err
