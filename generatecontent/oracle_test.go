@@ -17,7 +17,7 @@ func compareOracle(t *testing.T, b []byte) {
 			for _, end := range []*handler.Failure{nil, {Code: upstream.CodeOverloaded}} {
 				s := newStream(fr, "resp", "model")
 				s.expectSigned = signs
-				if d := oracle.Streams(was.NewOracle(bool(fr), signs), s, batches, end, 3); d != "" {
+				if d := oracle.Streams(was.NewOracle(fr == inEvents, signs), s, batches, end, 3); d != "" {
 					t.Fatalf("%v %v: %s\n%q", signs, fr, d, b)
 				}
 			}

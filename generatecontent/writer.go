@@ -37,6 +37,16 @@ func NewArrayWriter(w io.Writer, r *upstream.Request) *StreamWriter {
 	return newStreamWriter(w, inArray, r)
 }
 
+// NewEventWriter is NewStreamWriter for connections that carry messages, such as WebSockets.
+// It calls send for each response of the stream, and for the error object at the end, with
+// one line of JSON. name is always empty. Ping sends nothing.
+//
+// Calls of send do not overlap. If send returns an error, that is the error of Send or End,
+// and send is not called again. It must not call methods of the StreamWriter.
+func NewEventWriter(send func(name, data string) error, r *upstream.Request) *StreamWriter {
+	return newStreamWriter(handler.EventWriter(send), inLines, r)
+}
+
 func newStreamWriter(w io.Writer, f framing, r *upstream.Request) *StreamWriter {
 	return &StreamWriter{handler.NewStreamWriter(w, r, new(dialect), streamFor(f, r))}
 }

@@ -31,6 +31,16 @@ func NewStreamWriter(w io.Writer, r *upstream.Request) *StreamWriter {
 	return &StreamWriter{handler.NewStreamWriter(w, r, new(dialect), streamFor(handler.NewRequestID(), r))}
 }
 
+// NewEventWriter is NewStreamWriter for connections that carry messages, such as WebSockets.
+// It calls send for each event of the stream with its name, such as "content_block_delta",
+// and its data, which is one line of JSON. Ping sends an event, too.
+//
+// Calls of send do not overlap. If send returns an error, that is the error of Send, Ping or
+// End, and send is not called again. It must not call methods of the StreamWriter.
+func NewEventWriter(send func(name, data string) error, r *upstream.Request) *StreamWriter {
+	return NewStreamWriter(handler.EventWriter(send), r)
+}
+
 // Send implements [upstream.Sink]. It writes all events of the format that it can complete,
 // in at most one call of Write, and keeps no bytes for the next Send. After an error, which
 // may be that of the io.Writer, it does nothing and returns the same error.

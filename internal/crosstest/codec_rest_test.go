@@ -2,12 +2,17 @@ package crosstest
 
 import (
 	"context"
+	"errors"
 	"net/http"
+	"slices"
+	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/tidwall/gjson"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 	"github.com/polywire/polywire/upstream/echo"
@@ -67,13 +72,92 @@ func TestThreadWithoutHTTP(t *testing.T) {
 
 	// A server of the format receives the request, and of several only such a server.
 	calls := 0
-	ours := ownFormat{generate(func(w *upstream.Writer) error {
+	own := ownFormat{generate(func(w *upstream.Writer) error {
 		calls++
 		return w.Text("a")
 	})}
-	for i, up := range []upstream.Upstream{ours, edited(ours), upstream.Failover([]upstream.Upstream{never, edited(ours)}, nil)} {
+	for i, up := range []upstream.Upstream{own, edited(own), upstream.Failover([]upstream.Upstream{never, edited(own)}, nil)} {
 		if status, body, _ := messagesClient("thread", thread, false).written(t, up); status != http.StatusOK || calls != i+1 {
 			t.Errorf("upstream %d: %d calls, %d %s", i, calls, status, body)
+		}
+	}
+}
+
+// TestEventWriter checks that an event writer sends the events of a stream, each in one call.
+func TestEventWriter(t *testing.T) {
+	sources := recordings(t, unchanged)
+	for _, r := range replies {
+		sources = append(sources, source{r.name, r.up, ""})
+	}
+	sources = append(sources, source{"late failure", generate(func(w *upstream.Writer) error {
+		_ = w.Text("a")
+		return &upstream.Error{Code: upstream.CodeOverloaded}
+	}), ""}, source{"failure", generate(func(*upstream.Writer) error { return &upstream.Error{Code: upstream.CodeOverloaded} }), ""})
+	for _, tt := range []struct {
+		client *codecClient
+		frame  func(name, data string) string
+		writer func(func(name, data string) error, *upstream.Request) codecWriter
+	}{
+		{messagesClient("messages", askThinking, true), func(name, data string) string { return "event: " + name + "\ndata: " + data + "\n\n" },
+			func(send func(string, string) error, r *upstream.Request) codecWriter {
+				return messages.NewEventWriter(send, r)
+			}},
+		{generateClient("events", "gemini-3-pro", "streamGenerateContent?alt=sse"), func(name, data string) string { return name + "data: " + data + "\r\n\r\n" },
+			func(send func(string, string) error, r *upstream.Request) codecWriter {
+				return generatecontent.NewEventWriter(send, r)
+			}},
+	} {
+		c := tt.client
+		for _, s := range sources {
+			r, _, err := c.decode(c.body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var want strings.Builder
+			w := c.writer(&want, r)
+			failed := w.End(upstream.Run(t.Context(), s.up, r, w))
+
+			var got strings.Builder
+			ew := tt.writer(func(name, data string) error {
+				if !gjson.Valid(data) || strings.ContainsAny(data, "\r\n") || gjson.Get(data, "type").Str != name {
+					t.Errorf("%s, %s: event %q with the data %q", c.name, s.name, name, data)
+				}
+				got.WriteString(tt.frame(name, data))
+				return nil
+			}, r)
+			if err := ew.End(upstream.Run(t.Context(), s.up, r, ew)); (err == nil) != (failed == nil) {
+				t.Errorf("%s, %s: End returned %v, want %v", c.name, s.name, err, failed)
+			}
+			wantText := randomIDs.ReplaceAllString(want.String(), `"${1}ID"`)
+			if failed != nil && c.format == generatecontent.Format { // a stream of bytes has the error in two forms
+				first, second, _ := strings.Cut(wantText, `{"error":`)
+				_, second, _ = strings.Cut(second, "\r\n\r\n")
+				wantText = first + second
+			}
+			if diff := cmp.Diff(wantText, randomIDs.ReplaceAllString(got.String(), `"${1}ID"`)); diff != "" {
+				t.Errorf("%s, %s: (-stream +events):\n%s", c.name, s.name, diff)
+			}
+			if diff := cmp.Diff(lossTexts(w.Losses()), lossTexts(ew.Losses())); diff != "" {
+				t.Errorf("%s, %s: losses (-stream +events):\n%s", c.name, s.name, diff)
+			}
+		}
+
+		// Keep-alives are events of Messages. generateContent has none.
+		var sent []string
+		w := tt.writer(func(name, data string) error { sent = append(sent, name+data); return nil }, nil)
+		if err := w.Ping(); err != nil {
+			t.Error(err)
+		}
+		if want := map[content.Format][]string{messages.Format: {`ping{"type":"ping"}`}}[c.format]; !slices.Equal(sent, want) {
+			t.Errorf("%s: Ping sent %q, want %q", c.name, sent, want)
+		}
+
+		// An error of send ends the response.
+		broken, calls := errors.New("broken"), 0
+		w = tt.writer(func(string, string) error { calls++; return broken }, nil)
+		err := upstream.Run(t.Context(), generate(func(w *upstream.Writer) error { return w.Text("a") }), &upstream.Request{}, w)
+		if err != broken || w.End(err) != broken || calls != 1 {
+			t.Errorf("%s: Run returned %v after %d calls of send", c.name, err, calls)
 		}
 	}
 }
