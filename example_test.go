@@ -518,12 +518,10 @@ func Example_batch() {
 func Example_replay() {
 	const recording = `data: {"responseId":"r-1","modelVersion":"gemini","candidates":[{"content":{"parts":[{"text":"Hi."}]},"finishReason":"STOP"}],` +
 		`"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":3}}` + "\n\n"
-	replay := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		return w.Frames(generatecontent.NewStreamReader(strings.NewReader(recording), content.Limits{}))
-	})
+	recorded := generatecontent.NewStreamReader(strings.NewReader(recording), content.Limits{})
 	var events strings.Builder
 	w := messages.NewStreamWriter(&events, nil)
-	if err := w.End(upstream.Run(context.Background(), replay, &upstream.Request{}, w)); err != nil {
+	if err := w.End(upstream.Run(context.Background(), upstream.Replay(recorded), &upstream.Request{}, w)); err != nil {
 		log.Fatal(err)
 	}
 	for line := range strings.Lines(events.String()) {

@@ -28,6 +28,7 @@
 // response for the client that sent the request. [EncodeResponse] and [EncodeError] return
 // the documents of whole responses and of errors. A program with these functions responds
 // as the handler does, such as a batch worker, a bridge to WebSockets, or a test.
+// [upstream.Replay] makes an upstream of a [StreamReader].
 //
 // [Request.Body] encodes a request for a server. [NewStreamReader], [DecodeResponse],
 // [DecodeError], [DecodeCount] and [DecodeModels] read what the server returns. The page

@@ -26,7 +26,8 @@
 // [NewStreamWriter] returns an [upstream.Sink] that writes a streamed response for the client
 // that sent the request. [EncodeResponse] and [EncodeError] return the documents of whole
 // responses and of errors. A program with these functions responds as the handler does,
-// such as a batch worker, a bridge to WebSockets, or a test.
+// such as a batch worker, a bridge to WebSockets, or a test. [upstream.Replay] makes an
+// upstream of a [StreamReader].
 //
 // [ParseRequest] returns a [Request] with the fields of the format, which the caller
 // may change. [Request.Validate] reports every violation of the vendor's rules.
