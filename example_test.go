@@ -483,6 +483,7 @@ func respond(ctx context.Context, up upstream.Upstream, stored []byte) (status i
 	}
 	body, more := messages.EncodeResponse(req, resp)
 	for _, l := range append(losses, more...) {
+		l.Path = req.Path(l.Path) // in the client's document
 		log.Print(l)
 	}
 	return http.StatusOK, body

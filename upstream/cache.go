@@ -125,17 +125,9 @@ func CacheBreak(ctx context.Context, u Upstream, prev, next *Request) (CacheDiff
 		if d.WirePath == a.CacheKey {
 			d.Shared = 0
 		}
-		d.Path = next.clientPath(breakCause(ctx, u, prev, next))
+		d.Path = next.Path(breakCause(ctx, u, prev, next))
 	}
 	return d, context.Cause(ctx)
-}
-
-// clientPath converts a neutral path to the path in the client's document, if that is known.
-func (r *Request) clientPath(neutral string) string {
-	if neutral != "" && r.Wire != nil && r.Wire.Parsed != nil {
-		return r.Wire.Parsed.Path(neutral)
-	}
-	return neutral
 }
 
 // An encodedPrompt is an encoded request with its prompt.

@@ -159,6 +159,16 @@ func (r *Request) Clone() *Request {
 	return &c
 }
 
+// Path converts a neutral path, such as that of a [content.Loss] of r or its response or of
+// a [content.Violation], to the path in the document of the client: "turns.3.parts.1" becomes
+// "messages.3.content.1" in Messages. Without a Wire, as in a Clone, the path is unchanged.
+func (r *Request) Path(neutral string) string {
+	if neutral != "" && r.Wire != nil && r.Wire.Parsed != nil {
+		return r.Wire.Parsed.Path(neutral)
+	}
+	return neutral
+}
+
 // WithModel returns a shallow copy of r with another model name. Unlike a Clone it
 // keeps the Wire.
 func (r *Request) WithModel(name string) *Request {

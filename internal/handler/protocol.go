@@ -77,7 +77,7 @@ type Protocol interface {
 // the request, or nil if it is unknown.
 func wirePath(p Protocol, r *upstream.Request, neutral string) string {
 	if r != nil && r.Wire != nil && r.Wire.Format == p.Format() && r.Wire.Parsed != nil {
-		return r.Wire.Parsed.Path(neutral)
+		return r.Path(neutral)
 	}
 	return p.WirePath(neutral)
 }
