@@ -26,7 +26,7 @@ var (
 	lossBrokenCall = &loss.Rule{Feature: loss.ResponseArguments, Severity: content.LossDropped,
 		Reason: "the arguments are not a JSON object; the tool call was dropped"}
 	lossSentCall = &loss.Rule{Feature: loss.ResponseArguments, Severity: content.LossDropped,
-		Reason: "the arguments are not a JSON object; they were sent unchanged, because the tool call had already begun"}
+		Reason: "the arguments are not a JSON object, so the tool call cannot run; they were sent, because the call had already begun"}
 	lossCutCall = &loss.Rule{Feature: loss.ResponseArguments, Severity: content.LossDropped,
 		Reason: "the response was cut before the arguments began; the tool call was dropped"}
 	lossServerInput = &loss.Rule{Feature: loss.ResponseArguments, Severity: content.LossDropped,
