@@ -13,9 +13,12 @@ import (
 
 // A Request is a request to a model in neutral form.
 //
-// A Request is read-only. To change one, change a [Request.Clone], or use
-// [Request.WithModel] or [Request.WithCache]. If a Request is changed anyway, adapters detect it (see
-// messages.WireOf) and send the changed request.
+// A Request is read-only from when it is passed to an Upstream or to a function such as
+// [Run]. Before that, its owner may set Model, Stream, Resolver, ForwardLinks and RejectLoss,
+// also of a request that was decoded from a document: the Wire remains valid. To make other
+// changes, change a [Request.Clone], or use [Request.WithModel] or [Request.WithCache]. If a
+// Request with a Wire is changed anyway, adapters detect it (see messages.WireOf) and send the
+// changed request.
 //
 // Turns and parts correspond one to one to those of the parsed document, so a path such
 // as "turns.3.parts.1" means the same place in both.

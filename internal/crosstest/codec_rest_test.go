@@ -161,3 +161,41 @@ func TestEventWriter(t *testing.T) {
 		}
 	}
 }
+
+// TestWrites checks how many times a StreamWriter writes, and in which order.
+func TestWrites(t *testing.T) {
+	failure := &upstream.Error{Code: upstream.CodeOverloaded}
+	text := func(w codecWriter) {
+		_ = w.Send([]upstream.Event{{Kind: upstream.EventOpen, Part: &content.Text{}}, {Kind: upstream.EventText, Text: "a"}})
+	}
+	ping := func(w codecWriter) { _ = w.Ping() }
+	stream, array := "streamGenerateContent?alt=sse", "streamGenerateContent?alt=json"
+	for _, tt := range []struct {
+		client *codecClient
+		before func(codecWriter)
+		err    error
+		want   []string // beginnings of what End writes
+	}{
+		{messagesClient("", askPlain, true), text, nil, []string{"event: message_delta"}},
+		{messagesClient("", askPlain, true), text, failure, []string{"event: error"}},
+		{messagesClient("", askPlain, true), ping, failure, []string{"event: error"}},
+		{generateClient("", "m", stream), text, nil, []string{`data: {"candidates"`}},
+		{generateClient("", "m", stream), text, failure, []string{`{"error"`, `data: {"error"`}},
+		{generateClient("", "m", stream), ping, failure, []string{`{"error"`, `{"error"`}}, // the first completes the event
+		{generateClient("", "m", array), text, nil, []string{",\r\n{"}},
+		{generateClient("", "m", array), text, failure, []string{`,` + "\r\n" + `{"error"`}},
+	} {
+		var writes []string
+		w := tt.client.writer(writerFunc(func(b []byte) (int, error) {
+			writes = append(writes, string(b))
+			return len(b), nil
+		}), nil)
+		tt.before(w)
+		n := len(writes)
+		_ = w.End(tt.err)
+		writes = writes[n:]
+		if !slices.EqualFunc(writes, tt.want, strings.HasPrefix) {
+			t.Errorf("%s, %v: End wrote %q, want %q", tt.client.path, tt.err, writes, tt.want)
+		}
+	}
+}
