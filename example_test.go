@@ -483,6 +483,7 @@ func respond(ctx context.Context, up upstream.Upstream, stored []byte) (status i
 	}
 	body, more := messages.EncodeResponse(req, resp)
 	for _, l := range append(losses, more...) {
+		l.Path = req.Path(l.Path) // in the client's document
 		log.Print(l)
 	}
 	return http.StatusOK, body
@@ -518,12 +519,10 @@ func Example_batch() {
 func Example_replay() {
 	const recording = `data: {"responseId":"r-1","modelVersion":"gemini","candidates":[{"content":{"parts":[{"text":"Hi."}]},"finishReason":"STOP"}],` +
 		`"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":3}}` + "\n\n"
-	replay := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		return w.Frames(generatecontent.NewStreamReader(strings.NewReader(recording), content.Limits{}))
-	})
+	recorded := generatecontent.NewStreamReader(strings.NewReader(recording), content.Limits{})
 	var events strings.Builder
 	w := messages.NewStreamWriter(&events, nil)
-	if err := w.End(upstream.Run(context.Background(), replay, &upstream.Request{}, w)); err != nil {
+	if err := w.End(upstream.Run(context.Background(), upstream.Replay(recorded), &upstream.Request{}, w)); err != nil {
 		log.Fatal(err)
 	}
 	for line := range strings.Lines(events.String()) {
@@ -548,7 +547,7 @@ type socket interface {
 }
 
 // bridge responds to each message of a socket, which is a Messages request, with the events
-// of the response. Each message that it writes has whole events.
+// of the response, each in a message.
 func bridge(ctx context.Context, up upstream.Upstream, s socket) error {
 	for {
 		body, err := s.Read(ctx)
@@ -556,7 +555,7 @@ func bridge(ctx context.Context, up upstream.Upstream, s socket) error {
 			return err // the client has left
 		}
 		req, _, err := messages.DecodeRequest(body, nil)
-		w := messages.NewStreamWriter(socketWriter{ctx, s}, req)
+		w := messages.NewEventWriter(func(_, data string) error { return s.Write(ctx, []byte(data)) }, req)
 		if err == nil {
 			err = upstream.Run(ctx, up, req, w)
 		}
@@ -564,16 +563,6 @@ func bridge(ctx context.Context, up upstream.Upstream, s socket) error {
 			log.Print(err) // the client has received the error
 		}
 	}
-}
-
-// A socketWriter writes messages.
-type socketWriter struct {
-	ctx context.Context
-	socket
-}
-
-func (w socketWriter) Write(message []byte) (int, error) {
-	return len(message), w.socket.Write(w.ctx, message)
 }
 
 // A script is a socket of a test.
@@ -602,13 +591,16 @@ func Example_webSocket() {
 	})
 	_ = bridge(context.Background(), hello, s)
 	for _, message := range s.received {
-		fmt.Println(strings.Count(message, "event: "), "events, the first is", strings.Split(message, "\n")[0])
+		fmt.Printf("%s %q\n", gjson.Get(message, "type"), gjson.Get(message, "delta.text"))
 	}
 	// Output:
-	// 3 events, the first is event: message_start
-	// 1 events, the first is event: content_block_delta
-	// 1 events, the first is event: content_block_stop
-	// 2 events, the first is event: message_delta
+	// message_start ""
+	// content_block_start ""
+	// content_block_delta "Hello"
+	// content_block_delta " there."
+	// content_block_stop ""
+	// message_delta ""
+	// message_stop ""
 }
 
 // Gemini at Google Cloud. The token is that of a service account: see the TokenSource of

@@ -11,12 +11,10 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// An upstream that passes on a stream of a server of this format, in events or in an array.
+// Recorded streams of a server of this format, in events and in an array.
 func ExampleStreamReader() {
 	up := func(body string) upstream.Upstream {
-		return upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
-			return w.Frames(generatecontent.NewStreamReader(strings.NewReader(body), content.Limits{}))
-		})
+		return upstream.Replay(generatecontent.NewStreamReader(strings.NewReader(body), content.Limits{}))
 	}
 	const (
 		first = `{"candidates":[{"content":{"parts":[{"text":"Hel"}],"role":"model"},"index":0}],"responseId":"r-1"}`

@@ -28,6 +28,27 @@
 // response for the client that sent the request. [EncodeResponse] and [EncodeError] return
 // the documents of whole responses and of errors. A program with these functions responds
 // as the handler does, such as a batch worker, a bridge to WebSockets, or a test.
+// [NewEventWriter] calls a function for each response of a stream. [upstream.Replay] makes an
+// upstream of a [StreamReader].
+//
+// A [Handler] does more. A program without one does what it needs of the following:
+//
+//   - It checks keys, and limits the number of requests.
+//   - It limits sizes. ValidateOptions.Limits apply to requests, and the Limit of an
+//     [upstream.Collector] to whole responses; [upstream.Collect] has no limit.
+//   - It makes files available. Links and file ids are not loaded before an upstream needs
+//     them. [upstream.Request.Load] uses the Resolver of the request, and without one returns a
+//     violation. ForwardLinks allows vendors to fetch links.
+//   - It ends requests. [upstream.Run] and [upstream.Collect] have no timeouts besides those
+//     of their context. It calls [StreamWriter.Ping] to keep connections open.
+//   - It recovers panics of the upstream.
+//   - It decides about losses. RejectLoss of the request applies to those of the upstream, but
+//     not to those that DecodeRequest returns. [StreamWriter.Losses] includes those of the
+//     upstream; EncodeResponse returns only its own, besides Losses of [upstream.Response].
+//   - It writes logs and reports.
+//
+// A request that [DecodeRequest] has returned may be given another Model, Stream, Resolver,
+// ForwardLinks and RejectLoss before it is used: see [upstream.Request].
 //
 // [Request.Body] encodes a request for a server. [NewStreamReader], [DecodeResponse],
 // [DecodeError], [DecodeCount] and [DecodeModels] read what the server returns. The page

@@ -47,7 +47,7 @@ func TestEvents(t *testing.T) {
 func checkEvents(t *testing.T, made, division []byte, how uint8) {
 	t.Helper()
 	events := formattest.Events(made)
-	form, signs := framing(how%2 == 0), how%4 >= 2
+	form, signs := framing(how%2), how%4 >= 2
 	encoded := func(name string, batches [][]upstream.Event) received {
 		t.Helper()
 		s := newStream(form, "resp", "m")

@@ -16,11 +16,12 @@ import (
 )
 
 // A framing is the way in which the chunks of a stream are separated.
-type framing bool
+type framing uint8
 
 const (
-	inEvents framing = true  // server-sent events with data lines only
-	inArray  framing = false // a JSON array
+	inEvents framing = iota // server-sent events with data lines only
+	inArray                 // a JSON array
+	inLines                 // a line for each, without keep-alives
 )
 
 // A stream encodes the events of a response as chunks. Each chunk is a response with the
@@ -102,7 +103,7 @@ func (s *stream) Ping(dst []byte) []byte {
 		return append(dst, "\r\n\r\n"...)
 	case s.pingOpen:
 		return append(dst, ' ')
-	case s.begun && s.ended():
+	case s.framing == inLines, s.begun && s.ended():
 		return dst
 	}
 	s.pingOpen = true
@@ -158,22 +159,33 @@ func (s *stream) End(dst []byte, f *handler.Failure) []byte {
 		}
 		return dst
 	}
-	if s.framing == inEvents {
-		return append(appendError(dst, f), "\r\n\r\n"...)
+	if s.framing == inArray {
+		return append(appendError(s.beginElement(dst), f), ']')
 	}
-	return append(appendError(s.beginElement(dst), f), ']')
+	return append(appendError(dst, f), s.separator()...)
 }
 
 // Repeat implements [handler.ErrorRepeater]. It appends the failure in the form that End
 // did not use, usually as an event, because AI SDK reads only data lines.
 func (s *stream) Repeat(dst []byte, f *handler.Failure) []byte {
-	if s.framing == inArray {
+	if s.framing != inEvents {
 		return dst
 	}
 	if !s.pingOpen {
 		dst = append(dst, "data: "...)
 	}
 	return append(appendError(dst, f), "\r\n\r\n"...)
+}
+
+// separator returns the bytes after each chunk.
+func (f framing) separator() string {
+	switch f {
+	case inEvents:
+		return "\r\n\r\n"
+	case inLines:
+		return "\n"
+	}
+	return ""
 }
 
 // beginElement appends the bracket or comma before an element of the array.
@@ -428,7 +440,7 @@ func (s *stream) beginChunk() {
 		s.dst = s.beginElement(s.dst)
 	case s.pingOpen:
 		s.pingOpen = false
-	default:
+	case s.framing == inEvents:
 		s.dst = append(s.dst, "data: "...)
 	}
 	if !s.begun {
@@ -500,10 +512,7 @@ func (s *stream) writeRest() {
 	// Every chunk has usageMetadata, as the vendor's do: some clients add the latest
 	// usage again for each chunk without it.
 	dst = append(append(dst, s.counts...), s.suffix...)
-	if s.framing == inEvents {
-		dst = append(dst, "\r\n\r\n"...)
-	}
-	s.dst = dst
+	s.dst = append(dst, s.separator()...)
 }
 
 // appendHeldMembers appends the members for which skip is false.
@@ -706,9 +715,7 @@ func (s *stream) writeFrame(data string) {
 	} else {
 		s.dst = append(s.dst, data...)
 	}
-	if s.framing == inEvents {
-		s.dst = append(s.dst, "\r\n\r\n"...)
-	}
+	s.dst = append(s.dst, s.separator()...)
 }
 
 // Tracked implements [response.Format].

@@ -37,12 +37,23 @@ func NewArrayWriter(w io.Writer, r *upstream.Request) *StreamWriter {
 	return newStreamWriter(w, inArray, r)
 }
 
+// NewEventWriter is NewStreamWriter for connections that carry messages, such as WebSockets.
+// It calls send for each response of the stream, and for the error object at the end, with
+// one line of JSON. name is always empty. Ping sends nothing.
+//
+// Calls of send do not overlap. If send returns an error, that is the error of Send or End,
+// and send is not called again. It must not call methods of the StreamWriter.
+func NewEventWriter(send func(name, data string) error, r *upstream.Request) *StreamWriter {
+	return newStreamWriter(handler.EventWriter(send), inLines, r)
+}
+
 func newStreamWriter(w io.Writer, f framing, r *upstream.Request) *StreamWriter {
 	return &StreamWriter{handler.NewStreamWriter(w, r, new(dialect), streamFor(f, r))}
 }
 
 // Send implements [upstream.Sink]. It writes all responses of the stream that it can
-// complete, in at most one call of Write, and keeps no bytes for the next Send. After an
+// complete, in at most one call of Write, and keeps no bytes for the next Send. The Write has
+// one or more whole events, each ended by an empty line, or elements of the array. After an
 // error, which may be that of the io.Writer, it does nothing and returns the same error.
 func (w *StreamWriter) Send(events []upstream.Event) error { return w.writer.Send(events) }
 
@@ -51,38 +62,40 @@ func (w *StreamWriter) Send(events []upstream.Event) error { return w.writer.Sen
 // error after End or after a failed Write.
 func (w *StreamWriter) Ping() error { return w.writer.Ping() }
 
-// End writes the end of the response: the normal end if err is nil, and otherwise the error
-// object for err, as [EncodeError] encodes it. Among events it writes the error twice, in two
-// calls of Write: as a bare object and as an event. Some clients read only one of the two,
-// and those that read the bare object need it in a read of its own; a [Handler] pauses
-// between the two. End must be called once. It returns err or, if that is nil, the first
-// error of Send or of writing.
+// End writes the end of the response: the normal end if err is nil, in at most one call of
+// Write, and otherwise the error object for err, as [EncodeError] encodes it. A writer of
+// [NewStreamWriter] writes the error twice, in two calls of Write: first as a bare object,
+// then as an event. If a Ping has begun an event, the first completes that event, and the
+// second is the bare object. Some clients read only one of the two, and those that read the
+// bare object need it in a read of its own; a [Handler] pauses between the two. The others
+// write it once. End must be called once. It returns err or, if that is nil, the first error
+// of Send or of writing.
 func (w *StreamWriter) End(err error) error { return w.writer.End(err) }
 
-// Losses returns the losses so far, with neutral paths: those that arrived as events, and
-// those of this format. Each loss is in the list once. It has at most 1,000 losses, of
-// which the most severe are kept.
+// Losses returns the losses so far, with neutral paths: those that arrived as events, which
+// include all losses that the upstream reported, and those of this format. Each loss is in the
+// list once. It has at most 1,000 losses, of which the most severe are kept.
 func (w *StreamWriter) Losses() []content.Loss { return w.writer.Losses() }
 
-// EncodeResponse returns the document for a response that is not streamed, and the losses
-// of this format, with neutral paths. r is the request that the client sent, or nil: see
-// [NewStreamWriter]. Unlike a [Handler], EncodeResponse always encodes resp anew, and it
-// does not estimate missing usage.
+// EncodeResponse returns the document for a response that is not streamed, and the losses of
+// this format, with neutral paths. They do not include resp.Losses. r is the request that the
+// client sent, or nil: see [NewStreamWriter]. Unlike a [Handler], EncodeResponse always
+// encodes resp anew. It estimates the usage if r is not nil and servers of other formats
+// reported none: see NoUsageFrom of [upstream.Response].
 func EncodeResponse(r *upstream.Request, resp *upstream.Response) ([]byte, []content.Loss) {
-	if r != nil {
-		own := *resp
-		own.Start = *handler.AsRequested(&resp.Start)
-		resp = &own
-	}
+	resp, estimated := handler.WholeResponse(Format, r, resp)
 	w, losses := responseFor(r, resp)
-	return w.Bytes(), losses
+	return w.Bytes(), append(estimated, losses...)
 }
 
 // EncodeError returns the response to a request that failed with err, which must not be
 // nil: the HTTP status and the document. It encodes err as a [Handler] does if Generate
-// returns it: see [upstream.Error] and [content.Violation]. r is the request, which
-// converts the paths of violations and names the model. It is nil if [DecodeRequest] has
-// returned the error.
+// returns it: see [upstream.Error] and [content.Violation]. The deadline of a context is a
+// timeout. Any other error, such as [context.Canceled], is an internal error.
+//
+// r is the request, which converts the paths of violations and names the model. It is nil if
+// [DecodeRequest] has returned the error.
+// The document does not have the Header of an upstream.Error, which a handler sends.
 func EncodeError(r *upstream.Request, err error) (status int, body []byte) {
 	d, t := new(dialect), new(target)
 	if r != nil && r.Model != "" {

@@ -102,7 +102,7 @@ func (r *Request) withDocument(header []upstream.HeaderField) (*upstream.Request
 	r.neutral(n)
 	turns, changed, dropped, losses := decodeState(n.Turns)
 	n.Turns, n.Header = turns, header
-	d := r.origin.document()
+	d := r.origin.document(r.has("thread"))
 	d.Parsed, d.StateDropped = r, dropped
 	if changed || unsigned(turns) || r.origin.whole || r.isDense() {
 		n.Wire = d.Paths()

@@ -11,7 +11,7 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// An upstream that forwards a stream of a server of this format.
+// A recorded stream of a server of this format.
 func ExampleStreamReader() {
 	const body = `event: message_start
 data: {"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[],"usage":{"input_tokens":3,"output_tokens":1}}}
@@ -32,10 +32,8 @@ event: message_stop
 data: {"type":"message_stop"}
 
 `
-	up := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		return w.Frames(messages.NewStreamReader(strings.NewReader(body), content.Limits{}))
-	})
-	reply, err := upstream.Collect(context.Background(), up, &upstream.Request{})
+	recorded := messages.NewStreamReader(strings.NewReader(body), content.Limits{})
+	reply, err := upstream.Collect(context.Background(), upstream.Replay(recorded), &upstream.Request{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -166,12 +166,11 @@ func (d *dialect) parseRequest(r *http.Request, body string, at *vertexPath, cou
 	if req == nil || err != nil && !isThreadError(err) {
 		return nil, err
 	}
-	op := &handler.Operation{SameFormatErr: err}
-	if req.has("thread") || err != nil {
-		op.OtherFormatErr = errThread
-	}
-	op.Files, op.Memory = d.referencedFiles(req), req.origin.cost
+	op := &handler.Operation{Files: d.referencedFiles(req), Memory: req.origin.cost}
 	d.setRequest(op, r, req, opts)
+	if err != nil {
+		op.Request.Wire.OtherFormatErr, op.Request.Wire.SameFormatErr = errThread, err
+	}
 	return op, nil
 }
 
@@ -179,7 +178,7 @@ func (d *dialect) parseRequest(r *http.Request, body string, at *vertexPath, cou
 // the vendor stores the messages of a thread. If an error has these details, the
 // vendor's SDKs send the whole conversation instead. errThread takes precedence
 // over violations in the thread.
-var errThread error = &handler.Failure{
+var errThread error = &upstream.Error{
 	Code:    upstream.CodeInvalid,
 	Text:    "thread: message threads are not supported for this model; send all messages of the conversation, without `thread`",
 	Details: &content.Extra{Format: Format, JSON: `{"error_code":"thread_unsupported_request"}`},

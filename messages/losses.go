@@ -23,7 +23,7 @@ var (
 	lossServerResult = &loss.Rule{Feature: loss.ResponseVendorPart, Severity: content.LossDropped,
 		Reason: "the result of a built-in tool is not valid JSON; it was dropped"}
 	lossSentCall = &loss.Rule{Feature: loss.ResponseArguments, Severity: content.LossDropped,
-		Reason: "the arguments are not a JSON object; they were sent unchanged, because the tool call had already begun"}
+		Reason: "the arguments are not a JSON object, so the tool call cannot run; they were sent, because the call had already begun"}
 	lossCallID = &loss.Rule{Feature: loss.ResponseCall, Severity: content.LossHint,
 		Reason: "the id of the tool call is a duplicate, or too many tool calls precede it; another id was sent"}
 	lossResponseCitation = &loss.Rule{Feature: loss.ResponseCitations, Severity: content.LossDropped,

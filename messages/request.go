@@ -145,13 +145,17 @@ func movedMember(name string) int {
 // hasMember reports whether the document has one of the movedMembers.
 func (o *origin) hasMember(name string) bool { return o.moved[movedMember(name)].To > 0 }
 
-// document returns the document for adapters of this format.
-func (o *origin) document() *document.Document {
+// document returns the document for adapters of this format. hasThread reports whether the
+// request has a thread.
+func (o *origin) document(hasThread bool) *document.Document {
 	w := &document.Document{Format: Format, Body: o.body, Spans: make([]document.Span, 0, 2), Mark: markCache, Lenient: o.lenient}
 	for i, x := range o.moved {
 		if x.To > 0 {
 			w.Spans = append(w.Spans, x.Span(movedMembers[i]))
 		}
+	}
+	if hasThread {
+		w.OtherFormatErr = errThread
 	}
 	return w
 }

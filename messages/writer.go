@@ -31,44 +31,56 @@ func NewStreamWriter(w io.Writer, r *upstream.Request) *StreamWriter {
 	return &StreamWriter{handler.NewStreamWriter(w, r, new(dialect), streamFor(handler.NewRequestID(), r))}
 }
 
+// NewEventWriter is NewStreamWriter for connections that carry messages, such as WebSockets.
+// It calls send for each event of the stream with its name, such as "content_block_delta",
+// and its data, which is one line of JSON. Ping sends an event, too.
+//
+// Calls of send do not overlap. If send returns an error, that is the error of Send, Ping or
+// End, and send is not called again. It must not call methods of the StreamWriter.
+func NewEventWriter(send func(name, data string) error, r *upstream.Request) *StreamWriter {
+	return NewStreamWriter(handler.EventWriter(send), r)
+}
+
 // Send implements [upstream.Sink]. It writes all events of the format that it can complete,
-// in at most one call of Write, and keeps no bytes for the next Send. After an error, which
-// may be that of the io.Writer, it does nothing and returns the same error.
+// in at most one call of Write, and keeps no bytes for the next Send. The Write has one or
+// more whole events, each ended by an empty line. After an error, which may be that of the
+// io.Writer, it does nothing and returns the same error.
 func (w *StreamWriter) Send(events []upstream.Event) error { return w.writer.Send(events) }
 
 // Ping writes an event that keeps the connection open. Clients ignore it. It returns an
 // error after End or after a failed Write.
 func (w *StreamWriter) Ping() error { return w.writer.Ping() }
 
-// End writes the end of the response: the normal end if err is nil, and otherwise the
-// error event for err, as [EncodeError] encodes it. It must be called once. It returns err
-// or, if that is nil, the first error of Send or of writing.
+// End writes the end of the response in one call of Write: the normal end if err is nil, and
+// otherwise the error event for err, as [EncodeError] encodes it. It must be called once. It
+// returns err or, if that is nil, the first error of Send or of writing.
 func (w *StreamWriter) End(err error) error { return w.writer.End(err) }
 
-// Losses returns the losses so far, with neutral paths: those that arrived as events, and
-// those of this format. Each loss is in the list once. It has at most 1,000 losses, of
-// which the most severe are kept.
+// Losses returns the losses so far, with neutral paths: those that arrived as events, which
+// include all losses that the upstream reported, and those of this format. Each loss is in the
+// list once. It has at most 1,000 losses, of which the most severe are kept.
 func (w *StreamWriter) Losses() []content.Loss { return w.writer.Losses() }
 
-// EncodeResponse returns the document for a response that is not streamed, and the losses
-// of this format, with neutral paths. r is the request that the client sent, or nil: see
-// [NewStreamWriter]. Unlike a [Handler], EncodeResponse always encodes resp anew, and it
-// does not estimate missing usage.
+// EncodeResponse returns the document for a response that is not streamed, and the losses of
+// this format, with neutral paths. They do not include resp.Losses. r is the request that the
+// client sent, or nil: see [NewStreamWriter]. Unlike a [Handler], EncodeResponse always
+// encodes resp anew. It estimates the usage if r is not nil and servers of other formats
+// reported none: see NoUsageFrom of [upstream.Response].
 func EncodeResponse(r *upstream.Request, resp *upstream.Response) ([]byte, []content.Loss) {
-	if r != nil {
-		own := *resp
-		own.Start = *handler.AsRequested(&resp.Start)
-		resp = &own
-	}
+	resp, estimated := handler.WholeResponse(Format, r, resp)
 	w, losses := responseFor(r, resp)
-	return w.Bytes(), losses
+	return w.Bytes(), append(estimated, losses...)
 }
 
 // EncodeError returns the response to a request that failed with err, which must not be
 // nil: the HTTP status and the document. It encodes err as a [Handler] does if Generate
-// returns it: see [upstream.Error] and [content.Violation]. r is the request, which
-// converts the paths of violations. It is nil if [DecodeRequest] has returned the error.
-// The document has a new request_id.
+// returns it: see [upstream.Error] and [content.Violation]. The deadline of a context is a
+// timeout. Any other error, such as [context.Canceled], is an internal error.
+//
+// r is the request, which converts the paths of violations. It is nil if [DecodeRequest] has
+// returned the error. The document has a new request_id.
+// The document does not have RetryAfter and Header of an upstream.Error, which a handler sends
+// as headers.
 func EncodeError(r *upstream.Request, err error) (status int, body []byte) {
 	d := new(dialect)
 	return d.Error(handler.NewRequestID(), handler.FailureFor(d, r, err))

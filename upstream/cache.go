@@ -29,7 +29,8 @@ type EncodedRequest struct {
 
 	// Prompt lists the members of Document that the vendor caches, in the order of the
 	// cache, as paths such as "generationConfig.responseSchema". It includes settings
-	// of which the vendor documents that a change invalidates what follows.
+	// of which the vendor documents that a change invalidates what follows, and may list
+	// members that Document does not have.
 	Prompt []string
 
 	// CacheKey is the member of Document that selects a cache, such as
@@ -39,11 +40,15 @@ type EncodedRequest struct {
 
 // EncodeRequest returns the document that u would send for r. It sends and fetches
 // nothing: for each file that u would load, the document has a short placeholder. A
-// program that sends the document calls [Request.Inline] before.
-// [Preflight] returns the losses. EncodeRequest uses the first Upstream in the chain of
+// program that sends the document calls [Request.Inline] before. EncodeRequest reports no
+// losses and does not apply RejectLoss; [Preflight] returns the losses. EncodeRequest uses the first Upstream in the chain of
 // wrapped upstreams that is a [RequestEncoder]; if there is none, the error wraps
 // [ErrUnsupported].
 func EncodeRequest(ctx context.Context, u Upstream, r *Request) (EncodedRequest, error) {
+	ctx, err := checkFormat(ctx, u, r)
+	if err != nil {
+		return EncodedRequest{}, err
+	}
 	if e, ok := findAs[RequestEncoder](u); ok {
 		return e.EncodeRequest(ctx, r)
 	}
@@ -121,17 +126,9 @@ func CacheBreak(ctx context.Context, u Upstream, prev, next *Request) (CacheDiff
 		if d.WirePath == a.CacheKey {
 			d.Shared = 0
 		}
-		d.Path = next.clientPath(breakCause(ctx, u, prev, next))
+		d.Path = next.Path(breakCause(ctx, u, prev, next))
 	}
 	return d, context.Cause(ctx)
-}
-
-// clientPath converts a neutral path to the path in the client's document, if that is known.
-func (r *Request) clientPath(neutral string) string {
-	if neutral != "" && r.Wire != nil && r.Wire.Parsed != nil {
-		return r.Wire.Parsed.Path(neutral)
-	}
-	return neutral
 }
 
 // An encodedPrompt is an encoded request with its prompt.

@@ -22,6 +22,11 @@ type Response struct {
 	Usage  content.Usage
 	Losses []content.Loss
 
+	// NoUsageFrom lists the wire formats of the servers that sent the response without
+	// usage, or "" for pieces that were changed. It is nil if usage was reported, or if no
+	// server sent the response. With it, formats estimate the usage for their clients.
+	NoUsageFrom []content.Format
+
 	// MoreCandidates holds the candidates after the first.
 	MoreCandidates []Candidate
 
@@ -84,6 +89,8 @@ type Collector struct {
 	size     int64
 	resp     Response
 	blocks   []*collectedBlock
+	started  bool               // events other than losses were received
+	hasUsage bool               // usage was reported, even if all counts are zero
 	extras   [][]*content.Extra // members of the response, by candidate
 	losses   []content.Loss     // found by the Collector
 	reported loss.Reported      // the same losses
@@ -111,6 +118,9 @@ var (
 // Send adds events to the response. It returns an error if the response is larger than
 // Limit or has more than 1,000 candidates.
 func (c *Collector) Send(events []Event) error {
+	if len(events) > 0 && events[0].Frame != nil && !slices.Contains(c.resp.NoUsageFrom, events[0].Frame.Format) {
+		c.resp.NoUsageFrom = append(c.resp.NoUsageFrom, events[0].Frame.Format)
+	}
 	for i := range events {
 		if err := c.add(&events[i]); err != nil {
 			return err
@@ -126,13 +136,14 @@ func (c *Collector) add(e *Event) error {
 	if c.size += eventSize(e); c.Limit > 0 && c.size > c.Limit {
 		return errTooLarge
 	}
+	c.started = c.started || e.Kind != EventLoss
 	switch e.Kind {
 	case EventStart:
 		c.resp.Start = *e.Start
 	case EventOpen:
 		c.blocks = append(c.blocks, &collectedBlock{candidate: e.Candidate, part: clonePart(e.Part)})
 	case EventUsage:
-		c.resp.Usage = *e.Usage
+		c.resp.Usage, c.hasUsage = *e.Usage, true
 	case EventStop:
 		c.candidateAt(e.Candidate).Stop = *e.Stop
 	case EventLoss:
@@ -242,6 +253,9 @@ func (c *Collector) Response() *Response {
 		c.candidateAt(i).Extra = joinExtras(list)
 	}
 	c.resp.Losses = append(c.resp.Losses, c.losses...)
+	if c.hasUsage || !c.started {
+		c.resp.NoUsageFrom = nil
+	}
 	first := c.candidateAt(0)
 	c.resp.Parts, c.resp.Stop, c.resp.Extra = first.Parts, first.Stop, first.Extra
 	c.resp.MoreCandidates = c.resp.MoreCandidates[1:]

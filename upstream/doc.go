@@ -30,6 +30,12 @@
 // an error, Generate should return it. Package upstreamtest tests that an Upstream
 // follows these rules.
 //
+// # Recorded responses
+//
+// [Replay] returns an Upstream that responds with frames that were recorded or decoded. A
+// response of a server in one format becomes one in another with the StreamReader of the
+// first and the StreamWriter of the second.
+//
 // # Errors
 //
 // Generate reports a failure by returning an error:

@@ -156,7 +156,9 @@ type Frame struct {
 // describes events that are not in the order that [EventKind] defines.
 func (f *Frame) Response() (*Response, error) {
 	return Collect(context.Background(), Func(func(_ context.Context, _ *Request, w *Writer) error {
-		return w.Send(slices.Clone(f.Events))
+		c := *f
+		c.Events = slices.Clone(f.Events)
+		return w.Frame(&c)
 	}), new(Request))
 }
 

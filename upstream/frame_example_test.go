@@ -24,13 +24,11 @@ func ExampleFrame_Response() {
 	// Output: Hi. end 3 <nil>
 }
 
-// An Upstream that replays a recorded stream.
-func ExampleWriter_Frames() {
+// A recorded stream, as a value.
+func ExampleReplay() {
 	const recording = `data: {"candidates":[{"content":{"parts":[{"text":"Hi."}]},"finishReason":"STOP"}]}` + "\n\n"
-	replay := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		return w.Frames(generatecontent.NewStreamReader(strings.NewReader(recording), content.Limits{}))
-	})
-	resp, err := upstream.Collect(context.Background(), replay, &upstream.Request{})
+	recorded := generatecontent.NewStreamReader(strings.NewReader(recording), content.Limits{})
+	resp, err := upstream.Collect(context.Background(), upstream.Replay(recorded), &upstream.Request{})
 	fmt.Println(resp.Parts[0].(*content.Text).Text, resp.Stop.Reason, err)
 	// Output: Hi. end <nil>
 }

@@ -20,8 +20,12 @@ import (
 //
 // If r.ForwardLinks is set, the links for which keep returns true are kept, for vendors
 // that fetch links themselves. keep gets the part with the link; nil keeps none. File ids
-// for which Load returns [content.ErrUnresolved] are always kept. If files are not available, the error contains a [*content.Violation]
-// for each, with a neutral path such as "turns.0.parts.1.source".
+// for which Load returns [content.ErrUnresolved] are always kept.
+//
+// If files are not available, the error contains a [*content.Violation] for each, with a
+// neutral path such as "turns.0.parts.1.source". An error of the Resolver that is not a
+// violation concerns the server and not the request, such as that of a store that fails.
+// Inline returns the first such error unchanged, unless there are violations.
 func (r *Request) Inline(ctx context.Context, keep func(p content.Part, link *content.URL) bool) (*Request, error) {
 	if !r.ForwardLinks {
 		keep = nil

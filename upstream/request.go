@@ -13,9 +13,12 @@ import (
 
 // A Request is a request to a model in neutral form.
 //
-// A Request is read-only. To change one, change a [Request.Clone], or use
-// [Request.WithModel] or [Request.WithCache]. If a Request is changed anyway, adapters detect it (see
-// messages.WireOf) and send the changed request.
+// A Request is read-only from when it is passed to an Upstream or to a function such as
+// [Run]. Before that, its owner may set Model, Stream, Resolver, ForwardLinks and RejectLoss,
+// also of a request that was decoded from a document: the Wire remains valid. To make other
+// changes, change a [Request.Clone], or use [Request.WithModel] or [Request.WithCache]. If a
+// Request with a Wire is changed anyway, adapters detect it (see messages.WireOf) and send the
+// changed request.
 //
 // Turns and parts correspond one to one to those of the parsed document, so a path such
 // as "turns.3.parts.1" means the same place in both.
@@ -157,6 +160,16 @@ func (r *Request) Clone() *Request {
 	c.Output.Modalities, c.Output.Extra = slices.Clone(r.Output.Modalities), clonePtr(r.Output.Extra)
 	c.Header, c.Extra = slices.Clone(r.Header), clonePtr(r.Extra)
 	return &c
+}
+
+// Path converts a neutral path, such as that of a [content.Loss] of r or its response or of
+// a [content.Violation], to the path in the document of the client: "turns.3.parts.1" becomes
+// "messages.3.content.1" in Messages. Without a Wire, as in a Clone, the path is unchanged.
+func (r *Request) Path(neutral string) string {
+	if neutral != "" && r.Wire != nil && r.Wire.Parsed != nil {
+		return r.Wire.Parsed.Path(neutral)
+	}
+	return neutral
 }
 
 // WithModel returns a shallow copy of r with another model name. Unlike a Clone it

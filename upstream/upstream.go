@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/reqctx"
 )
 
 // An Upstream generates responses. It must be safe for concurrent use.
@@ -48,11 +49,34 @@ func (f Func) Generate(ctx context.Context, req *Request, w *Writer) error { ret
 // The events are in valid order: see [EventKind]. Calls of sink.Send do not overlap,
 // and none is made after Run returns. If Run returns nil, every block is closed and the
 // last [EventStop] of each candidate is its stop reason.
+//
+// If req depends on state that only the vendor of its Wire keeps, such as a thread of
+// Messages, and u would send it in another format ([FormatOf]), Run returns the [*Error]
+// for the client and does not call u. So do [CountTokens] and [EncodeRequest].
 func Run(ctx context.Context, u Upstream, req *Request, sink Sink) error {
+	ctx, err := checkFormat(ctx, u, req)
+	if err != nil {
+		return err
+	}
 	w := newWriter(req, sink)
 	defer w.invalidate() // also after a panic
-	err := u.Generate(ctx, req, w)
+	err = u.Generate(ctx, req, w)
 	return w.finish(err)
+}
+
+// checkFormat returns the error of a request that depends on state of the vendor of its
+// document if u would send it in another format. In the returned context a [Failover] calls
+// only upstreams of the format.
+func checkFormat(ctx context.Context, u Upstream, r *Request) (context.Context, error) {
+	if r == nil || !r.Wire.HasState() {
+		return ctx, nil
+	}
+	if v := reqctx.From(ctx); v.StateFormat != r.Wire.Format {
+		c := *v
+		c.StateFormat = r.Wire.Format
+		ctx = reqctx.With(ctx, &c)
+	}
+	return ctx, r.Wire.CheckFormat(FormatOf(ctx, u, r))
 }
 
 // A TokenCounter is an Upstream that can count the tokens of a request without
@@ -117,8 +141,8 @@ type FormatReporter interface {
 // a [Mux] and [First] use the Upstream that they select for r. It returns "" if there
 // is no FormatReporter: such an Upstream uses only the fields of the Request.
 //
-// Handlers use it for requests that refer to state at a vendor, which only an Upstream
-// of the same format can use: see messages.Handler.
+// [Run] and the handlers use it for requests that refer to state at a vendor, which only an
+// Upstream of the same format can use: see messages.Handler.
 func FormatOf(ctx context.Context, u Upstream, r *Request) (content.Format, error) {
 	if f, ok := findAs[FormatReporter](u); ok {
 		return f.FormatOf(ctx, r)
@@ -135,6 +159,10 @@ var ErrUnsupported = fmt.Errorf("upstream: %w", errors.ErrUnsupported)
 // chain of wrapped upstreams that is a [TokenCounter]. If there is no TokenCounter, it
 // returns [EstimateTokens] of r, as changed by each [Edit] in the chain.
 func CountTokens(ctx context.Context, u Upstream, r *Request) (TokenCount, error) {
+	ctx, err := checkFormat(ctx, u, r)
+	if err != nil {
+		return TokenCount{}, err
+	}
 	if c, ok := findAs[TokenCounter](u); ok {
 		return c.CountTokens(ctx, r)
 	}

@@ -14,9 +14,8 @@ import (
 
 // A clientFormat is a format that clients use.
 type clientFormat struct {
-	// decodeRequest returns the neutral form of a request, the losses of decoding it, and
-	// a function that converts neutral paths to those of the format.
-	decodeRequest func(body []byte) (*upstream.Request, []content.Loss, func(string) string, error)
+	// decodeRequest returns the neutral form of a request, and the losses of decoding it.
+	decodeRequest func(body []byte) (*upstream.Request, []content.Loss, error)
 
 	encodeResponse  func(*upstream.Request, *upstream.Response) ([]byte, []content.Loss)
 	newStreamWriter func(io.Writer, *upstream.Request) streamWriter
@@ -49,19 +48,13 @@ var clientFormats = map[string]clientFormat{
 }
 
 // decodeMessages implements clientFormat.decodeRequest.
-func decodeMessages(body []byte) (*upstream.Request, []content.Loss, func(string) string, error) {
-	n, losses, err := messages.DecodeRequest(body, &messages.ValidateOptions{AllowFiles: true})
-	return n, losses, new(messages.Request).Path, err
+func decodeMessages(body []byte) (*upstream.Request, []content.Loss, error) {
+	return messages.DecodeRequest(body, &messages.ValidateOptions{AllowFiles: true})
 }
 
 // decodeGenerateContent implements clientFormat.decodeRequest.
-func decodeGenerateContent(body []byte) (*upstream.Request, []content.Loss, func(string) string, error) {
-	n, losses, err := generatecontent.DecodeRequest(body, nil)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	r, err := generatecontent.ParseRequest(body) // for Path, which depends on the document
-	return n, losses, r.Path, err
+func decodeGenerateContent(body []byte) (*upstream.Request, []content.Loss, error) {
+	return generatecontent.DecodeRequest(body, nil)
 }
 
 // A serverFormat is a format that servers use.

@@ -16,7 +16,7 @@ func (t *task) request(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	req, losses, path, err := clientFormats[t.from].decodeRequest(body)
+	req, losses, err := clientFormats[t.from].decodeRequest(body)
 	if err != nil {
 		return err
 	}
@@ -33,9 +33,9 @@ func (t *task) request(ctx context.Context) error {
 	}
 	more, err := upstream.Preflight(ctx, up, req)
 	losses = append(losses, more...)
-	t.printLosses(losses, path)
+	t.printLosses(losses, req.Path)
 	if err != nil {
-		return withClientPaths(err, path)
+		return withClientPaths(err, req.Path)
 	}
 	if n := t.refused(losses); n > 0 {
 		return fmt.Errorf("refused: %d of %d losses are %s or worse", n, len(losses), t.refuse)
@@ -45,7 +45,7 @@ func (t *task) request(ctx context.Context) error {
 	case len(encoded.Placeholders) > 0: // which may be the cause of err
 		return missing(encoded.Placeholders)
 	case err != nil:
-		return withClientPaths(err, path)
+		return withClientPaths(err, req.Path)
 	}
 	_, err = io.WriteString(t.out, encoded.Document+"\n")
 	return err

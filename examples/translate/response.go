@@ -21,7 +21,7 @@ func (t *task) response(ctx context.Context) error {
 		translate = t.streamed
 	}
 	// A response to a request without thinking would contain none.
-	req := &upstream.Request{Model: t.name(""), Thinking: upstream.Thinking{Mode: upstream.ThinkingAuto}}
+	req := &upstream.Request{Model: t.model, Thinking: upstream.Thinking{Mode: upstream.ThinkingAuto}}
 	if err := translate(ctx, req, in, out); err != nil {
 		return err
 	}
@@ -56,9 +56,7 @@ func (t *task) whole(_ context.Context, req *upstream.Request, in io.Reader, out
 // streamed translates the streamed response to req as it arrives.
 func (t *task) streamed(ctx context.Context, req *upstream.Request, in io.Reader, out io.Writer) error {
 	to := clientFormats[t.to]
-	recording := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		return w.Frames(serverFormats[t.from].newStreamReader(in))
-	})
+	recording := upstream.Replay(serverFormats[t.from].newStreamReader(in))
 	w := to.newStreamWriter(out, req)
 	err := w.End(upstream.Run(ctx, recording, req, w))
 	t.printLosses(w.Losses(), to.path)

@@ -55,6 +55,9 @@ func (s *Client) Model(name string) string {
 	return s.config.Model(name)
 }
 
+// Name returns the name of the server.
+func (s *Client) Name() string { return s.config.Name }
+
 // Limits returns the limits of a stream.
 func (s *Client) Limits() content.Limits { return s.config.Limits }
 

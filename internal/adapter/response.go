@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/polywire/polywire/content"
@@ -240,23 +241,41 @@ func (r *relayed) Next() (*upstream.Frame, error) {
 // ensureStart adds head to the start event in f, or writes a start before the first
 // frame with content. It reports whether the start is done.
 func ensureStart(w *upstream.Writer, f *upstream.Frame, head StartInfo) (begun bool, err error) {
-	meaning := false
-	for i := range f.Events {
-		switch e := &f.Events[i]; e.Kind {
-		case upstream.EventStart:
-			head.apply(e.Start)
-			return true, nil
-		case upstream.EventLoss, upstream.EventExtra:
-		default:
-			meaning = true
-		}
-	}
-	if !meaning || len(head.Header) == 0 && head.Upstream == "" && head.UpstreamID == "" {
-		return false, nil
+	begun, missing := head.add(f)
+	if !missing {
+		return begun, nil
 	}
 	var s upstream.Start
 	head.apply(&s)
 	return true, w.Start(s)
+}
+
+// AddStart adds head to the start event in f, or inserts one into the first frame with
+// content. It reports whether the start is done.
+func AddStart(f *upstream.Frame, head StartInfo) (begun bool) {
+	begun, missing := head.add(f)
+	if missing {
+		var s upstream.Start
+		head.apply(&s)
+		f.Events = slices.Insert(f.Events, 0, upstream.Event{Kind: upstream.EventStart, Start: &s})
+	}
+	return begun || missing
+}
+
+// add adds h to the start event in f. It reports whether it has done so, or whether a start
+// is missing before f.
+func (h *StartInfo) add(f *upstream.Frame) (done, missing bool) {
+	for i := range f.Events {
+		switch e := &f.Events[i]; e.Kind {
+		case upstream.EventStart:
+			h.apply(e.Start)
+			return true, false
+		case upstream.EventLoss, upstream.EventExtra:
+		default:
+			missing = true
+		}
+	}
+	return false, missing && (len(h.Header) > 0 || h.Upstream != "" || h.UpstreamID != "")
 }
 
 // apply sets the fields of s.

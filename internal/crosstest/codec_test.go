@@ -351,14 +351,60 @@ func TestEstimates(t *testing.T) {
 		return w.Frames(chat.NewStreamReader(nil, strings.NewReader(
 			"data: {\"id\":\"c\",\"model\":\"x\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hi there.\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")))
 	})
-	for _, c := range codecClients() {
-		if !c.streamed {
-			continue
+	whole := upstream.Func(func(_ context.Context, r *upstream.Request, w *upstream.Writer) error {
+		f, err := chat.DecodeResponse(r, `{"id":"c","model":"x","choices":[{"index":0,"message":{"content":"Hi there."},"finish_reason":"stop"}]}`)
+		if err != nil {
+			return err
 		}
-		c.compare(t, up)
-		_, body, losses := c.written(t, up)
-		if got := lossTexts(losses); len(got) != 1 || !strings.Contains(got[0], "usage") {
-			t.Errorf("%s: losses %v, want that of the estimate\n%s", c.name, got, body)
+		return w.Frame(f)
+	})
+	// An adapter has changed the pieces, such as the names of tools in them.
+	changed := upstream.Func(func(ctx context.Context, r *upstream.Request, w *upstream.Writer) error {
+		return upstream.Run(ctx, up, r, upstream.SinkFunc(func(events []upstream.Event) error {
+			f := *events[0].Frame
+			f.Format = ""
+			return w.Frame(&f)
+		}))
+	})
+	zero := upstream.Tap(up, func(_ context.Context, _ *upstream.Request, to upstream.Sink) (upstream.Sink, func(error)) {
+		return upstream.SinkFunc(func(events []upstream.Event) error {
+			return to.Send(append(events, upstream.Event{Kind: upstream.EventUsage, Usage: new(content.Usage)}))
+		}), nil
+	})
+	own := generate(func(w *upstream.Writer) error {
+		_ = w.Start(upstream.Start{Upstream: "own"})
+		return w.Text("Hi there.")
+	})
+	for _, c := range codecClients() {
+		for _, tt := range []struct {
+			name      string
+			up        upstream.Upstream
+			estimated bool
+		}{{"stream", up, true}, {"whole", whole, true}, {"changed pieces", changed, true}, {"reported zero", zero, false}, {"own upstream", own, false}} {
+			c.compare(t, tt.up)
+			_, body, losses := c.written(t, tt.up)
+			if got := lossTexts(losses); tt.estimated != (len(got) == 1 && strings.Contains(got[0], "usage")) {
+				t.Errorf("%s, %s: losses %v, want that of the estimate: %v\n%s", c.name, tt.name, got, tt.estimated, body)
+			}
+		}
+	}
+
+	// A response that was decoded.
+	f, err := chat.DecodeResponse(nil, `{"id":"c","model":"x","choices":[{"index":0,"message":{"content":"Hi there."},"finish_reason":"stop"}]}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := f.Response()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range codecClients() {
+		r, _, err := c.decode(c.body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if body, losses := c.response(r, resp); len(losses) != 1 || !regexp.MustCompile(`"(output_tokens|candidatesTokenCount)":3\b`).Match(body) {
+			t.Errorf("%s: losses %v\n%s", c.name, losses, body)
 		}
 	}
 }

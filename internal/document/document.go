@@ -35,6 +35,12 @@ type Document struct {
 	// parsed. Package snapshot sets it.
 	Marked func(d *Document, from, to any, at Place, c *content.Cache) (*Document, error)
 
+	// OtherFormatErr, if not nil, is the error if the request would be sent in another
+	// format: it depends on state that the vendor of Format keeps. SameFormatErr is the
+	// error if it would be sent in Format; nil means that it may. It is used only with
+	// OtherFormatErr.
+	OtherFormatErr, SameFormatErr error
+
 	Request  any // the only request that the document represents, an *upstream.Request
 	Snapshot Snapshot
 }
@@ -44,7 +50,26 @@ func (d *Document) Paths() *Document {
 	if d == nil {
 		return nil
 	}
-	return &Document{Format: d.Format, Parsed: d.Parsed, StateDropped: d.StateDropped}
+	return &Document{
+		Format: d.Format, Parsed: d.Parsed, StateDropped: d.StateDropped,
+		OtherFormatErr: d.OtherFormatErr, SameFormatErr: d.SameFormatErr,
+	}
+}
+
+// HasState reports whether the request depends on state that the vendor of d.Format keeps.
+// d may be nil.
+func (d *Document) HasState() bool { return d != nil && d.OtherFormatErr != nil }
+
+// CheckFormat returns the error of a request that HasState and would be sent in format f. If
+// err is not nil, the format is unknown and CheckFormat returns err.
+func (d *Document) CheckFormat(f content.Format, err error) error {
+	switch {
+	case err != nil:
+		return err
+	case f != d.Format:
+		return d.OtherFormatErr
+	}
+	return d.SameFormatErr
 }
 
 // Replace returns a copy of d with an edit of its Body, which is outside of its Spans.

@@ -2,6 +2,7 @@ package handler
 
 import (
 	"crypto/rand"
+	"slices"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/loss"
@@ -31,7 +32,7 @@ func (c *encoding) record(events []upstream.Event) {
 			continue
 		case upstream.EventStart:
 			if c.request != nil {
-				e.Start = AsRequested(e.Start)
+				e.Start = asRequested(c.request, e.Start)
 			}
 		case upstream.EventText, upstream.EventInput:
 			c.tally.written += int64(len(e.Text))
@@ -44,10 +45,10 @@ func (c *encoding) record(events []upstream.Event) {
 	}
 }
 
-// AsRequested returns s or, if the client is to receive the requested model, a copy
+// asRequested returns s or, if the client is to receive the model that r requested, a copy
 // without the Model. Formats insert the requested model where there is none.
-func AsRequested(s *upstream.Start) *upstream.Start {
-	if !s.ModelAsRequested || s.Model == "" {
+func asRequested(r *upstream.Request, s *upstream.Start) *upstream.Start {
+	if !s.ModelAsRequested || s.Model == "" || r.Model == "" {
 		return s
 	}
 	c := *s
@@ -89,6 +90,26 @@ func (c *encoding) estimate(complete bool) (u *content.Usage, events []upstream.
 	return u, events
 }
 
+// WholeResponse returns the response to r in format f: resp or, if necessary, a copy that
+// has the requested model and an estimate of the usage. The loss is that of the estimate.
+func WholeResponse(f content.Format, r *upstream.Request, resp *upstream.Response) (*upstream.Response, []content.Loss) {
+	if r == nil {
+		return resp, nil
+	}
+	own := *resp
+	own.Start = *asRequested(r, &resp.Start)
+	if !slices.ContainsFunc(resp.NoUsageFrom, func(from content.Format) bool { return from != f }) {
+		return &own, nil
+	}
+	var t tally
+	t.addParts(resp.Parts)
+	for i := range resp.MoreCandidates {
+		t.addParts(resp.MoreCandidates[i].Parts)
+	}
+	own.Usage, own.NoUsageFrom = *t.estimate(r), nil
+	return &own, []content.Loss{lossEstimatedUsage.At("usage")}
+}
+
 // lossEstimatedUsage is the loss of a response without usage.
 var lossEstimatedUsage = &loss.Rule{Feature: loss.ResponseUsage, Severity: content.LossDegraded,
 	Reason: "the upstream reported no token usage; the counts are estimates"}
@@ -110,6 +131,12 @@ func (t *tally) addFrame(events []upstream.Event) {
 	}
 }
 
+func (t *tally) addParts(parts []content.Part) {
+	for _, p := range parts {
+		t.addPart(p)
+	}
+}
+
 func (t *tally) addPart(p content.Part) {
 	if content.IsNil(p) {
 		return
@@ -120,6 +147,8 @@ func (t *tally) addPart(p content.Part) {
 	case *content.Thinking:
 		t.written += int64(len(p.Text))
 	case *content.ToolUse:
+		t.written += int64(len(p.Input))
+	case *content.ServerToolUse:
 		t.written += int64(len(p.Input))
 	}
 }

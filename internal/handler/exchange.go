@@ -127,13 +127,13 @@ func (x *exchange) prepare(ctx context.Context) (context.Context, *Operation, er
 		return ctx, nil, err
 	}
 	x.op = op
-	if op.OtherFormatErr != nil {
-		x.values.StateFormat = x.s.protocol.Format()
-	}
 	if !x.reserve(x.reserved + op.Memory) {
 		return ctx, nil, overloaded()
 	}
 	if op.Request != nil {
+		if op.Request.Wire.HasState() {
+			x.values.StateFormat = op.Request.Wire.Format
+		}
 		x.report.Model = op.Request.Model
 		op.Request.RejectLoss = x.s.options.RejectLoss
 		op.Request.ForwardLinks = x.s.options.ForwardLinks

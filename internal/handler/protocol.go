@@ -77,7 +77,7 @@ type Protocol interface {
 // the request, or nil if it is unknown.
 func wirePath(p Protocol, r *upstream.Request, neutral string) string {
 	if r != nil && r.Wire != nil && r.Wire.Format == p.Format() && r.Wire.Parsed != nil {
-		return r.Wire.Parsed.Path(neutral)
+		return r.Path(neutral)
 	}
 	return p.WirePath(neutral)
 }
@@ -110,12 +110,6 @@ type Operation struct {
 	// Losses are the losses that the handler itself found in the request, with
 	// neutral paths. RejectLoss applies to them as to those of an upstream.
 	Losses []content.Loss
-
-	// OtherFormatErr, if not nil, is the error if the upstream sends the request in
-	// another format: the request depends on state that the format's vendor keeps.
-	// SameFormatErr is the error if the upstream sends it in this format; nil means
-	// that it may.
-	OtherFormatErr, SameFormatErr error
 
 	// Files are the files that the request references, in document order. They are
 	// loaded before the upstream is called.

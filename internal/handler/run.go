@@ -70,7 +70,7 @@ func (x *exchange) generate(ctx context.Context, op *Operation) {
 // goroutine. The returned channel is buffered: its receiver may be gone.
 func (x *exchange) startGenerate(ctx context.Context, op *Operation, l *loader, s *sink) <-chan error {
 	return x.startGuarded(func() error {
-		if err := x.checkFormat(ctx, op); err != nil {
+		if err := x.checkFormat(ctx, op.Request); err != nil {
 			return err
 		}
 		if err := x.sendLosses(ctx, op, s); err != nil {
@@ -87,20 +87,13 @@ func (x *exchange) startGenerate(ctx context.Context, op *Operation, l *loader, 
 	})
 }
 
-// checkFormat returns the error of an operation that requires the upstream to use
-// this format, or to use another.
-func (x *exchange) checkFormat(ctx context.Context, op *Operation) error {
-	if op.OtherFormatErr == nil {
+// checkFormat returns the error of a request that depends on state of a vendor, as
+// [upstream.Run] does. The handler calls it before it loads files.
+func (x *exchange) checkFormat(ctx context.Context, r *upstream.Request) error {
+	if !r.Wire.HasState() {
 		return nil
 	}
-	f, err := upstream.FormatOf(ctx, x.s.up, op.Request)
-	switch {
-	case err != nil:
-		return err
-	case f != x.s.protocol.Format():
-		return op.OtherFormatErr
-	}
-	return op.SameFormatErr
+	return r.Wire.CheckFormat(upstream.FormatOf(ctx, x.s.up, r))
 }
 
 // sendLosses sends the handler's own losses of a request to the sink, and applies
@@ -395,9 +388,6 @@ func (x *exchange) runOperation(ctx context.Context, op *Operation) {
 	defer cancel(errDone)
 	var doc *jsonwire.Writer // valid after a receive from done
 	done := x.startGuarded(func() (err error) {
-		if err = x.checkFormat(inner, op); err != nil {
-			return err
-		}
 		doc, err = op.Run(inner, x.s.up)
 		return err
 	})

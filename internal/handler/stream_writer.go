@@ -1,6 +1,7 @@
 package handler
 
 import (
+	"bytes"
 	"io"
 	"slices"
 	"sync"
@@ -117,4 +118,31 @@ func (s *StreamWriter) write(b []byte) {
 			s.err = err
 		}
 	}
+}
+
+// EventWriter returns an io.Writer that calls send for each event that a [StreamWriter]
+// writes. An event is an optional line "event: NAME" and a line of JSON, which may begin with
+// "data: ".
+func EventWriter(send func(name, data string) error) io.Writer { return &eventWriter{send: send} }
+
+type eventWriter struct {
+	send func(name, data string) error
+	name string // of the last event
+}
+
+// Write implements [io.Writer]. b has whole events.
+func (w *eventWriter) Write(b []byte) (int, error) {
+	for line := range bytes.Lines(b) {
+		line = bytes.TrimRight(line, "\r\n")
+		if name, ok := bytes.CutPrefix(line, []byte("event: ")); ok {
+			if string(name) != w.name { // deltas have the same name, which is not copied
+				w.name = string(name)
+			}
+		} else if len(line) > 0 {
+			if err := w.send(w.name, string(bytes.TrimPrefix(line, []byte("data: ")))); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return len(b), nil
 }

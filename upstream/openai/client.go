@@ -194,8 +194,8 @@ func (c *client) generate(ctx context.Context, req *upstream.Request, w *upstrea
 		return err
 	}
 	err := p.generate(ctx, w)
-	if stop, ok := c.filtered(err); ok {
-		return w.Stop(stop)
+	if f := c.filtered(err); f != nil {
+		return w.Frame(f)
 	}
 	return err
 }

@@ -17,7 +17,8 @@ import (
 //
 // req is the request, which [upstream.EncodeRequest] has encoded. With it the response has
 // the names of tools and the thinking that Generate would write, and in the Responses API
-// ends at its stop sequences. If req is nil, the response is that of an empty request.
+// ends at its stop sequences. If req is nil, the response is that of an empty request. The
+// start of the response has the fields that Generate sets, except those from HTTP headers.
 //
 // The limits are those of Options. If a filter rejected the prompt, the frame has only a
 // stop with [content.StopSafety]. The error is an [*upstream.Error]: the error in the body,
@@ -29,19 +30,20 @@ func (c *client) DecodeResponse(req *upstream.Request, body string) (*upstream.F
 		return nil, codec.BadGateway(fmt.Errorf("openai: the response has %d bytes; the limit is %d", len(body), limits.Body))
 	}
 	f, err := p.decodeText(body, limits)
-	if stop, ok := c.filtered(err); ok {
-		return filteredFrame(stop), nil
+	if f := c.filtered(err); f != nil {
+		return f, nil
 	}
 	if err != nil {
 		return nil, err
 	}
+	adapter.AddStart(f, c.startInfo())
 	adapter.Edit(f, p.Restore)
 	return f, nil
 }
 
-// filteredFrame returns the frame of a response that a filter has stopped.
-func filteredFrame(s upstream.Stop) *upstream.Frame {
-	return &upstream.Frame{Complete: true, Events: []upstream.Event{{Kind: upstream.EventStop, Stop: &s}}}
+// startInfo returns what the start of a response without HTTP has.
+func (c *client) startInfo() adapter.StartInfo {
+	return adapter.StartInfo{ModelAsRequested: true, Upstream: c.server.Name()}
 }
 
 // DecodeError decodes a response with a status other than 2xx, from its header and body,
@@ -60,9 +62,10 @@ func (c *client) DecodeError(status int, header http.Header, body []byte) *upstr
 // A StreamReader reads the streamed response of a server, as a [Client] or [Responses] does.
 // It must not be used by several goroutines at once.
 type StreamReader struct {
-	plan *plan
-	from adapter.FrameReader
-	err  error
+	plan  *plan
+	from  adapter.FrameReader
+	begun bool // the start is done
+	err   error
 }
 
 // NewStreamReader returns a reader of src, which the caller closes. req is the request, or
@@ -82,12 +85,15 @@ func (r *StreamReader) Next() (*upstream.Frame, error) {
 		return nil, r.err
 	}
 	f, err := r.from.Next()
-	if stop, ok := r.plan.client.filtered(err); ok {
+	if stopped := r.plan.client.filtered(err); stopped != nil {
 		r.err = io.EOF
-		return filteredFrame(stop), nil
+		return stopped, nil
 	}
 	if r.err = err; err != nil {
 		return nil, err
+	}
+	if !r.begun {
+		r.begun = adapter.AddStart(f, r.plan.client.startInfo())
 	}
 	adapter.Edit(f, r.plan.Restore)
 	return f, nil

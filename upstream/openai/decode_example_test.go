@@ -57,10 +57,8 @@ data: {"type":"response.completed","response":{"status":"completed"}}
 		fmt.Println(err)
 		return
 	}
-	replay := upstream.Func(func(_ context.Context, req *upstream.Request, w *upstream.Writer) error {
-		return w.Frames(c.NewStreamReader(req, strings.NewReader(recording)))
-	})
-	resp, err := upstream.Collect(context.Background(), replay, &upstream.Request{})
+	recorded := c.NewStreamReader(nil, strings.NewReader(recording))
+	resp, err := upstream.Collect(context.Background(), upstream.Replay(recorded), &upstream.Request{})
 	fmt.Println(resp.Parts[0].(*content.Text).Text, resp.Stop.Reason, err)
 	// Output: Hello. end <nil>
 }

@@ -381,16 +381,17 @@ func decodeResponsesError(v jsonwire.Value) *upstream.Error {
 	return e
 }
 
-// filtered returns the stop of a response if err means that a filter rejected the prompt or
-// stopped the response.
-func (c *client) filtered(err error) (s upstream.Stop, ok bool) {
+// filtered returns the end of a response if err means that a filter rejected the prompt or
+// stopped the response, and nil otherwise.
+func (c *client) filtered(err error) *upstream.Frame {
 	var f *vendorError
 	if !errors.As(err, &f) || !f.isFiltered() {
-		return s, false
+		return nil
 	}
 	rawReason := f.code
 	if rawReason == "" {
 		rawReason = "content_filter"
 	}
-	return upstream.Stop{Reason: content.StopSafety, Format: c.format, RawReason: rawReason, Details: f.reasons, Message: f.message}, true
+	stop := &upstream.Stop{Reason: content.StopSafety, Format: c.format, RawReason: rawReason, Details: f.reasons, Message: f.message}
+	return &upstream.Frame{Format: c.format, Complete: true, Events: []upstream.Event{{Kind: upstream.EventStop, Stop: stop}}}
 }
