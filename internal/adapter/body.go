@@ -14,13 +14,16 @@ type Body interface {
 	Reader() io.ReadCloser
 }
 
-// Text returns the whole document.
-func Text(b Body) (string, error) {
+// Text returns the whole document b. It returns err if that is not nil.
+func Text(b Body, err error) (string, error) {
+	if err != nil {
+		return "", err
+	}
 	r := b.Reader()
 	defer r.Close()
 	var text strings.Builder
 	text.Grow(int(b.Len()))
-	_, err := io.Copy(&text, r)
+	_, err = io.Copy(&text, r)
 	return text.String(), err
 }
 

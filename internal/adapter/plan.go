@@ -15,16 +15,13 @@ import (
 type Plan struct {
 	Source *upstream.Request // with its files once [Plan.Load] has loaded them
 	Model  string            // the server's name of it
-	Target *lower.Target     // what the model accepts
+	Target *lower.Target     // what the model accepts; nil for a document of which the server reads all files itself
 
 	Document *document.Document // sent as it is; nil if Request is sent
 	Request  *lower.Request
 
 	Losses []content.Loss // that were reported so far
 	Err    error          // what cannot be represented; the losses are complete even so
-
-	// Placeholders are the files that [Plan.LoadPlaceholders] has replaced.
-	Placeholders []content.Source
 
 	loaded bool
 	losses []lower.Loss // those of Losses
@@ -46,7 +43,7 @@ func (p *Plan) Lower() []content.Loss {
 // elsewhere under an id of its vendor. If there are any, it lowers the request with them. It
 // returns the losses that only their bytes show, and Err.
 func (p *Plan) Load(ctx context.Context) (news []content.Loss, err error) {
-	if p.Document == nil && !p.Request.Load && !p.Request.Stored {
+	if p.Target == nil || p.Document == nil && !p.Request.Load && !p.Request.Stored {
 		return nil, nil
 	}
 	n, err := p.Source.Inline(ctx, p.Target.KeepsLink)
@@ -58,11 +55,25 @@ func (p *Plan) Load(ctx context.Context) (news []content.Loss, err error) {
 	return news, p.Err
 }
 
-// LoadPlaceholders is Load without fetching anything: each file that Load would fetch is
-// replaced by a short one that is made from its link or id.
-func (p *Plan) LoadPlaceholders(ctx context.Context) error {
+// Encode adds to e what [upstream.EncodeRequest] returns of the plan. document returns the
+// document to send.
+func (p *Plan) Encode(ctx context.Context, e upstream.EncodedRequest, document func() (string, error)) (upstream.EncodedRequest, error) {
+	e.Model = p.Model
+	err := p.Err
+	if err == nil {
+		err = p.loadPlaceholders(ctx, &e.Placeholders)
+	}
+	if err == nil {
+		e.Document, err = document()
+	}
+	return e, err
+}
+
+// loadPlaceholders is Load without fetching anything: each file that Load would fetch is
+// replaced by a short one that is made from its link or id. The list has these files.
+func (p *Plan) loadPlaceholders(ctx context.Context, list *[]content.Source) error {
 	n := *p.Source
-	n.Resolver = placeholders{&p.Placeholders}
+	n.Resolver = placeholders{list}
 	p.Source = &n
 	if p.Document == nil && !p.Request.Load {
 		return p.Err

@@ -129,18 +129,6 @@ var cached = []string{"tools", "speed", "output_config.format", "output_format",
 // EncodeRequest implements [upstream.RequestEncoder].
 func (c *Client) EncodeRequest(ctx context.Context, req *upstream.Request) (upstream.EncodedRequest, error) {
 	p := c.plan(req)
-	e := upstream.EncodedRequest{Format: messages.Format, Model: p.Model, Prompt: cached}
-	if p.Err != nil {
-		return e, p.Err
-	}
-	err := p.LoadPlaceholders(ctx)
-	e.Placeholders = p.Placeholders
-	if err != nil {
-		return e, err
-	}
-	body, err := p.body()
-	if err == nil {
-		e.Document, err = adapter.Text(body)
-	}
-	return e, err
+	e := upstream.EncodedRequest{Format: messages.Format, Prompt: cached}
+	return p.Encode(ctx, e, func() (string, error) { return adapter.Text(p.body()) })
 }

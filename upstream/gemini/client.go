@@ -32,7 +32,7 @@ func (c *Client) Generate(ctx context.Context, req *upstream.Request, w *upstrea
 	if err := cmp.Or(w.Loss(p.Losses), p.Err); err != nil {
 		return err
 	}
-	news, violation := p.load(ctx)
+	news, violation := p.Load(ctx)
 	if err := cmp.Or(w.Loss(news), violation); err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (c *Client) CountTokens(ctx context.Context, req *upstream.Request) (upstre
 	if p.Document == nil && p.Request.Load {
 		return p.Estimate(), nil
 	}
-	if _, err := p.load(ctx); err != nil {
+	if _, err := p.Load(ctx); err != nil {
 		return upstream.TokenCount{}, err
 	}
 	body, err := p.countBody()
@@ -122,20 +122,6 @@ var cached = []string{"cachedContent", "cached_content", "systemInstruction", "s
 // EncodeRequest implements [upstream.RequestEncoder].
 func (c *Client) EncodeRequest(ctx context.Context, req *upstream.Request) (upstream.EncodedRequest, error) {
 	p := c.plan(req)
-	e := upstream.EncodedRequest{Format: generatecontent.Format, Model: p.Model, Prompt: cached}
-	if p.Err != nil {
-		return e, p.Err
-	}
-	if p.Document == nil {
-		err := p.LoadPlaceholders(ctx)
-		e.Placeholders = p.Placeholders
-		if err != nil {
-			return e, err
-		}
-	}
-	body, err := p.body()
-	if err == nil {
-		e.Document, err = adapter.Text(body)
-	}
-	return e, err
+	e := upstream.EncodedRequest{Format: generatecontent.Format, Prompt: cached}
+	return p.Encode(ctx, e, func() (string, error) { return adapter.Text(p.body()) })
 }

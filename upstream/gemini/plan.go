@@ -1,7 +1,6 @@
 package gemini
 
 import (
-	"context"
 	"io"
 	"net/http"
 	"slices"
@@ -63,14 +62,6 @@ func isModelPath(model string) bool {
 		}
 	}
 	return true
-}
-
-// load loads files: see [adapter.Plan.Load]. The vendor can read all files of a document.
-func (p *plan) load(ctx context.Context) ([]content.Loss, error) {
-	if p.Document != nil {
-		return nil, nil
-	}
-	return p.Load(ctx)
 }
 
 // body returns the document.

@@ -54,7 +54,7 @@ func bodyOf(t *testing.T, n *upstream.Request) (body string, losses []content.Lo
 		t.Errorf("%q was loaded before the losses were reported", s.asked)
 	}
 	losses = p.Losses
-	if _, err := p.load(t.Context()); err != nil {
+	if _, err := p.Load(t.Context()); err != nil {
 		return "", losses, err
 	}
 	b, err := p.body()

@@ -139,7 +139,7 @@ func sent(t *testing.T, c *Client, body string, count bool) (string, []string) {
 	encode := p.body
 	if count {
 		encode = p.countBody
-	} else if _, err := p.load(t.Context()); err != nil {
+	} else if _, err := p.Load(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	b, err := encode()
@@ -228,7 +228,7 @@ func TestVertexStoredFile(t *testing.T) {
 	if p.Document != nil || !p.Request.Load {
 		t.Error("the document would be sent")
 	}
-	if _, err := p.load(t.Context()); err == nil {
+	if _, err := p.Load(t.Context()); err == nil {
 		t.Error("a file without a resolver was loaded")
 	}
 }

@@ -222,19 +222,11 @@ var (
 // EncodeRequest implements [upstream.RequestEncoder].
 func (c *client) EncodeRequest(ctx context.Context, req *upstream.Request) (upstream.EncodedRequest, error) {
 	p := c.plan(req)
-	e := upstream.EncodedRequest{Format: c.format, Model: p.Model, Prompt: cachedChat, CacheKey: "prompt_cache_key"}
+	e := upstream.EncodedRequest{Format: c.format, Prompt: cachedChat, CacheKey: cacheKeyName}
 	if c.format == ResponsesFormat {
 		e.Prompt = cachedResponses
 	}
-	if p.Err != nil {
-		return e, p.Err
-	}
-	err := p.LoadPlaceholders(ctx)
-	e.Placeholders = p.Placeholders
-	if err == nil {
-		e.Document = p.write().Text()
-	}
-	return e, err
+	return p.Encode(ctx, e, func() (string, error) { return p.write().Text(), nil })
 }
 
 // exchange sends a request. If the server rejects a member, it sends the request again
