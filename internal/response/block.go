@@ -84,8 +84,8 @@ func (e *Engine[S]) find(number int) (b *Block[S], late bool) {
 // or ends.
 func (e *Engine[S]) Blocks() []*Block[S] { return e.open }
 
-// IsNewest reports whether no block of its candidate opened after b.
-func (e *Engine[S]) IsNewest(b *Block[S]) bool { return b.Number == e.Candidates[b.Candidate].newest }
+// isNewest reports whether no block of its candidate opened after b.
+func (e *Engine[S]) isNewest(b *Block[S]) bool { return b.Number == e.Candidates[b.Candidate].newest }
 
 // EndsInRune reports whether the text of b ended within a character.
 func (b *Block[S]) EndsInRune() bool { return !b.tail.Empty() }

@@ -152,8 +152,8 @@ func (e *Engine[S]) store(b *Block[S], piece string) bool {
 	if b.complete {
 		return true
 	}
-	if e.arguments+len(piece) > MaxArguments {
-		e.err = ErrArgumentsTooLarge
+	if e.arguments+len(piece) > maxArguments {
+		e.err = errArgumentsTooLarge
 		return false
 	}
 	e.arguments += len(piece)
@@ -169,7 +169,7 @@ func (e *Engine[S]) store(b *Block[S], piece string) bool {
 // mayBeCut reports whether the response may have been truncated before the arguments of a
 // closing tool call.
 func (e *Engine[S]) mayBeCut(b *Block[S]) bool {
-	return b.when != Never && !b.Begun && e.IsNewest(b) && codec.HasNoInput(b.Part) && codec.TrimBlank(b.Arguments()) == ""
+	return b.when != Never && !b.Begun && e.isNewest(b) && codec.HasNoInput(b.Part) && codec.TrimBlank(b.Arguments()) == ""
 }
 
 // awaitsNext reports whether a block is a tool call that may have been cut: it ends when another

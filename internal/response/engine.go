@@ -143,13 +143,13 @@ type Candidate struct {
 
 const (
 	maxClosed    = 8        // blocks that are kept for signatures: they may follow for the last four that closed, and blocks may end later than they close
-	MaxArguments = 32 << 20 // bytes of arguments of open tool calls
+	maxArguments = 32 << 20 // bytes of arguments of open tool calls
 )
 
 var (
 	errTooManyCandidates = &upstream.Error{Code: upstream.CodeBadGateway, Err: errors.New("the response has too many candidates")}
-	ErrArgumentsTooLarge = &upstream.Error{Code: upstream.CodeBadGateway,
-		Err: errors.New("the arguments of open tool calls are larger than " + strconv.Itoa(MaxArguments>>20) + " MiB")}
+	errArgumentsTooLarge = &upstream.Error{Code: upstream.CodeBadGateway,
+		Err: errors.New("the arguments of open tool calls are larger than " + strconv.Itoa(maxArguments>>20) + " MiB")}
 )
 
 // Init sets up e for a client's format. room is the limit of [Engine.Room].

@@ -921,7 +921,7 @@ func TestEngine(t *testing.T) {
 
 // TestMaxArguments checks that the arguments of all open tool calls together are limited.
 func TestMaxArguments(t *testing.T) {
-	half := strings.Repeat(" ", MaxArguments/2)
+	half := strings.Repeat(" ", maxArguments/2)
 	type batch struct {
 		events []upstream.Event
 		err    error
@@ -946,15 +946,15 @@ func TestMaxArguments(t *testing.T) {
 	}{
 		{"two calls", false, []batch{
 			{[]upstream.Event{open(0, ""), open(1, ""), input(0, half), input(1, half)}, nil},
-			{[]upstream.Event{input(1, " ")}, ErrArgumentsTooLarge},
+			{[]upstream.Event{input(1, " ")}, errArgumentsTooLarge},
 		}},
 		{"one has ended", false, []batch{
 			{[]upstream.Event{open(0, ""), open(1, ""), input(0, half), input(1, half), closing(0), open(2, ""), input(2, half)}, nil},
-			{[]upstream.Event{input(2, " ")}, ErrArgumentsTooLarge},
+			{[]upstream.Event{input(2, " ")}, errArgumentsTooLarge},
 		}},
 		{"one was broken", false, []batch{
 			{[]upstream.Event{open(0, ""), input(0, half), input(0, "x"), closing(0), open(1, ""), input(1, half), input(1, half)}, nil},
-			{[]upstream.Event{input(1, " ")}, ErrArgumentsTooLarge},
+			{[]upstream.Event{input(1, " ")}, errArgumentsTooLarge},
 		}},
 		{"one was hidden", false, []batch{
 			{[]upstream.Event{{Kind: upstream.EventOpen, Part: &content.ToolUse{Name: "hidden"}}, input(0, half), input(0, half), open(1, ""), input(1, half), input(1, half)}, nil},
@@ -965,12 +965,12 @@ func TestMaxArguments(t *testing.T) {
 		{"one was cut", false, []batch{
 			{[]upstream.Event{open(0, ""), input(0, half)}, nil},
 			{[]upstream.Event{closing(0), open(1, ""), input(1, half), input(1, half)}, nil},
-			{[]upstream.Event{input(1, " ")}, ErrArgumentsTooLarge},
+			{[]upstream.Event{input(1, " ")}, errArgumentsTooLarge},
 		}},
 		{"calls that begin when they are complete", true, []batch{
 			{[]upstream.Event{open(0, ""), input(0, half), input(0, half)}, nil},
 			{[]upstream.Event{closing(0), open(1, ""), input(1, half), input(1, half)}, nil},
-			{[]upstream.Event{input(1, " ")}, ErrArgumentsTooLarge},
+			{[]upstream.Event{input(1, " ")}, errArgumentsTooLarge},
 		}},
 		{"complete when they open", false, []batch{
 			{[]upstream.Event{open(0, ""), input(0, "{"+half), input(0, half+"}"), closing(0)}, nil},
