@@ -104,8 +104,7 @@ func envelopeBlock(data string) *content.Thinking {
 }
 
 // callID returns the id of a tool call with its state: the signature of the call or, if it
-// has none, the pending thinking. A mark in the id says that blocks before the call hold its
-// state.
+// has none, the pending thinking. The id is marked if blocks before the call hold its state.
 func (s *responseEncoder) callID(b *sentBlock, id string) string {
 	if sig := b.State.toCarry; sig.Data != "" {
 		if full, ok := envelope.EncodeID(id, envelope.Envelope{Format: sig.Format, Kind: envelope.KindPart, Data: sig.Data}); ok {

@@ -33,7 +33,7 @@ func (t *Target) hasVendorPart(in site) bool {
 	return t.Own.Vendor && (in == inAssistant || !t.Own.VendorAssistant)
 }
 
-// Marks says where cache marks may be. Tools and tool results have their own fields.
+// Marks are the places where cache marks may be. Tools and tool results have their own fields.
 type Marks struct {
 	System, User, Assistant bool // on parts there
 	TextsOnly               bool // but not on files
