@@ -82,19 +82,7 @@ func checkEvents(t *testing.T, made, division []byte, how uint8) {
 		}
 	}
 	want := encoded("at once", formattest.Divide(events, nil, nil))
-	single := make([]byte, len(events)) // 0: one event
-	var framed []byte                   // one event at a time, three of four in a frame
-	for i := range events {
-		framed = append(framed, 0, append(division, 1)[i%(len(division)+1)])
-	}
-	for name, batches := range map[string][][]upstream.Event{
-		"one by one": formattest.Divide(events, single, nil),
-		"divided":    formattest.Divide(events, division, nil),
-		"in frames of another format": formattest.Divide(events, division, func([]upstream.Event) *upstream.Frame {
-			return &upstream.Frame{Format: "openai-chat", Data: "{}"}
-		}),
-		"in frames": formattest.Divide(events, framed, framesOf(events)),
-	} {
+	for name, batches := range formattest.Divisions(events, division, framesOf(events)) {
 		compare(name, want, encoded(name, batches), batches)
 	}
 

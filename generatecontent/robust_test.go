@@ -20,17 +20,7 @@ import (
 // events they are the beginning of the next event, and the first one sends the headers,
 // too. In JSON they are white space.
 func TestKeepAlive(t *testing.T) {
-	up := upstream.Func(func(c context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		if err := formattest.Sleep(c, 50*time.Second); err != nil {
-			return err
-		}
-		_ = w.Text("a")
-		if err := formattest.Sleep(c, 40*time.Second); err != nil {
-			return err
-		}
-		return w.Text("b")
-	})
-	inBubble(t, up, Options{}, func(t *testing.T, p *pipeServer) {
+	inBubble(t, formattest.Pausing, Options{}, func(t *testing.T, p *pipeServer) {
 		start := time.Now()
 		res := p.send(t.Context(), t, eventsPath)
 		formattest.Took(t, "the headers", time.Since(start), 15*time.Second, time.Second)
@@ -50,7 +40,7 @@ func TestKeepAlive(t *testing.T) {
 			t.Errorf("%d blanks in %d events", h.Pings, len(h.List))
 		}
 	})
-	inBubble(t, up, Options{}, func(t *testing.T, p *pipeServer) {
+	inBubble(t, formattest.Pausing, Options{}, func(t *testing.T, p *pipeServer) {
 		start := time.Now()
 		list := reads(t, p.send(t.Context(), t, arrayPath), start)
 		if strings.TrimSpace(list[0].data) != "" || len(list) < 4 {

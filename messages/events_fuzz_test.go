@@ -80,23 +80,12 @@ func checkEvents(t *testing.T, made, division []byte, how uint8) {
 			t.Fatalf("%s (-at once +divided):\n%s\n%s", name, diff, formattest.DescribeEvents(batches))
 		}
 	}
-	single := make([]byte, len(events)) // 0: one event
-	for name, batches := range map[string][][]upstream.Event{
-		"one by one": formattest.Divide(events, single, nil),
-		"divided":    formattest.Divide(events, division, nil),
-		"in frames of another format": formattest.Divide(events, division, func([]upstream.Event) *upstream.Frame {
-			return &upstream.Frame{Format: "openai-chat", Name: "content_block_delta", Data: "{}"}
-		}),
-	} {
-		compare(name, want, receive(name, batches), batches)
-	}
+	var frame func([]upstream.Event) *upstream.Frame
 	if !where.hideThinking { // which is not hidden if the vendor is of this format
-		var framed []byte // one event at a time, three of four in a frame
-		for i := range events {
-			framed = append(framed, 0, append(division, 1)[i%(len(division)+1)])
-		}
-		batches := formattest.Divide(events, framed, framesOf(events))
-		compare("in frames", want, receive("in frames", batches), batches)
+		frame = framesOf(events)
+	}
+	for name, batches := range formattest.Divisions(events, division, frame) {
+		compare(name, want, receive(name, batches), batches)
 	}
 
 	var c upstream.Collector

@@ -23,21 +23,11 @@ import (
 // event, the first with the headers, and that they change nothing else. A whole response
 // has none.
 func TestKeepAlives(t *testing.T) {
-	up := upstream.Func(func(c context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		if err := formattest.Sleep(c, 50*time.Second); err != nil {
-			return err
-		}
-		_ = w.Text("a")
-		if err := formattest.Sleep(c, 40*time.Second); err != nil {
-			return err
-		}
-		return w.Text("b")
-	})
 	// In chunks the first of an interval begins the next event. In an array they are white
 	// space between elements.
 	pings := map[string]int{"messages streamed": 5, "generatecontent streamed": 3}
 	eachMode(t, func(t *testing.T, s wireFormat, m mode) {
-		s.inBubble(t, up, upstream.HandlerOptions{}, func(t *testing.T, b *bubble) {
+		s.inBubble(t, formattest.Pausing, upstream.HandlerOptions{}, func(t *testing.T, b *bubble) {
 			start := time.Now()
 			res, err := b.send(t, t.Context(), m)
 			if err != nil {

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/polywire/polywire/upstream"
 )
 
 // A Server is an HTTP server over pipes for tests in bubbles. Time is fake in a
@@ -106,4 +108,20 @@ func Took(t *testing.T, what string, got, d, slack time.Duration) {
 	if got < d || got > d+slack {
 		t.Errorf("%s took %v, want %v to %v", what, got, d, d+slack)
 	}
+}
+
+// Pausing is an upstream that responds with "a" after 50 seconds and "b" after 40 more.
+var Pausing upstream.Func = func(ctx context.Context, _ *upstream.Request, w *upstream.Writer) error {
+	for _, part := range []struct {
+		pause time.Duration
+		text  string
+	}{{50 * time.Second, "a"}, {40 * time.Second, "b"}} {
+		if err := Sleep(ctx, part.pause); err != nil {
+			return err
+		}
+		if err := w.Text(part.text); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -60,6 +60,27 @@ func Divide(events []upstream.Event, b []byte, frame func(events []upstream.Even
 	return list
 }
 
+// Divisions returns divisions of events into batches, by name: one by one, as the bytes b divide
+// them, and in frames of another format. If frame is not nil, they include one in which frame
+// returns the frames, for three of four events.
+func Divisions(events []upstream.Event, b []byte, frame func([]upstream.Event) *upstream.Frame) map[string][][]upstream.Event {
+	all := map[string][][]upstream.Event{
+		"one by one": Divide(events, make([]byte, len(events)), nil), // 0: one event
+		"divided":    Divide(events, b, nil),
+		"in frames of another format": Divide(events, b, func([]upstream.Event) *upstream.Frame {
+			return &upstream.Frame{Format: "openai-chat", Name: "content_block_delta", Data: "{}"}
+		}),
+	}
+	if frame != nil {
+		var framed []byte
+		for i := range events {
+			framed = append(framed, 0, append(b, 1)[i%(len(b)+1)])
+		}
+		all["in frames"] = Divide(events, framed, frame)
+	}
+	return all
+}
+
 // RandomBytes returns bytes for [Events].
 func RandomBytes(r *rand.Rand) []byte {
 	b := make([]byte, r.IntN(200))

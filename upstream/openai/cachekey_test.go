@@ -13,14 +13,7 @@ import (
 // keySent returns the key that a client sends.
 func keySent(t *testing.T, o Options, n *upstream.Request) string {
 	t.Helper()
-	chat, err := New(&o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := NewResponses(&o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	chat, r := bothClients(t, o)
 	key := gjson.Get(documentOf(t, chat.plan(n)), cacheKeyName).Str
 	if k := gjson.Get(documentOf(t, r.plan(n)), cacheKeyName).Str; k != key {
 		t.Errorf("Chat Completions gets the key %q, Responses %q", key, k)
@@ -134,15 +127,7 @@ func TestCacheKeyServers(t *testing.T) {
 		"https://api.x.ai/v1":                  {false, true},
 		"https://api.deepseek.com":             {false, false},
 	} {
-		o := Options{BaseURL: base}
-		chat, err := New(&o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		responses, err := NewResponses(&o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		chat, responses := bothClients(t, Options{BaseURL: base})
 		if got := [2]bool{chat.cacheKey(n) != "", responses.cacheKey(n) != ""}; got != want {
 			t.Errorf("%s: got keys %v, want %v", base, got, want)
 		}

@@ -83,15 +83,7 @@ func TestCacheMarks(t *testing.T) {
 		{"other server", "http://localhost/v1", "m", system(marked("")), "0.content", `"s"`, "", []content.Loss{lower.CacheMark.At("system.0.cache")}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			o := Options{BaseURL: tt.base}
-			chat, err := New(&o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			responses, err := NewResponses(&o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			chat, responses := bothClients(t, Options{BaseURL: tt.base})
 			n := &upstream.Request{Model: tt.model, Turns: []content.Turn{q}, Tools: []content.Tool{plainTool}}
 			tt.change(n)
 			if p := chat.plan(n); tt.chat != "" || tt.responses == "" {
@@ -133,15 +125,7 @@ func TestKeepAttribution(t *testing.T) {
 	for _, base := range []string{"", "http://localhost/v1", "https://api.mistral.ai/v1"} {
 		for _, keep := range []bool{false, true} {
 			n := &upstream.Request{Model: "gpt-5.2", System: partsOf(textOf(line)), Turns: []content.Turn{q}}
-			o := Options{BaseURL: base, KeepAttribution: keep}
-			chat, err := New(&o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			responses, err := NewResponses(&o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			chat, responses := bothClients(t, Options{BaseURL: base, KeepAttribution: keep})
 			for _, p := range []*plan{chat.plan(n), responses.plan(n)} {
 				system := gjson.Get(documentOf(t, p), `messages.#(role!="user").content`).Str + gjson.Get(documentOf(t, p), "instructions").Str
 				want, losses := "", []content.Loss{lower.Attribution.At("system.0")}

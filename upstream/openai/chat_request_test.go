@@ -47,6 +47,20 @@ func send(t testing.TB, p *plan) (doc string, losses []content.Loss, err error) 
 	return doc, response.Losses, err
 }
 
+// bothClients returns the clients for Chat Completions and Responses.
+func bothClients(t testing.TB, o Options) (*Client, *Responses) {
+	t.Helper()
+	chat, err := New(&o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	responses, err := NewResponses(&o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return chat, responses
+}
+
 // documentOf returns the document of a plan.
 func documentOf(t testing.TB, p *plan) string {
 	t.Helper()
