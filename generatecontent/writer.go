@@ -95,6 +95,7 @@ func EncodeResponse(r *upstream.Request, resp *upstream.Response) ([]byte, []con
 //
 // r is the request, which converts the paths of violations and names the model. It is nil if
 // [DecodeRequest] has returned the error.
+//
 // The document does not have the Header of an upstream.Error, which a handler sends.
 func EncodeError(r *upstream.Request, err error) (status int, body []byte) {
 	d, t := new(dialect), new(target)

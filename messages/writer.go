@@ -78,9 +78,10 @@ func EncodeResponse(r *upstream.Request, resp *upstream.Response) ([]byte, []con
 // timeout. Any other error, such as [context.Canceled], is an internal error.
 //
 // r is the request, which converts the paths of violations. It is nil if [DecodeRequest] has
-// returned the error. The document has a new request_id.
-// The document does not have RetryAfter and Header of an upstream.Error, which a handler sends
-// as headers.
+// returned the error.
+//
+// The document has a new request_id. It does not have RetryAfter and Header of an
+// upstream.Error, which a handler sends as headers.
 func EncodeError(r *upstream.Request, err error) (status int, body []byte) {
 	d := new(dialect)
 	return d.Error(handler.NewRequestID(), handler.FailureFor(d, r, err))

@@ -41,9 +41,10 @@ type EncodedRequest struct {
 // EncodeRequest returns the document that u would send for r. It sends and fetches
 // nothing: for each file that u would load, the document has a short placeholder. A
 // program that sends the document calls [Request.Inline] before. EncodeRequest reports no
-// losses and does not apply RejectLoss; [Preflight] returns the losses. EncodeRequest uses the first Upstream in the chain of
-// wrapped upstreams that is a [RequestEncoder]; if there is none, the error wraps
-// [ErrUnsupported].
+// losses and does not apply RejectLoss; [Preflight] returns the losses.
+//
+// EncodeRequest uses the first Upstream in the chain of wrapped upstreams that is a
+// [RequestEncoder]; if there is none, the error wraps [ErrUnsupported].
 func EncodeRequest(ctx context.Context, u Upstream, r *Request) (EncodedRequest, error) {
 	ctx, err := checkFormat(ctx, u, r)
 	if err != nil {
