@@ -48,6 +48,7 @@ type tape struct {
 	open    []frame
 	table   []uint64
 	scratch []byte
+	decoded []byte // decoded text of strings with escapes, at their place in the source; nil: none
 	seed    maphash.Seed
 	seeded  bool
 }

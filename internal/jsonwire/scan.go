@@ -45,7 +45,7 @@ type scanner struct {
 	*tape
 	src    string
 	limits Limits
-	top    frame // the innermost frame; the outer ones are in open
+	top    *frame // the last of open, the first of which is the document itself
 	values int
 
 	at     int // position of the violation
@@ -79,7 +79,8 @@ func (s *scanner) document() bool {
 		s.limits.Values = defaultValues
 	}
 	s.limits.Values = min(s.limits.Values, maxValues)
-	s.nodes, s.open = s.nodes[:0], s.open[:0]
+	s.nodes, s.open, s.decoded = s.nodes[:0], append(s.open[:0], frame{}), s.decoded[:0]
+	s.top = &s.open[0]
 	if len(s.src) > maxSource {
 		s.fail(0, TooLong, "the document is longer than 2 GiB")
 		return false
@@ -141,11 +142,11 @@ func (s *scanner) scanValue(i int) int {
 		if i < 0 {
 			return i
 		}
-		if i < len(src) && src[i] == ',' && len(s.open) > 0 {
+		if i < len(src) && src[i] == ',' && len(s.open) > 1 {
 			i++
 			continue
 		}
-		if i = s.afterValue(i); i < 0 || len(s.open) == 0 {
+		if i = s.afterValue(i); i < 0 || len(s.open) == 1 {
 			return i
 		}
 	}
@@ -153,11 +154,11 @@ func (s *scanner) scanValue(i int) int {
 
 // begin opens the object or array at i.
 func (s *scanner) begin(i int) int {
-	if len(s.open) == s.limits.Depth {
+	if len(s.open) > s.limits.Depth {
 		return s.fail(i, TooDeep, "objects and arrays are nested too deeply")
 	}
-	s.open = append(s.open, s.top)
-	s.top = frame{node: uint32(len(s.nodes)), object: s.src[i] == '{'}
+	s.open = append(s.open, frame{node: uint32(len(s.nodes)), object: s.src[i] == '{'})
+	s.top = &s.open[len(s.open)-1]
 	s.push(node{start: uint32(i)})
 	return i + 1
 }
@@ -166,7 +167,7 @@ func (s *scanner) begin(i int) int {
 // arrays that end there, and returns the index after the following comma, or after
 // the top-level value.
 func (s *scanner) afterValue(i int) int {
-	for len(s.open) > 0 {
+	for len(s.open) > 1 {
 		if i = skipSpace(s.src, i); i >= len(s.src) {
 			return s.failAt(i, "")
 		}
@@ -196,8 +197,8 @@ func (s *scanner) end(end int, k Kind) {
 	n.end = uint32(end)
 	n.next = uint32(len(s.nodes))
 	n.meta = uint32(k) | s.top.count<<numShift
-	s.top = s.open[len(s.open)-1]
 	s.open = s.open[:len(s.open)-1]
+	s.top = &s.open[len(s.open)-1]
 }
 
 // add appends the node of a scalar.

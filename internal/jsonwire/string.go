@@ -15,7 +15,7 @@ const sweepAfter = 64
 // returns the index after its closing quote.
 func (s *scanner) scanString(i int) int {
 	src, start := s.src, i
-	meta, shrink := uint32(String), 0
+	meta := uint32(String)
 	var seen uint64 // all bytes combined, for the top bits
 	for i++; ; {
 		if i <= len(src)-8 {
@@ -43,31 +43,109 @@ func (s *scanner) scanString(i int) int {
 		}
 		switch src[i] {
 		case '"':
-			i++
-			if seen&highs != 0 && !s.checkUTF8(start, i) {
-				return -1
+			return s.endString(start, i+1, meta, seen)
+		case '\\':
+			return s.scanEscaped(start, i, seen)
+		}
+		return s.fail(i, Syntax, textControl)
+	}
+}
+
+const textControl = "a control character in a string must be escaped"
+
+// endString appends the node of a string, and returns its end.
+func (s *scanner) endString(start, end int, meta uint32, seen uint64) int {
+	if seen&highs != 0 && !s.checkUTF8(start, end) {
+		return -1
+	}
+	return s.add(start, end, meta)
+}
+
+// maxDecoded is the length of the longest document whose strings with escapes are decoded
+// while they are scanned, which is faster than to find the escapes again. Memory for the
+// decoded text is as long as the document.
+const maxDecoded = 1 << 20
+
+// scanEscaped scans the rest of the string that begins at start. The first escape is at i, and
+// seen combines the bytes before it. The decoded text is written to s.decoded, at the same
+// index as in the source. In a long document it is written to scratch memory and lost.
+func (s *scanner) scanEscaped(start, i int, seen uint64) int {
+	src, shrink := s.src, 0
+	var dst []byte
+	n := 0
+	if len(src) <= maxDecoded {
+		dst, n = s.decodeBuffer(), start+1
+		n += copy(dst[n:], src[n:i])
+	} else {
+		dst = s.buffer()
+	}
+	for {
+		if n > len(dst)-16 {
+			n = 0 // scratch memory
+		}
+		if i <= len(src)-8 {
+			x := load(src, i)
+			binary.LittleEndian.PutUint64(dst[n:], x)
+			m := special(x)
+			if m == 0 {
+				seen |= x
+				i += 8
+				n += 8
+				continue
 			}
-			return s.add(start, i, meta|uint32(min(shrink, numMax))<<numShift)
+			seen |= x & belowMarked(m)
+			k := firstMarked(m)
+			i += k
+			n += k
+		} else if i >= len(src) {
+			return s.failAt(i, "")
+		} else if c := src[i]; c != '"' && c != '\\' && c >= ' ' {
+			seen |= uint64(c)
+			dst[n] = c
+			i++
+			n++
+			continue
+		}
+		switch src[i] {
+		case '"':
+			return s.endString(start, i+1, uint32(String)|uint32(min(shrink, numMax))<<numShift, seen)
 		case '\\':
 			// Escapes often follow each other.
 			from := i
-			for i+1 < len(src) && src[i] == '\\' && simpleEscapes[src[i+1]] != 0 {
+			for n < len(dst) && i+1 < len(src) && src[i] == '\\' && simpleEscapes[src[i+1]] != 0 {
+				dst[n] = simpleEscapes[src[i+1]]
+				n++
 				i += 2
 			}
 			if i > from {
 				shrink += (i - from) / 2
 				continue
 			}
-			n, size := s.scanUnicode(i)
-			if n < 0 {
-				return n
+			end, r := s.scanUnicode(i)
+			if end < 0 {
+				return end
 			}
-			shrink += n - i - size
-			i = n
+			size := utf8.EncodeRune(dst[n:], r)
+			n += size
+			shrink += end - i - size
+			i = end
 		default:
-			return s.fail(i, Syntax, "a control character in a string must be escaped")
+			return s.fail(i, Syntax, textControl)
 		}
 	}
+}
+
+// decodeBuffer returns s.decoded with the length of the document and room for a word that is
+// written ahead.
+func (s *scanner) decodeBuffer() []byte {
+	if len(s.decoded) == 0 {
+		size := len(s.src) + 16
+		if cap(s.decoded) < size {
+			s.decoded = make([]byte, 1<<bits.Len(uint(size)))
+		}
+		s.decoded = s.decoded[:size]
+	}
+	return s.decoded
 }
 
 // sweep continues a string that begins at from and is plain up to i, as far as it is
@@ -107,8 +185,8 @@ var simpleEscapes = [256]byte{
 }
 
 // scanUnicode scans an escape at i that is not a simple one. It returns the index
-// after it and the UTF-8 length of the character.
-func (s *scanner) scanUnicode(i int) (end, size int) {
+// after it and the character.
+func (s *scanner) scanUnicode(i int) (end int, r rune) {
 	const wrong = "invalid escape sequence in a string"
 	src := s.src
 	if i+1 >= len(src) || src[i+1] != 'u' {
@@ -119,11 +197,11 @@ func (s *scanner) scanUnicode(i int) (end, size int) {
 		return s.failAt(bad, wrong), 0
 	}
 	if r < 0xD800 || r > 0xDFFF {
-		return i + 6, utf8.RuneLen(r)
+		return i + 6, r
 	}
 	if r < 0xDC00 && i+7 < len(src) && src[i+6] == '\\' && src[i+7] == 'u' {
 		if low, bad := hex4(src, i+8); bad < 0 && low >= 0xDC00 && low <= 0xDFFF {
-			return i + 12, 4
+			return i + 12, 0x10000 + (r-0xD800)<<10 + (low - 0xDC00)
 		}
 	}
 	return s.fail(i, LoneSurrogate, "an escape sequence in a string is half of a surrogate pair"), 0

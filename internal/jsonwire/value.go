@@ -100,12 +100,24 @@ func (d *Doc) text(n *node) string {
 	if shrink == 0 {
 		return text
 	}
+	if decoded := d.decoded(n); decoded != nil {
+		return d.arena.Bytes(decoded)
+	}
 	buf := d.tape.buffer()
 	if size := len(text) - shrink; size > arenaWhole {
 		return decodeLong(buf, text, size)
 	}
 	k, _ := unescape(buf, text)
 	return d.arena.Bytes(buf[:k])
+}
+
+// decoded returns the text of a string with escapes that was decoded while the document was
+// scanned, or nil.
+func (d *Doc) decoded(n *node) []byte {
+	if len(d.src) > maxDecoded {
+		return nil
+	}
+	return d.tape.decoded[n.start+1 : int(n.end)-1-n.num()]
 }
 
 // Is reports whether v is a String with the text s. It does not allocate.
@@ -122,6 +134,9 @@ func (d *Doc) textIs(n *node, s string) bool {
 	}
 	if shrink < numMax && len(text)-shrink != len(s) {
 		return false
+	}
+	if decoded := d.decoded(n); decoded != nil {
+		return string(decoded) == s
 	}
 	buf := d.tape.buffer()
 	for len(text) > 0 {
@@ -259,6 +274,37 @@ func (v Value) Float() (float64, bool) {
 	if v.Kind() != Number {
 		return 0, false
 	}
-	f, err := strconv.ParseFloat(v.Raw(), 64)
+	raw := v.Raw()
+	if f, ok := parseShortFloat(raw); ok {
+		return f, true
+	}
+	f, err := strconv.ParseFloat(raw, 64)
 	return f, err == nil
 }
+
+// parseShortFloat parses a number of up to 15 digits, perhaps with a decimal point: the
+// common case. The digits and the power of ten are exact, so that the result of the
+// division is the nearest float64.
+func parseShortFloat(s string) (f float64, ok bool) {
+	if len(s) > 16 {
+		return 0, false
+	}
+	n, digits, fraction := uint64(0), 0, 0
+	for i := range len(s) {
+		switch c := s[i] - '0'; {
+		case c <= 9:
+			n = n*10 + uint64(c)
+			digits++
+		case s[i] == '.':
+			fraction = len(s) - i - 1
+		default:
+			return 0, false
+		}
+	}
+	if digits > 15 {
+		return 0, false
+	}
+	return float64(n) / powersOfTen[fraction], true
+}
+
+var powersOfTen = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}

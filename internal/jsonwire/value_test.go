@@ -133,6 +133,10 @@ func TestFloat(t *testing.T) {
 		{"0.7", 0.7, true},
 		{"-1.5e3", -1500, true},
 		{"1e-400", 0, true},
+		{"123456789012345", 123456789012345, true},
+		{"0.12345678901234", 0.12345678901234, true},
+		{"123456.7890123456", 123456.7890123456, true},
+		{"0.00000000000001", 1e-14, true},
 		{"1e400", 0, false},
 		{"-1e400", 0, false},
 		{`"1"`, 0, false},
@@ -145,7 +149,8 @@ func TestFloat(t *testing.T) {
 	}
 }
 
-// TestStr decodes strings of lengths around each threshold.
+// TestStr decodes strings of lengths around each threshold, in documents whose strings are
+// decoded while they are scanned and in longer ones.
 func TestStr(t *testing.T) {
 	for _, piece := range []struct{ raw, text string }{
 		{`\n`, "\n"},
@@ -162,13 +167,15 @@ func TestStr(t *testing.T) {
 		}
 		for _, n := range []int{1, 2, 7, 100, 700, 1365, 2047, 2048, 2049, 4090, 4096, 4097, 20_000} {
 			want := "\t" + strings.Repeat(text, n) + "."
-			v := mustParse(t, `["\t`+strings.Repeat(piece.raw, n)+`.","next\n"]`)
-			for i, e := range v.Elems() {
-				if i == 0 && (e.Str() != want || !e.Is(want) || e.Is(want[1:]+"x") || e.Is(want[:len(want)-1]+"x")) {
-					t.Errorf("%d times %q: wrong text", n, piece.raw)
-				}
-				if i == 1 && e.Str() != "next\n" {
-					t.Errorf("%q after %d times %q", e.Str(), n, piece.raw)
+			src := `["\t` + strings.Repeat(piece.raw, n) + `.","next\n"]`
+			for _, space := range []int{0, maxDecoded} {
+				for i, e := range mustParse(t, src+strings.Repeat(" ", space)).Elems() {
+					if i == 0 && (e.Str() != want || !e.Is(want) || e.Is(want[1:]+"x") || e.Is(want[:len(want)-1]+"x")) {
+						t.Errorf("%d times %q: wrong text", n, piece.raw)
+					}
+					if i == 1 && e.Str() != "next\n" {
+						t.Errorf("%q after %d times %q", e.Str(), n, piece.raw)
+					}
 				}
 			}
 		}
