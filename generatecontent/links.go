@@ -1,6 +1,7 @@
 package generatecontent
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/polywire/polywire/content"
@@ -27,7 +28,7 @@ type linkFinder struct {
 
 // linkedFiles lists the files that r links to, in document order.
 func (d *dialect) linkedFiles(r *Request) []handler.File {
-	f := linkFinder{path: codec.Path{Style: codec.Bracketed}, lim: fileLimits(d.limits)}
+	f := linkFinder{path: codec.Path{Style: codec.Bracketed}, lim: fileLimits(&d.limits)}
 	if r.origin != nil && r.origin.nested {
 		f.path.Push("generate_content_request")
 	}
@@ -113,11 +114,12 @@ func (f *linkFinder) file(s content.Source, declared string) {
 	}})
 }
 
-// fileLimits returns l with defaults for files.
-func fileLimits(l content.Limits) content.Limits {
-	l.Files = orDefault(l.Files, 100)
-	l.FileBytes = orDefault(l.FileBytes, 75<<20)
-	l.ImageSide = orDefault(l.ImageSide, 24_000)
-	l.ImagePixels = orDefault(l.ImagePixels, 100_000_000)
-	return l
+// fileLimits returns the limits for files in l, with the defaults filled in.
+func fileLimits(l *content.Limits) content.Limits {
+	return content.Limits{
+		Files:       cmp.Or(l.Files, 100),
+		FileBytes:   cmp.Or(l.FileBytes, 75<<20),
+		ImageSide:   cmp.Or(l.ImageSide, 24_000),
+		ImagePixels: cmp.Or(l.ImagePixels, 100_000_000),
+	}
 }

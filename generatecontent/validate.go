@@ -62,11 +62,10 @@ type ValidateOptions struct {
 // a request and also reports the violations that parsing its document finds. If the request
 // cannot be encoded, encoding reports the reason.
 func (r *Request) Validate(opts *ValidateOptions) error {
-	v := validator{r: r, parsed: r.parsedOrigin()}
-	if opts != nil {
-		v.opts = *opts
+	if opts == nil {
+		opts = &defaultOptions
 	}
-	v.opts.Limits = fileLimits(v.opts.Limits)
+	v := validator{r: r, opts: opts, parsed: r.parsedOrigin()}
 	v.path.Style = codec.Bracketed
 	if r.origin != nil && r.origin.nested {
 		v.path.Push("generate_content_request")
@@ -82,18 +81,14 @@ func (r *Request) Validate(opts *ValidateOptions) error {
 	return v.parsed.allViolations(&v.violations, v.opts.Strict)
 }
 
-func orDefault[T int | int64](n, def T) T {
-	if n == 0 {
-		return def
-	}
-	return n
-}
+// defaultOptions replaces nil options. It is never changed.
+var defaultOptions ValidateOptions
 
 // A validator walks over one request.
 type validator struct {
 	r          *Request
 	parsed     *origin // what parsing found, or nil
-	opts       ValidateOptions
+	opts       *ValidateOptions
 	path       codec.Path
 	violations violation.List
 

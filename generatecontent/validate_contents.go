@@ -28,9 +28,11 @@ func (v *validator) contents() {
 		v.turn(i, &turns[i])
 		v.path.Pop()
 	}
-	if v.files > v.opts.Limits.Files {
-		v.violation(content.CodeLimit, "too many files in the request: "+strconv.Itoa(v.files)+", the limit is "+
-			strconv.Itoa(v.opts.Limits.Files))
+	if v.files > 0 {
+		if limit := fileLimits(&v.opts.Limits).Files; v.files > limit {
+			v.violation(content.CodeLimit, "too many files in the request: "+strconv.Itoa(v.files)+", the limit is "+
+				strconv.Itoa(limit))
+		}
 	}
 	if !v.opts.Count && !v.isUnclear() {
 		v.pairing()
@@ -351,7 +353,7 @@ func (v *validator) inline(s *content.Base64) {
 		}
 		return
 	}
-	lim := v.opts.Limits
+	lim := fileLimits(&v.opts.Limits)
 	r := media.File{MediaType: s.MediaType, Data: s.Data}.Check(v.ruleFor(s.Data), codec.MediaLimits(lim))
 	if text, code := fileText(&r, lim); text != "" && (good || r.Violation != media.FileType) {
 		name := "data"

@@ -50,7 +50,8 @@ func decodeRequest(body string, opts *ValidateOptions, at *vertexPath) (*Request
 		return nil, err
 	}
 	if at != nil {
-		opts.Version, opts.Betas = r.origin.version, codec.HeaderList(append(opts.Betas, r.origin.betas...)...)
+		c := r.origin.cloud
+		opts.Version, opts.Betas = c.version, codec.HeaderList(append(opts.Betas, c.betas...)...)
 	}
 	return r, r.Validate(opts) // includes the violations of parsing
 }
@@ -104,7 +105,7 @@ func (r *Request) withDocument(header []upstream.HeaderField) (*upstream.Request
 	n.Turns, n.Header = turns, header
 	d := r.origin.document(r.has("thread"))
 	d.Parsed, d.StateDropped = r, dropped
-	if changed || unsigned(turns) || r.origin.whole || r.isDense() {
+	if changed || unsigned(turns) || r.origin.isWhole() || r.isDense() {
 		n.Wire = d.Paths()
 	} else {
 		snapshot.Attach(n, d)

@@ -22,7 +22,7 @@ type fileFinder struct {
 // referencedFiles lists the files to which r refers by URL or id, in the order of
 // the document.
 func (d *dialect) referencedFiles(r *Request) []handler.File {
-	f := fileFinder{lim: fileLimits(d.limits), types: d.mediaTypes}
+	f := fileFinder{lim: fileLimits(&d.limits), types: d.mediaTypes}
 	f.path.Push("system")
 	f.parts(r.System)
 	f.path.Pop()
@@ -147,7 +147,7 @@ func fileText(kind string, r *media.FileReport, lim content.Limits) (content.Cod
 }
 
 // fileLimits returns the limits for files in l, with the defaults filled in.
-func fileLimits(l content.Limits) content.Limits {
+func fileLimits(l *content.Limits) content.Limits {
 	return content.Limits{
 		Files:       cmp.Or(l.Files, 100),
 		FileBytes:   cmp.Or(l.FileBytes, 32<<20),

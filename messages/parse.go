@@ -54,6 +54,9 @@ func parseRequest(body string, lim content.Limits, at *vertexPath) (*Request, er
 	p.numbers.Seed(w.numbers[:])
 	r, o := &w.request, &w.origin
 	r.origin, o.body = o, body
+	if at != nil {
+		o.cloud = new(cloudMembers)
+	}
 	if root := doc.Root(); root.Kind() != jsonwire.Object {
 		p.violation(content.CodeType, "", "The request body must be a JSON object")
 	} else if p.request = r; at == nil {

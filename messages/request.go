@@ -102,14 +102,7 @@ type origin struct {
 	// reject: see [document.Document].
 	lenient bool
 
-	// The version of the API and the betas, if the document has them instead of headers:
-	// see [vertexPath].
-	version string
-	betas   []string
-
-	// whole reports that a document for counting is one for a response, as those of Bedrock
-	// are. It has members that count requests do not have.
-	whole bool
+	cloud *cloudMembers // nil if the path is the vendor's own: see [vertexPath]
 
 	violations *codec.ParseViolations // nil if the document has none
 	unknown    violation.List         // unknown names and values; violations under Strict
@@ -141,6 +134,9 @@ func movedMember(name string) int {
 	}
 	return -1
 }
+
+// isWhole reports whether a document for counting is one for a response.
+func (o *origin) isWhole() bool { return o.cloud != nil && o.cloud.whole }
 
 // hasMember reports whether the document has one of the movedMembers.
 func (o *origin) hasMember(name string) bool { return o.moved[movedMember(name)].To > 0 }

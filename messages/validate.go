@@ -102,7 +102,6 @@ func (r *Request) Validate(opts *ValidateOptions) error {
 	}
 	var v validator
 	v.r, v.opts, v.constructed = r, opts, r.origin == nil
-	v.lim = fileLimits(opts.Limits)
 	v.requiredMembers()
 	v.tools()
 	v.system()
@@ -120,8 +119,7 @@ var defaultOptions ValidateOptions
 type validator struct {
 	r           *Request
 	opts        *ValidateOptions
-	lim         content.Limits // with the defaults
-	constructed bool           // not parsed, so free JSON was not checked
+	constructed bool // not parsed, so free JSON was not checked
 	path        codec.Path
 	violations  violation.List
 
@@ -300,7 +298,7 @@ func (v *validator) settings() {
 		v.exclusive("compaction", "context_management")
 		v.exclusive("fallback_credit_token", "fallbacks")
 	}
-	if v.opts.Count && v.opts.Strict && (v.constructed || !r.origin.whole) {
+	if v.opts.Count && v.opts.Strict && (v.constructed || !r.origin.isWhole()) {
 		v.countOnly()
 	}
 }
@@ -903,7 +901,7 @@ func (v *validator) base64(s *content.Base64, image bool) {
 	if !v.require(s.Data, "data") {
 		return
 	}
-	lim := v.lim
+	lim := fileLimits(&v.opts.Limits)
 	r := media.File{MediaType: s.MediaType, Data: s.Data}.Check(v.base64Rule(s.Data), codec.MediaLimits(lim))
 	switch r.Violation {
 	case 0:
@@ -1012,8 +1010,8 @@ func (v *validator) plainText(s *content.PlainText) {
 	if actual := media.Detect(lead[:n]); actual != "" {
 		v.mismatch("document", "text/plain", actual)
 	}
-	if int64(len(s.Text)) > v.lim.FileBytes {
-		v.violation(content.CodeLimit, "document exceeds "+megabytes(v.lim.FileBytes)+" maximum", "data")
+	if limit := fileLimits(&v.opts.Limits).FileBytes; int64(len(s.Text)) > limit {
+		v.violation(content.CodeLimit, "document exceeds "+megabytes(limit)+" maximum", "data")
 	}
 }
 

@@ -67,9 +67,11 @@ func (v *validator) messages() {
 	v.systemPlacement()
 	v.pairing()
 	v.finalText()
-	if v.files > v.lim.Files {
-		v.violationAt(content.CodeLimit, "messages", "too many files in the request: "+
-			counted(v.files, "file")+" > "+counted(v.lim.Files, "file"))
+	if v.files > 0 {
+		if limit := fileLimits(&v.opts.Limits).Files; v.files > limit {
+			v.violationAt(content.CodeLimit, "messages", "too many files in the request: "+
+				counted(v.files, "file")+" > "+counted(limit, "file"))
+		}
 	}
 	if v.hasToolBlocks && !v.hasTools() {
 		v.violationAt(content.CodeMissing, "", "Requests which include `tool_use` or `tool_result` blocks must define tools.")

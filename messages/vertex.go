@@ -18,6 +18,16 @@ type vertexPath struct {
 	count  bool
 }
 
+// cloudMembers are the members that a document has instead of headers.
+type cloudMembers struct {
+	version string // of the API
+	betas   []string
+
+	// whole reports that a document for counting is one for a response, as those of Bedrock
+	// are. It has members that count requests do not have.
+	whole bool
+}
+
 // parseVertexPath returns nil for other paths.
 func parseVertexPath(path string) *vertexPath {
 	const models = "publishers/anthropic/models/"
@@ -46,8 +56,8 @@ func parseVertexPath(path string) *vertexPath {
 // the API, and may list betas, in place of the headers.
 var vertexType = object.New("", func(r *Request) **content.Extra { return &r.Extra }, append([]object.Field{
 	opt("model", anyText, func(r *Request) *string { return &r.Model }),
-	opt(versionMember, nonEmptyText, func(r *Request) *string { return &r.origin.version }),
-	opt(betaMember, nullableTexts, func(r *Request) *[]string { return &r.origin.betas }),
+	opt(versionMember, nonEmptyText, func(r *Request) *string { return &r.origin.cloud.version }),
+	opt(betaMember, nullableTexts, func(r *Request) *[]string { return &r.origin.cloud.betas }),
 }, requestType.Fields[1:]...)...) // the first is the model
 
 // modelessType is requestType without the model.
@@ -69,7 +79,7 @@ const (
 // complete completes a request with the model and the mode of its path. It replaces the
 // version in the body by that of the API.
 func (at *vertexPath) complete(p *parser) {
-	r, o := p.request, p.origin
+	r, o, c := p.request, p.origin, p.origin.cloud
 	switch {
 	case at.count && !o.hasMember("model"):
 		p.violation(content.CodeMissing, "model", textRequired)
@@ -86,19 +96,19 @@ func (at *vertexPath) complete(p *parser) {
 		r.Stream = at.stream
 	}
 	switch {
-	case o.version == vertexVersion, o.version == bedrockVersion:
-		o.whole = at.count && o.version == bedrockVersion
-		o.version = version2023
-	case o.version != "" && !isVersion(o.version):
+	case c.version == vertexVersion, c.version == bedrockVersion:
+		c.whole = at.count && c.version == bedrockVersion
+		c.version = version2023
+	case c.version != "" && !isVersion(c.version):
 		p.violation(content.CodeValue, versionMember, textOneOf(append([]string{vertexVersion, bedrockVersion}, versions...)))
 	case !o.hasMember(versionMember) && !at.count: // Google documents counting without it
 		p.violation(content.CodeMissing, versionMember, textRequired)
 	}
-	o.betas = codec.HeaderList(o.betas...)
-	if len(o.betas) > maxHeaderValues {
-		p.violation(content.CodeLimit, betaMember, fmt.Sprintf("has %d values; the maximum is %d", len(o.betas), maxHeaderValues))
+	c.betas = codec.HeaderList(c.betas...)
+	if len(c.betas) > maxHeaderValues {
+		p.violation(content.CodeLimit, betaMember, fmt.Sprintf("has %d values; the maximum is %d", len(c.betas), maxHeaderValues))
 	}
-	for _, b := range o.betas {
+	for _, b := range c.betas {
 		if len(b) > maxHeaderValue || strings.ContainsFunc(b, func(c rune) bool { return c <= ' ' || c > '~' }) {
 			p.violation(content.CodeValue, betaMember, fmt.Sprintf("a value is not the name of a beta, which has at most %d visible ASCII characters", maxHeaderValue))
 			break

@@ -5,30 +5,48 @@ import "github.com/polywire/polywire/content"
 
 // A List collects the violations of a document, at most content.MaxViolations. The zero
 // value is an empty list. It is not safe for concurrent use.
-type List struct {
+type List struct{ all *violations } // nil: none; most documents have none
+
+type violations struct {
 	list []*content.Violation
-	more int
+	more int // violations that are not in list
 }
 
 // Add appends a violation, or counts it if the list is full.
 func (l *List) Add(code content.Code, path, text string) {
-	if len(l.list) >= content.MaxViolations {
-		l.more++
+	if l.all == nil {
+		l.all = new(violations)
+	}
+	if len(l.all.list) >= content.MaxViolations {
+		l.all.more++
 		return
 	}
-	l.list = append(l.list, &content.Violation{Code: code, Path: path, Text: text})
+	l.all.list = append(l.all.list, &content.Violation{Code: code, Path: path, Text: text})
 }
 
 // AddAll appends the violations of other.
 func (l *List) AddAll(other *List) {
-	for _, v := range other.list {
+	if other.all == nil {
+		return
+	}
+	for _, v := range other.all.list {
 		l.Add(v.Code, v.Path, v.Text)
 	}
-	l.more += other.more
+	l.all.more += other.all.more
 }
 
 // Len returns the number of violations added.
-func (l *List) Len() int { return len(l.list) + l.more }
+func (l *List) Len() int {
+	if l.all == nil {
+		return 0
+	}
+	return len(l.all.list) + l.all.more
+}
 
 // Err returns the violations as one error, or nil if there are none.
-func (l *List) Err() error { return content.JoinViolations(l.list, l.more) }
+func (l *List) Err() error {
+	if l.all == nil {
+		return nil
+	}
+	return content.JoinViolations(l.all.list, l.all.more)
+}
