@@ -13,53 +13,38 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/polywire/polywire/internal/workload"
 )
 
-// A scenario is a load on a relay.
-type scenario struct {
-	name   string
-	unit   string // of the rate
-	body   string
-	conns  int
-	stream bool
-}
-
-// scenarios returns all scenarios.
-func scenarios() []scenario {
-	agent, pdf := workload.Agent(), workload.PDF()
-	return []scenario{
-		{"agent body, 1 connection", "requests/s", requestFor(agent, modelWhole), 1, false},
-		{"agent body, 8 connections", "requests/s", requestFor(agent, modelWhole), 8, false},
-		{"stream unpaced, 1 connection", "events/s", requestFor(workload.Small(), modelFlood), 1, true},
-		{"stream unpaced, 8 connections", "events/s", requestFor(workload.Small(), modelFlood), 8, true},
-		{"stream paced, 8 connections", "events/s", requestFor(workload.Small(), modelPaced), 8, true},
-		{"pdf, 4 connections", "requests/s", requestFor(pdf, modelWhole), 4, false},
-	}
-}
-
-// requestFor returns body for another model, with "stream" set for models that stream. The
-// two members are the first.
-func requestFor(body, model string) string {
-	_, rest, _ := strings.Cut(body, ",") // the model
-	if cut, ok := strings.CutSuffix(rest, `,"stream":true}`); ok {
-		rest = cut + "}"
-	}
-	return `{"model":"` + model + `","stream":` + strconv.FormatBool(model != modelWhole) + `,` + rest
-}
-
-// A sample is the result of one measurement.
+// A sample is the result of one measurement. A unit is a request, or an event of a stream.
 type sample struct {
 	rate float64       // units in a second
 	p50  time.Duration // of a request, or of an event from the server to the client
+	cpu  time.Duration // of the relay's process for each unit; 0 if it is unknown
 }
 
-// drive sends requests for the time d and waits for their responses.
-func (s *scenario) drive(ctx context.Context, url string, d time.Duration) (sample, error) {
+// measure puts a load on a relay for the time d.
+func (l *load) measure(ctx context.Context, p *process, d time.Duration) (sample, error) {
+	before := p.cpuTime()
+	began := time.Now()
+	took, err := l.drive(ctx, p.url, d)
+	if err != nil {
+		return sample{}, err
+	}
+	elapsed := time.Since(began)
+	if len(took) == 0 {
+		return sample{}, errors.New("the responses have no events with a time")
+	}
+	slices.Sort(took)
+	n := len(took)
+	return sample{float64(n) / elapsed.Seconds(), took[n/2], (p.cpuTime() - before) / time.Duration(n)}, nil
+}
+
+// drive sends requests for the time d and waits for their responses. It returns the times of
+// all units.
+func (l *load) drive(ctx context.Context, url string, d time.Duration) ([]time.Duration, error) {
 	// Each stream has its own connection: ReverseProxy of Go 1.26 breaks off one in
 	// twenty streams on reused connections.
-	transport := &http.Transport{MaxIdleConnsPerHost: s.conns, DisableCompression: true, DisableKeepAlives: s.stream}
+	transport := &http.Transport{MaxIdleConnsPerHost: l.conns, DisableCompression: true, DisableKeepAlives: l.events > 0}
 	defer transport.CloseIdleConnections()
 	client := &http.Client{Transport: transport}
 	var (
@@ -69,10 +54,10 @@ func (s *scenario) drive(ctx context.Context, url string, d time.Duration) (samp
 		first error
 	)
 	began := time.Now()
-	for range s.conns {
+	for range l.conns {
 		wg.Go(func() {
 			for again := true; again; again = time.Since(began) < d {
-				list, err := s.once(ctx, client, url)
+				list, err := l.once(ctx, client, url)
 				mu.Lock()
 				took = append(took, list...)
 				if err != nil && first == nil {
@@ -86,26 +71,20 @@ func (s *scenario) drive(ctx context.Context, url string, d time.Duration) (samp
 		})
 	}
 	wg.Wait()
-	elapsed := time.Since(began)
-	if first != nil {
-		return sample{}, first
-	}
-	if len(took) == 0 {
-		return sample{}, errors.New("the responses have no events with a time")
-	}
-	slices.Sort(took)
-	return sample{float64(len(took)) / elapsed.Seconds(), took[len(took)/2]}, nil
+	return took, first
 }
 
 // once sends one request and reads its response. It returns the time that this took, or the
 // travel time of each event of a stream.
-func (s *scenario) once(ctx context.Context, client *http.Client, url string) ([]time.Duration, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/v1/messages", strings.NewReader(s.body))
+func (l *load) once(ctx context.Context, client *http.Client, url string) ([]time.Duration, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url+l.path, strings.NewReader(l.body))
 	if err != nil {
 		return nil, err
 	}
 	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Anthropic-Version", "2023-06-01")
+	for name, value := range l.header {
+		req.Header.Set(name, value)
+	}
 	began := time.Now()
 	res, err := client.Do(req)
 	if err != nil {
@@ -116,15 +95,19 @@ func (s *scenario) once(ctx context.Context, client *http.Client, url string) ([
 		text, _ := io.ReadAll(io.LimitReader(res.Body, 1<<10))
 		return nil, fmt.Errorf("status %d: %s", res.StatusCode, text)
 	}
-	if s.stream {
-		return arrivals(res.Body)
+	if l.events > 0 {
+		list, err := l.arrivals(res.Body)
+		if err == nil && len(list) != l.events {
+			err = fmt.Errorf("the stream has %d events, want %d", len(list), l.events)
+		}
+		return list, err
 	}
 	_, err = io.Copy(io.Discard, res.Body)
 	return []time.Duration{time.Since(began)}, err
 }
 
 // arrivals reads a stream and returns the travel times of its events.
-func arrivals(r io.Reader) (list []time.Duration, err error) {
+func (l *load) arrivals(r io.Reader) (list []time.Duration, err error) {
 	lines := bufio.NewReader(r)
 	complete := false
 	for {
@@ -135,7 +118,7 @@ func arrivals(r io.Reader) (list []time.Duration, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("reading the stream: %w", err)
 		}
-		complete = complete || bytes.Contains(line, []byte("event: message_stop"))
+		complete = complete || bytes.Contains(line, []byte(l.last))
 		_, rest, ok := bytes.Cut(line, []byte(mark))
 		if !ok {
 			continue

@@ -1,12 +1,15 @@
 // Relay compares the example gateway with httputil.ReverseProxy, which copies bytes without
-// reading them. Both stand between the same clients and the same server on loopback and
+// reading them, and translations between formats with relaying the same requests without a
+// translation. Both sides are between the same clients and the same server on loopback and
 // are measured alternately in one run, so that the ratios are useful on a busy machine.
 //
 //	go run ./examples/relay
 //
-// It prints a table, and draws it with -svg. The server returns Messages responses; the
-// gateway validates every request and passes request and response on. Peak memory is read
-// from /proc, which only Linux has.
+// It prints tables, and draws them with -svg. In the first, clients and server use Messages:
+// the gateway validates every request, and passes request and response on. In the second, one
+// gateway serves requests that differ only in their model, whose server has the format of the
+// client or another one. CPU time and peak memory of the relays are read from /proc, which
+// only Linux has.
 package main
 
 import (
@@ -17,6 +20,8 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -48,8 +53,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	var c config
 	f := flag.NewFlagSet("relay", flag.ContinueOnError)
 	f.SetOutput(stderr)
-	f.IntVar(&c.rounds, "rounds", 7, "`number` of measurements of each scenario; the table shows medians")
-	f.DurationVar(&c.time, "time", time.Second, "`time` of one measurement")
+	f.IntVar(&c.rounds, "rounds", 7, "`number` of measurements of each scenario; the tables show medians")
+	f.DurationVar(&c.time, "time", 500*time.Millisecond, "`time` of one measurement")
 	f.StringVar(&c.svg, "svg", "", "`file` for a drawing of the ratios")
 	f.StringVar(&c.only, "only", "", "measure only scenarios whose name contains this `text`")
 	f.StringVar(&c.proxy, "proxy", "", "run as the reverse proxy for this `URL` (the program starts itself with this flag)")
@@ -66,36 +71,43 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	table(stdout, results)
+	tables(stdout, results)
 	if c.svg == "" {
 		return nil
 	}
 	return os.WriteFile(c.svg, []byte(plot(results)), 0o644)
 }
 
-// measure measures both relays in all scenarios.
+// selected returns the scenarios to measure.
+func (c *config) selected() ([]scenario, error) {
+	list := slices.DeleteFunc(scenarios(), func(s scenario) bool { return !strings.Contains(s.name, c.only) })
+	if len(list) == 0 {
+		return nil, fmt.Errorf("-only: no name of a scenario contains %q", c.only)
+	}
+	return list, nil
+}
+
+// measure measures all selected scenarios.
 func (c *config) measure(ctx context.Context, log io.Writer) ([]*result, error) {
-	v, err := startVendor()
+	list, err := c.selected()
 	if err != nil {
 		return nil, err
 	}
-	defer v.Close()
 	dir, err := os.MkdirTemp("", "relay")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	gateway, err := buildGateway(ctx, dir)
-	if err != nil {
+	v := startVendor()
+	defer v.Close()
+	gateway, file := filepath.Join(dir, "gateway"), filepath.Join(dir, "gateway.json")
+	if err := errors.Join(buildGateway(ctx, gateway), configure(file, v.URL)); err != nil {
 		return nil, err
 	}
 	var results []*result
-	for _, s := range scenarios() {
-		if !strings.Contains(s.name, c.only) {
-			continue
-		}
+	for _, s := range list {
 		fmt.Fprintln(log, s.name)
-		r, err := c.compare(ctx, s, gateway, v.URL)
+		r, err := c.compare(ctx, s, gateway, file, v.URL)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", s.name, err)
 		}
@@ -104,38 +116,41 @@ func (c *config) measure(ctx context.Context, log io.Writer) ([]*result, error) 
 	return results, nil
 }
 
-// compare measures both relays in one scenario, alternately, each in a new process. path is
-// that of the gateway.
-func (c *config) compare(ctx context.Context, s scenario, path, vendor string) (*result, error) {
-	gateway, err := start(ctx, path, "-listen", "127.0.0.1:0", "-log", "off", "-upstream", "anthropic", "-upstream-url", vendor)
+// compare measures the two sides of a scenario alternately, in new processes. path and file
+// are those of the gateway and its configuration.
+func (c *config) compare(ctx context.Context, s scenario, path, file, vendor string) (*result, error) {
+	gateway, err := start(ctx, path, "-listen", "127.0.0.1:0", "-log", "off", "-config", file)
 	if err != nil {
 		return nil, err
 	}
 	defer gateway.stop()
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
+	other, otherLoad := gateway, s.same
+	if s.same == nil {
+		self, err := os.Executable()
+		if err != nil {
+			return nil, err
+		}
+		if other, err = start(ctx, self, "-proxy", vendor); err != nil {
+			return nil, err
+		}
+		defer other.stop()
+		otherLoad = &s.load
 	}
-	proxy, err := start(ctx, self, "-proxy", vendor)
-	if err != nil {
-		return nil, err
-	}
-	defer proxy.stop()
 
 	r := &result{scenario: s}
 	for i := range c.rounds + 1 {
-		a, err := s.drive(ctx, gateway.url, c.time)
+		a, err := s.load.measure(ctx, gateway, c.time)
 		if err != nil {
 			return nil, fmt.Errorf("gateway: %w", err)
 		}
-		b, err := s.drive(ctx, proxy.url, c.time)
+		b, err := otherLoad.measure(ctx, other, c.time)
 		if err != nil {
-			return nil, fmt.Errorf("proxy: %w", err)
+			return nil, fmt.Errorf("%s: %w", s.other(), err)
 		}
 		if i > 0 { // the first round is a warm-up
 			r.add(a, b)
 		}
 	}
-	r.gateway.peak, r.proxy.peak = gateway.peakMemory(), proxy.peakMemory()
+	r.peak, r.otherPeak = gateway.peakMemory(), other.peakMemory()
 	return r, nil
 }

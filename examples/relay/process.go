@@ -18,14 +18,26 @@ import (
 	"time"
 )
 
-// buildGateway compiles the example gateway.
-func buildGateway(ctx context.Context, dir string) (string, error) {
-	path := filepath.Join(dir, "gateway")
+// buildGateway compiles the example gateway into a file.
+func buildGateway(ctx context.Context, path string) error {
 	cmd := exec.CommandContext(ctx, "go", "build", "-o", path, "github.com/polywire/polywire/examples/gateway")
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("building the gateway: %w\n%s", err, out)
+		return fmt.Errorf("building the gateway: %w\n%s", err, out)
 	}
-	return path, nil
+	return nil
+}
+
+// configure writes a configuration of the gateway that sends requests to a server by the
+// format of their model.
+func configure(file, vendor string) error {
+	return os.WriteFile(file, []byte(`{
+	"upstreams": {
+		"messages": {"adapter": "anthropic", "url": "`+vendor+`"},
+		"gemini": {"adapter": "gemini", "url": "`+vendor+`"},
+		"chat": {"adapter": "openai", "url": "`+vendor+`/v1"}
+	},
+	"routes": {"claude-*": "messages", "gemini-*": "gemini", "gpt-*": "chat"}
+}`), 0o600)
 }
 
 // A process is a running relay.
@@ -77,6 +89,26 @@ func (p *process) peakMemory() int64 {
 		}
 	}
 	return 0
+}
+
+// cpuTime returns the CPU time of the process, user and system, or 0 if it is unknown. It is
+// the sum over the threads, which programs in Go keep.
+func (p *process) cpuTime() (sum time.Duration) {
+	tasks := "/proc/" + strconv.Itoa(p.cmd.Process.Pid) + "/task/"
+	threads, err := os.ReadDir(tasks)
+	if err != nil {
+		return 0
+	}
+	for _, t := range threads {
+		b, err := os.ReadFile(tasks + t.Name() + "/schedstat")
+		if err != nil {
+			continue
+		}
+		ns, _, _ := strings.Cut(string(b), " ")
+		n, _ := strconv.ParseInt(ns, 10, 64)
+		sum += time.Duration(n)
+	}
+	return sum
 }
 
 // serveProxy runs the reverse proxy until ctx ends.

@@ -4,54 +4,127 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 )
 
-// A result compares the two relays in one scenario.
+// A result compares the two sides of a scenario.
 type result struct {
 	scenario
-	gateway, proxy        series
-	p50Ratios, rateRatios []float64 // gateway / proxy, of each round
+	p50, cpu, rate  metric
+	peak, otherPeak int64
 }
 
-// A series holds the measurements of one relay.
-type series struct {
-	rate []float64
-	p50  []time.Duration
-	peak int64
+// A metric has the measurements of the gateway, of the other side, and their ratios, by round.
+type metric struct{ gateway, other, ratios []float64 }
+
+func (m *metric) add(gateway, other float64) {
+	m.gateway, m.other, m.ratios = append(m.gateway, gateway), append(m.other, other), append(m.ratios, gateway/other)
+}
+
+// ratio returns the median of the ratios, or 0 if it is unknown.
+func (m *metric) ratio() float64 {
+	if median(m.gateway) == 0 || median(m.other) == 0 {
+		return 0
+	}
+	return median(m.ratios)
 }
 
 // add adds the samples of a round.
-func (r *result) add(gateway, proxy sample) {
-	r.gateway.rate, r.gateway.p50 = append(r.gateway.rate, gateway.rate), append(r.gateway.p50, gateway.p50)
-	r.proxy.rate, r.proxy.p50 = append(r.proxy.rate, proxy.rate), append(r.proxy.p50, proxy.p50)
-	r.p50Ratios = append(r.p50Ratios, float64(gateway.p50)/float64(proxy.p50))
-	r.rateRatios = append(r.rateRatios, gateway.rate/proxy.rate)
+func (r *result) add(gateway, other sample) {
+	r.p50.add(float64(gateway.p50), float64(other.p50))
+	r.cpu.add(float64(gateway.cpu), float64(other.cpu))
+	r.rate.add(gateway.rate, other.rate)
 }
 
 // median returns the median of list.
-func median[T float64 | time.Duration](list []T) T {
+func median(list []float64) float64 {
 	list = slices.Sorted(slices.Values(list))
 	return list[len(list)/2]
 }
 
-// table writes the results as a Markdown table.
-func table(w io.Writer, results []*result) {
-	fmt.Fprintln(w, "| gateway against ReverseProxy | p50 | ratio | rate | ratio | peak memory |")
-	fmt.Fprintln(w, "| --- | --- | --- | --- | --- | --- |")
-	for _, r := range results {
-		fmt.Fprintf(w, "| %s | %v / %v | **%.2f** | %.0f / %.0f %s | **%.2f** | %s / %s |\n", r.name,
-			round(median(r.gateway.p50)), round(median(r.proxy.p50)), median(r.p50Ratios),
-			median(r.gateway.rate), median(r.proxy.rate), r.unit, median(r.rateRatios), megabytes(r.gateway.peak), megabytes(r.proxy.peak))
+// other returns the name of the other side.
+func (s *scenario) other() string {
+	if s.same != nil {
+		return "same format"
+	}
+	return "ReverseProxy"
+}
+
+// sections returns the results against ReverseProxy and those of translations, without empty
+// lists.
+func sections(results []*result) (list [][]*result) {
+	for i, r := range results {
+		if i == 0 || r.other() != results[i-1].other() {
+			list = append(list, nil)
+		}
+		list[len(list)-1] = append(list[len(list)-1], r)
+	}
+	return list
+}
+
+// title returns the name of the section of s.
+func (s *scenario) title() string {
+	if s.same != nil {
+		return "translation / " + s.other()
+	}
+	return "gateway / " + s.other()
+}
+
+// tables writes the results as Markdown tables.
+func tables(w io.Writer, results []*result) {
+	for i, section := range sections(results) {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		// A translation and the same format have one process, and so one peak of its memory.
+		peaks := section[0].same == nil
+		head, line := "| "+section[0].title()+" | p50 | ratio | CPU | ratio | rate | ratio |", "| --- | --- | --- | --- | --- | --- | --- |"
+		if peaks {
+			head, line = head+" peak memory |", line+" --- |"
+		}
+		fmt.Fprintf(w, "%s\n%s\n", head, line)
+		for _, r := range section {
+			fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %.0f / %.0f %s/s | %s |", r.name,
+				r.p50.times(), ratio(&r.p50, r.goal.p50), r.cpu.times(), ratio(&r.cpu, r.goal.cpu),
+				median(r.rate.gateway), median(r.rate.other), r.load.unit(), ratio(&r.rate, 0))
+			if peaks {
+				fmt.Fprintf(w, " %s / %s |", megabytes(r.peak), megabytes(r.otherPeak))
+			}
+			fmt.Fprintln(w)
+		}
 	}
 }
 
-func round(d time.Duration) time.Duration {
-	if d > 10*time.Millisecond {
-		return d.Round(100 * time.Microsecond)
+// ratio returns the ratio of m with its goal, if there is one that the ratio exceeds. The
+// ratio is a dash if it is unknown.
+func ratio(m *metric, goal float64) string {
+	switch {
+	case m.ratio() == 0:
+		return "–"
+	case goal > 0 && m.ratio() > goal:
+		return fmt.Sprintf("**%.2f** (goal %.1f: missed)", m.ratio(), goal)
 	}
-	return d.Round(time.Microsecond)
+	return fmt.Sprintf("**%.2f**", m.ratio())
+}
+
+// times returns both medians of m as times, or a dash if they are unknown.
+func (m *metric) times() string {
+	if m.ratio() == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%v / %v", round(median(m.gateway)), round(median(m.other)))
+}
+
+// round returns a time in nanoseconds with three digits or more.
+func round(ns float64) time.Duration {
+	d := time.Duration(ns)
+	switch {
+	case d > 10*time.Millisecond:
+		return d.Round(100 * time.Microsecond)
+	case d > 100*time.Microsecond:
+		return d.Round(time.Microsecond)
+	}
+	return d.Round(10 * time.Nanosecond)
 }
 
 // megabytes returns n in MB, or a dash if it is 0.
@@ -60,41 +133,4 @@ func megabytes(n int64) string {
 		return "–"
 	}
 	return fmt.Sprintf("%d MB", n>>20)
-}
-
-// plot returns an SVG drawing of the ratios: two bars for each scenario, and lines at the
-// goals.
-func plot(results []*result) string {
-	const (
-		left, unit, row = 250, 220, 56 // pixels; a ratio of 1 is one unit
-		width           = left + 2*unit + 60
-	)
-	var b strings.Builder
-	height := 70 + row*len(results)
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="13">`+"\n", width, height)
-	fmt.Fprintf(&b, `<rect width="%d" height="%d" fill="white"/>`+"\n", width, height)
-	fmt.Fprintln(&b, `<text x="10" y="20" font-weight="bold">Example gateway, as a multiple of httputil.ReverseProxy</text>`)
-	fmt.Fprintln(&b, `<text x="10" y="38" fill="#4477aa">p50 (goal: at most 1.3)</text><text x="170" y="38" fill="#228833">rate (goal: at least 0.7)</text>`)
-	line := func(ratio float64, color string) {
-		x := left + int(ratio*unit)
-		fmt.Fprintf(&b, `<line x1="%d" y1="48" x2="%d" y2="%d" stroke="%s" stroke-dasharray="4 3"/>`+"\n", x, x, height-16, color)
-		fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="middle" font-size="11">%.1f</text>`+"\n", x, height-4, ratio)
-	}
-	line(0.7, "#228833")
-	line(1, "#888888")
-	line(1.3, "#4477aa")
-	for i, r := range results {
-		y := 54 + i*row
-		fmt.Fprintf(&b, `<text x="10" y="%d">%s</text>`+"\n", y+24, r.name)
-		for j, bar := range []struct {
-			ratio float64
-			color string
-		}{{median(r.p50Ratios), "#4477aa"}, {median(r.rateRatios), "#228833"}} {
-			at := y + j*20
-			fmt.Fprintf(&b, `<rect x="%d" y="%d" width="%d" height="16" fill="%s"/>`+"\n", left, at, int(min(bar.ratio, 2)*unit), bar.color)
-			fmt.Fprintf(&b, `<text x="%d" y="%d" font-size="11">%.2f</text>`+"\n", left+int(min(bar.ratio, 2)*unit)+4, at+12, bar.ratio)
-		}
-	}
-	fmt.Fprintln(&b, `</svg>`)
-	return b.String()
 }
