@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/internal/floor"
 	"github.com/polywire/polywire/internal/race"
@@ -29,7 +28,11 @@ func deltas(n int, member string) string {
 }
 
 func drain(tb testing.TB, stream string) int {
-	r := newChatReader(strings.NewReader(stream), content.Limits{}, ThinkTagsOff)
+	c, err := New(nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	r := c.NewStreamReader(nil, strings.NewReader(stream))
 	n := 0
 	for {
 		f, err := r.Next()

@@ -384,6 +384,9 @@ func decodeResponsesError(v jsonwire.Value) *upstream.Error {
 // filtered returns the end of a response if err means that a filter rejected the prompt or
 // stopped the response, and nil otherwise.
 func (c *client) filtered(err error) *upstream.Frame {
+	if err == nil {
+		return nil // errors.As allocates, and most frames have no error
+	}
 	var f *vendorError
 	if !errors.As(err, &f) || !f.isFiltered() {
 		return nil
