@@ -515,6 +515,7 @@ func (w *Writer) Frames(r FrameReader) error {
 // reports whether all numbers stayed the same.
 func (w *Writer) forward(events []Event) (same bool, err error) {
 	same = true
+	w.batch = slices.Grow(w.batch, len(events))
 	for i := range events {
 		e := &events[i]
 		before := e.Block

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/internal/document"
+	"github.com/polywire/polywire/internal/jsonwire"
 )
 
 // A Body is a document to send. Each call of Reader starts at the beginning.
@@ -54,18 +55,20 @@ func Splice(w *document.Document, members ...Member) Body {
 			edits = appendRemoval(edits, w.Body, s)
 		}
 	}
-	b := spliced{make([]string, 0, 2*len(edits)+3)}
-	b.pieces = append(b.pieces, w.Body[:open], inserted.String())
+	pieces := make([]string, 0, 2*len(edits)+3)
+	pieces = append(pieces, w.Body[:open], inserted.String())
 	at := open
 	for _, e := range edits {
-		b.pieces = append(b.pieces, w.Body[at:e.From], e.Text)
+		pieces = append(pieces, w.Body[at:e.From], e.Text)
 		at = e.To
 	}
-	b.pieces = append(b.pieces, w.Body[at:])
-	if head := b.pieces[1]; head != "" && isEmptyObject(b.pieces[2:]) {
-		b.pieces[1] = head[:len(head)-1]
+	pieces = append(pieces, w.Body[at:])
+	if head := pieces[1]; head != "" && isEmptyObject(pieces[2:]) {
+		pieces[1] = head[:len(head)-1]
 	}
-	return &b
+	b := new(jsonwire.Writer)
+	b.Verbatim(pieces...)
+	return Written{b}
 }
 
 // appendRemoval appends the edit that removes the member at s with one comma: the one after
@@ -106,24 +109,11 @@ func isEmptyObject(pieces []string) bool {
 	return false
 }
 
-type spliced struct{ pieces []string }
+// A Written is the document of a Writer as a Body.
+type Written struct{ *jsonwire.Writer }
 
 // Len returns the length of the document in bytes.
-func (b *spliced) Len() int64 {
-	var n int64
-	for _, p := range b.pieces {
-		n += int64(len(p))
-	}
-	return n
-}
+func (b Written) Len() int64 { return int64(b.Writer.Len()) }
 
 // Reader returns a reader of the whole document.
-func (b *spliced) Reader() io.ReadCloser {
-	readers := make([]io.Reader, 0, len(b.pieces))
-	for _, p := range b.pieces {
-		if p != "" {
-			readers = append(readers, strings.NewReader(p))
-		}
-	}
-	return io.NopCloser(io.MultiReader(readers...))
-}
+func (b Written) Reader() io.ReadCloser { return b.Writer.Reader() }

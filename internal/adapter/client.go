@@ -102,7 +102,7 @@ func (s *Client) do(ctx context.Context, x *Request) (*Response, error) {
 		}
 		return nil, clean(transportError(err), s.secrets(req))
 	}
-	a := &Response{client: s, ctx: ctx, sent: req, header: res.Header, body: res.Body}
+	a := &Response{client: s, ctx: ctx, sent: req, header: res.Header, body: res.Body, length: res.ContentLength}
 	if res.Request != nil {
 		a.sent = res.Request // including headers that the transport added
 	}

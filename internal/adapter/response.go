@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
@@ -30,6 +31,7 @@ type Response struct {
 	header  http.Header
 	id      string // the server's id of the request
 	body    io.ReadCloser
+	length  int64 // of the body; -1 if unknown
 }
 
 // idHeaders are the headers with the id of a request that vendors, clouds and
@@ -144,19 +146,35 @@ func (a *Response) StartInfo(modelAsRequested bool) StartInfo {
 
 // Text reads the whole body.
 func (a *Response) Text() (string, error) {
-	var b strings.Builder
 	limit := a.client.config.MaxResponse
-	n, err := io.Copy(&b, io.LimitReader(a, limit+1))
+	text, more, err := ReadText(a, a.length, limit)
 	switch {
 	case a.ctx.Err() != nil:
 		return "", context.Cause(a.ctx)
 	case err != nil:
 		return "", a.withUpstream(codec.BadGateway(fmt.Errorf("the response ended early: %w", err)))
-	case n > limit:
+	case more:
 		return "", a.withUpstream(codec.BadGateway(fmt.Errorf("the response has more than %d bytes", limit)))
 	}
-	return b.String(), nil
+	return text, nil
 }
+
+// ReadText reads r to its end and returns the text. more reports that there are more than
+// limit bytes. size is the expected number of bytes; -1 means that it is unknown.
+func ReadText(r io.Reader, size, limit int64) (text string, more bool, err error) {
+	buf := readBuffers.Get().(*[32 << 10]byte)
+	defer readBuffers.Put(buf)
+	var b strings.Builder
+	b.Grow(int(max(0, min(size, limit, maxExpected))))
+	n, err := io.CopyBuffer(&b, io.LimitReader(r, limit+1), buf[:])
+	return b.String(), n > limit, err
+}
+
+// maxExpected bounds the memory that is allocated before the bytes of a response arrive.
+const maxExpected = 1 << 20
+
+// readBuffers are what io.Copy would allocate for each response.
+var readBuffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
 
 // Decode reads and decodes the whole body within the client's limits.
 func (a *Response) Decode(decode func(text string, l content.Limits) (*upstream.Frame, error)) (*upstream.Frame, error) {

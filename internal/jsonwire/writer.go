@@ -210,6 +210,15 @@ func (w *Writer) Raw(json string) {
 	w.add(json)
 }
 
+// Verbatim appends parts of a document that are a document only together. It inserts no
+// comma.
+func (w *Writer) Verbatim(parts ...string) {
+	for _, p := range parts {
+		w.room()
+		w.add(p)
+	}
+}
+
 // Int writes n.
 func (w *Writer) Int(n int64) {
 	w.separate(true)

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/upstream"
 )
@@ -34,7 +35,7 @@ func send(t testing.TB, p *plan) (doc string, losses []content.Loss, err error) 
 		if err != nil {
 			return err
 		}
-		body := encodedBody{p.write()}
+		body := adapter.Written{Writer: p.write()}
 		r := body.Reader()
 		defer r.Close()
 		text, err := io.ReadAll(r)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/sse"
@@ -131,16 +132,15 @@ func trimBlank(s string) string {
 
 // document decodes a complete response.
 func (r *chatReader) document(src io.Reader) error {
-	var b strings.Builder
-	n, err := io.Copy(&b, io.LimitReader(src, r.maxBody+1))
+	text, more, err := adapter.ReadText(src, -1, r.maxBody)
 	switch {
 	case err != nil:
 		return streamError(err)
-	case n > r.maxBody:
+	case more:
 		return streamError(sse.ErrTooLarge)
 	}
 	r.done, r.complete = true, true
-	if err := r.readChunk(trimBlank(b.String()), false); err != nil {
+	if err := r.readChunk(trimBlank(text), false); err != nil {
 		return err
 	}
 	return r.end()

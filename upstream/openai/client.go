@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"strings"
 	"time"
 
@@ -118,7 +117,7 @@ func (c *Responses) CountTokens(ctx context.Context, req *upstream.Request) (ups
 	}
 	p.counting = true
 	for attempt := 1; ; attempt++ {
-		x := &adapter.Request{Path: c.pathOf("/responses/input_tokens", p.Model), Body: encodedBody{p.write()}}
+		x := &adapter.Request{Path: c.pathOf("/responses/input_tokens", p.Model), Body: adapter.Written{Writer: p.write()}}
 		n, err := c.server.Count(ctx, &p.Plan, x, decodeCount)
 		switch {
 		case err == nil:
@@ -237,7 +236,7 @@ func (c *client) exchange(ctx context.Context, p *plan, w *upstream.Writer) (*ad
 		if err := cmp.Or(w.Loss(news), violation); err != nil {
 			return nil, err
 		}
-		resp, err := c.server.Do(ctx, &adapter.Request{Path: c.pathOf(c.path, p.Model), Body: encodedBody{p.write()}, Stream: p.Source.Stream})
+		resp, err := c.server.Do(ctx, &adapter.Request{Path: c.pathOf(c.path, p.Model), Body: adapter.Written{Writer: p.write()}, Stream: p.Source.Stream})
 		if err == nil {
 			return resp, nil
 		}
@@ -373,12 +372,3 @@ func (p *plan) write() *jsonwire.Writer {
 	p.sent = c.sent
 	return w
 }
-
-// An encodedBody is an [adapter.Body] that a Writer holds.
-type encodedBody struct{ w *jsonwire.Writer }
-
-// Len implements [adapter.Body].
-func (d encodedBody) Len() int64 { return int64(d.w.Len()) }
-
-// Reader implements [adapter.Body].
-func (d encodedBody) Reader() io.ReadCloser { return d.w.Reader() }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/generatecontent"
+	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/internal/floor"
 	"github.com/polywire/polywire/internal/race"
 	"github.com/polywire/polywire/internal/workload"
@@ -110,7 +111,7 @@ func drainBody(b *testing.B, c *Responses, n *upstream.Request) {
 	if _, err := p.Load(b.Context()); err != nil {
 		b.Fatal(err)
 	}
-	doc := encodedBody{p.write()}
+	doc := adapter.Written{Writer: p.write()}
 	if _, err := io.Copy(io.Discard, doc.Reader()); err != nil {
 		b.Fatal(err)
 	}
