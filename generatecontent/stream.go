@@ -710,7 +710,7 @@ func (s *stream) Forward(f *upstream.Frame, events []upstream.Event) {
 // writeFrame writes a chunk of the vendor.
 func (s *stream) writeFrame(data string) {
 	s.beginChunk()
-	if strings.ContainsAny(data, "\r\n") {
+	if strings.IndexByte(data, '\n') >= 0 || strings.IndexByte(data, '\r') >= 0 {
 		s.dst = jsonwire.AppendCompact(s.dst, data)
 	} else {
 		s.dst = append(s.dst, data...)

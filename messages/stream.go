@@ -365,7 +365,7 @@ func (s *stream) Forward(f *upstream.Frame, events []upstream.Event) {
 	s.dst = append(s.dst, "event: "...)
 	s.dst = append(s.dst, f.Name...)
 	s.dst = append(s.dst, "\ndata: "...)
-	if strings.ContainsAny(f.Data, "\r\n") {
+	if strings.IndexByte(f.Data, '\n') >= 0 || strings.IndexByte(f.Data, '\r') >= 0 {
 		s.dst = jsonwire.AppendCompact(s.dst, f.Data)
 	} else {
 		s.dst = append(s.dst, f.Data...)

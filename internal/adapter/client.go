@@ -123,6 +123,11 @@ func (s *Client) do(ctx context.Context, x *Request) (*Response, error) {
 	return a, nil
 }
 
+// maxWithHeader is the length of the longest body that is sent as a [strings.Reader]. The
+// transport writes the header and the beginning of the body at once only if it knows the
+// type of the body.
+const maxWithHeader = 16 << 10
+
 // request returns the HTTP request. Its own errors are mistakes of the host.
 func (s *Client) request(ctx context.Context, x *Request) (*http.Request, error) {
 	u := *s.base
@@ -135,6 +140,13 @@ func (s *Client) request(ctx context.Context, x *Request) (*http.Request, error)
 	var body io.Reader
 	if x.Body != nil {
 		method, body = http.MethodPost, x.Body.Reader()
+		if x.Body.Len() <= maxWithHeader {
+			text, err := Text(x.Body, nil)
+			if err != nil {
+				return nil, err
+			}
+			body = strings.NewReader(text)
+		}
 	}
 	req, err := http.NewRequestWithContext(ctx, method, u.String(), body)
 	if err != nil {
