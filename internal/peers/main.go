@@ -17,6 +17,10 @@
 //     generateContent. They write requests with the vendors' SDKs.
 //   - github.com/ollama/ollama/anthropic: Messages from and to Ollama's own chat format.
 //
+// The versions in go.mod are those that the module proxy served and that build with the Go
+// release of this repository. They need not be the newest: Bifrost and adk-utils-go have
+// later ones.
+//
 // These were looked at and are not compared:
 //
 //   - github.com/router-for-me/CLIProxyAPI, github.com/xibodev/llm-translate: the module proxy

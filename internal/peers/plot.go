@@ -34,7 +34,7 @@ func plot(list []*result) string {
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="13">`+"\n", width, height)
 	fmt.Fprintf(&b, `<rect width="%d" height="%d" fill="white"/>`+"\n", width, height)
 	fmt.Fprintln(&b, `<text x="10" y="20" font-weight="bold">Time of other projects, as a multiple of Polywire's (logarithmic)</text>`)
-	fmt.Fprintln(&b, `<text x="10" y="38" font-size="11">filled: complete; hollow: content is missing, or another format is read or written</text>`)
+	fmt.Fprintln(&b, `<text x="10" y="38" font-size="11">left of 1: faster than Polywire; filled: complete; hollow: content is missing, or another format is read or written</text>`)
 	for i, name := range list[0].names[1:] {
 		x, color := 16+110*i, colors[i%len(colors)]
 		fmt.Fprintf(&b, `<circle cx="%d" cy="53" r="5" fill="%s"/><text x="%d" y="57" fill="%s">%s</text>`+"\n", x, color, x+10, color, name)
