@@ -346,7 +346,7 @@ func decodeLong(buf []byte, text string, size int) string {
 }
 
 const (
-	arenaChunk = 32 << 10
+	arenaChunk = 28 << 10 // the largest size that the runtime does not allocate as a large object
 	arenaFirst = 1 << 10
 	// Longer texts are allocated separately, so that the unused end of a chunk is
 	// never more than a quarter of it.
@@ -354,7 +354,7 @@ const (
 )
 
 // An Arena converts byte slices to strings with one allocation for many of them. The
-// strings stay valid; one that is kept keeps up to 32 KB around it. The first chunks
+// strings stay valid; one that is kept keeps up to 28 KB around it. The first chunks
 // are smaller. The zero Arena is ready to use. It must not be copied after use, and
 // must be used by one goroutine at a time.
 type Arena struct {
