@@ -19,6 +19,7 @@ import (
 type Format struct {
 	Name   string // of the format, such as "messages"
 	Title  string // for people
+	Short  string // a title of at most 16 characters
 	Model  string // a usual model of servers
 	Client *Client
 	Server
@@ -77,7 +78,7 @@ func Names(clients bool) (names []string) {
 // All lists the formats in the order in which programs show them.
 var All = []*Format{
 	{
-		Name: "messages", Title: "Anthropic Messages", Model: "claude-sonnet-5",
+		Name: "messages", Title: "Anthropic Messages", Short: "Messages", Model: "claude-sonnet-5",
 		Client: &Client{
 			DecodeRequest:   decodeMessages,
 			EncodeResponse:  messages.EncodeResponse,
@@ -98,7 +99,7 @@ var All = []*Format{
 		},
 	},
 	{
-		Name: "generatecontent", Title: "Gemini generateContent", Model: "gemini-3.1-pro-preview",
+		Name: "generatecontent", Title: "Gemini generateContent", Short: "Gemini", Model: "gemini-3.1-pro-preview",
 		Client: &Client{
 			DecodeRequest:   decodeGenerateContent,
 			EncodeResponse:  generatecontent.EncodeResponse,
@@ -119,7 +120,7 @@ var All = []*Format{
 		},
 	},
 	{
-		Name: "openai", Title: "OpenAI Chat Completions", Model: "gpt-5.2",
+		Name: "openai", Title: "OpenAI Chat Completions", Short: "Chat Completions", Model: "gpt-5.2",
 		Server: Server{
 			NewUpstream: func(url string) (upstream.Upstream, error) {
 				return openai.New(&openai.Options{BaseURL: url})
@@ -133,7 +134,7 @@ var All = []*Format{
 		},
 	},
 	{
-		Name: "openai-responses", Title: "OpenAI Responses", Model: "gpt-5.2",
+		Name: "openai-responses", Title: "OpenAI Responses", Short: "Responses", Model: "gpt-5.2",
 		Server: Server{
 			NewUpstream: func(url string) (upstream.Upstream, error) {
 				return openai.NewResponses(&openai.Options{BaseURL: url})
