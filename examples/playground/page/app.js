@@ -20,6 +20,7 @@ const state = {
   format: 'messages',
   chosen: new Map(), // `${kind} ${target}` -> shown, if the visitor has chosen
   kept: new Map(), // kind -> {format, text, sample} while another kind is shown
+  wrap: { request: false, response: false, stream: true },
   formats: [],
   samples: [],
   targets: new Map(), // name -> Target
@@ -104,7 +105,14 @@ function layOut() {
   input.syntax = kind === 'stream' ? 'stream' : 'json';
   const shown = shownTargets();
   for (const t of shown) t.setKind(kind);
+  showWrap();
   panes.set([$('input'), ...(kind === 'request' ? [] : [events.pane]), ...shown.map((t) => t.pane)]);
+}
+
+function showWrap() {
+  const wrap = state.wrap[state.kind];
+  $('wrap').checked = wrap;
+  for (const e of [input, events.editor, ...shownTargets().map((t) => t.editor)]) e.setWrap(wrap);
 }
 
 function checkbox(f) {
@@ -372,6 +380,11 @@ $('format').addEventListener('change', () => {
   layOut();
   clearOutputs('');
   translate();
+});
+
+$('wrap').addEventListener('change', () => {
+  state.wrap[state.kind] = $('wrap').checked;
+  showWrap();
 });
 
 $('tidy').addEventListener('click', () => {

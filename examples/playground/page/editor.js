@@ -3,7 +3,7 @@
 // The browser edits the text in a <textarea> whose own glyphs are transparent. The visible lines are
 // rendered below it, with colours and marks, and again as rows of a gutter. Only the lines in view
 // have elements, so the work for a key does not depend on the length of the text, except for
-// finding the starts of lines.
+// finding the starts of lines. The font has one width, so positions are computed and not measured.
 
 import { severities, symbols, plural } from './loss.js';
 
@@ -24,6 +24,7 @@ export class Editor {
     this.root = root;
     this.options = options;
     this.syntax = options.syntax ?? 'json';
+    this.wrap = false;
     this.text = '';
     this.starts = [0];
     this.marks = [];
@@ -87,6 +88,16 @@ export class Editor {
     if (!keep) this.root.scrollTo(0, 0);
   }
 
+  // setWrap chooses whether long lines continue on the next row.
+  setWrap(wrap) {
+    if (wrap === this.wrap) return;
+    this.wrap = wrap;
+    this.root.classList.toggle('wrap', wrap);
+    this.area.wrap = wrap ? 'soft' : 'off';
+    this.drop();
+    this.resize();
+  }
+
   // replace replaces the range as if it had been typed, so that it can be undone.
   replace(from, to, text) {
     this.area.focus();
@@ -119,14 +130,15 @@ export class Editor {
   reveal(from, to, smooth = true) {
     const first = this.lineAt(from);
     const last = this.lineAt(Math.max(from, to - 1));
-    const top = padding + first * lineHeight;
-    const height = Math.min((last - first + 1) * lineHeight, this.root.clientHeight / 2);
+    const column = from - this.starts[first];
+    const top = this.top(first) + (this.wrap ? Math.floor(column / this.fit) * lineHeight : 0);
+    const height = Math.min(this.top(last + 1) - top, this.root.clientHeight / 2);
     const view = this.root.scrollTop;
     const target = {};
     if (top < view + lineHeight || top + height > view + this.root.clientHeight - lineHeight) {
       target.top = Math.max(0, top - this.root.clientHeight / 3);
     }
-    const x = this.x(first, from - this.starts[first]);
+    const x = this.wrap ? 0 : this.x(first, column);
     const wide = this.root.clientWidth - this.gutter.offsetWidth;
     if (x < this.root.scrollLeft || x > this.root.scrollLeft + wide - 40) target.left = Math.max(0, x - wide / 3);
     if ('top' in target || 'left' in target) {
@@ -179,6 +191,7 @@ export class Editor {
       }
     }
     this.columns = most;
+    this.fit = 0;
     this.indexMarks();
     this.resize();
   }
@@ -204,11 +217,75 @@ export class Editor {
     const digits = String(this.starts.length).length;
     this.gutter.style.width = `${Math.ceil(Math.max(2, digits) * 6.6) + 31}px`;
     const gutter = this.gutter.offsetWidth;
-    const width = Math.max(Math.ceil(this.columns * this.charWidth) + 24, this.root.clientWidth - gutter);
-    const height = Math.max(this.starts.length * lineHeight + 2 * padding + lineHeight, this.root.clientHeight);
+    const room = this.root.clientWidth - gutter;
+    if (!room) return;
+    this.wrapLines(room);
+    const width = this.wrap ? room : Math.max(Math.ceil(this.columns * this.charWidth) + 24, room);
+    const height = Math.max(this.top(this.starts.length) + padding + lineHeight, this.root.clientHeight);
     this.size.style.width = `${width + gutter}px`;
     this.size.style.height = `${height}px`;
     this.repaint();
+  }
+
+  // wrapLines computes the rows of lines that are wrapped in this width.
+  wrapLines(room) {
+    if (!this.wrap) {
+      this.rows = undefined;
+      this.body.style.removeProperty('--fit');
+      return;
+    }
+    const fit = Math.max(8, Math.floor((room - 16) / this.charWidth));
+    if (fit === this.fit && this.rows) return;
+    this.fit = fit;
+    // The half character keeps rounding from changing where lines break.
+    const width = (fit + 0.5) * this.charWidth;
+    this.body.style.setProperty('--fit', `${width}px`);
+    this.rows = [0]; // before each line
+    for (let i = 0; i < this.starts.length; i++) {
+      const length = (this.starts[i + 1] ?? this.text.length + 1) - 1 - this.starts[i];
+      const rows = length < fit / 2 || !/[^\x20-\x7e]/.test(this.line(i)) ? Math.ceil(length / fit) : this.measureRows(this.line(i));
+      this.rows.push(this.rows[i] + Math.max(1, rows));
+    }
+    this.drop();
+  }
+
+  measureRows(text) {
+    const probe = document.createElement('div');
+    probe.className = 'ed-line';
+    probe.textContent = text;
+    this.back.append(probe);
+    const rows = Math.round(probe.scrollHeight / lineHeight);
+    probe.remove();
+    return rows;
+  }
+
+  // drop removes the elements of all lines.
+  drop() {
+    for (const { line, row } of this.lines.values()) {
+      line.remove();
+      row.remove();
+    }
+    this.lines.clear();
+  }
+
+  // top returns the distance of a line from the top of the text, in pixels.
+  top(n) {
+    return padding + (this.rows ? this.rows[n] : n) * lineHeight;
+  }
+
+  // lineAtHeight returns the number of the line at a distance from the top of the text.
+  lineAtHeight(y) {
+    const row = Math.max(0, Math.floor((y - padding) / lineHeight));
+    const last = this.starts.length - 1;
+    if (!this.rows) return Math.min(row, last);
+    let low = 0;
+    let high = last;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (this.rows[middle] <= row) low = middle;
+      else high = middle - 1;
+    }
+    return low;
   }
 
   // repaint renders all lines in view again.
@@ -221,9 +298,11 @@ export class Editor {
     const { root } = this;
     const height = root.clientHeight;
     if (!height) return;
-    const first = Math.max(0, Math.floor((root.scrollTop - padding) / lineHeight) - overscan);
-    const last = Math.min(this.starts.length, Math.ceil((root.scrollTop + height) / lineHeight) + overscan);
-    this.chooseActive(Math.floor((root.scrollTop - padding) / lineHeight), Math.floor((root.scrollTop + height) / lineHeight));
+    const seen = this.lineAtHeight(root.scrollTop);
+    const unseen = this.lineAtHeight(root.scrollTop + height) + 1;
+    const first = Math.max(0, seen - overscan);
+    const last = Math.min(this.starts.length, unseen + overscan);
+    this.chooseActive(seen, unseen);
     for (const [n, entry] of this.lines) {
       if ((n < first || n >= last) && n !== this.active) {
         entry.line.remove();
@@ -275,7 +354,8 @@ export class Editor {
     const text = this.line(n);
     const long = text.length > maxTokens;
     let entry = this.lines.get(n);
-    if (entry && entry.version === this.version && !(long && entry.left !== this.root.scrollLeft)) return;
+    const { scrollLeft, scrollTop } = this.root;
+    if (entry && entry.version === this.version && !(long && (entry.left !== scrollLeft || entry.above !== scrollTop))) return;
     if (!entry) {
       entry = { line: document.createElement('div'), row: document.createElement('div') };
       entry.line.className = 'ed-line';
@@ -284,15 +364,17 @@ export class Editor {
       entry.number.setAttribute('aria-hidden', 'true');
       entry.row.append(entry.number);
       entry.row.className = 'ed-row';
-      const top = `${padding + n * lineHeight}px`;
-      entry.line.style.top = top;
-      entry.row.style.top = top;
+      const top = `${this.top(n)}px`;
+      const height = `${this.top(n + 1) - this.top(n)}px`;
+      Object.assign(entry.line.style, { top, height });
+      Object.assign(entry.row.style, { top, height });
       this.back.append(entry.line);
       this.gutter.append(entry.row);
       this.lines.set(n, entry);
     }
     entry.version = this.version;
-    entry.left = this.root.scrollLeft;
+    entry.left = scrollLeft;
+    entry.above = scrollTop;
     const end = start + text.length;
     const touches = (r) => r.from <= end && r.to >= start && (r.to > r.from || r.from >= start) && !(r.to === start && r.from < start);
     const marks = this.near.marks.filter(touches).filter((m) => !m.enclosing || m.from >= start);
@@ -304,6 +386,7 @@ export class Editor {
 
   // chunks renders the part of a long line that is in view.
   chunks(n, text, marks, shades) {
+    if (this.wrap) return this.wrappedChunks(n, text, marks, shades);
     const { scrollLeft, clientWidth } = this.root;
     const start = this.starts[n];
     const head = tokens(text.slice(0, chunk), this.syntax);
@@ -318,6 +401,29 @@ export class Editor {
       holder.className = 'ed-chunk';
       holder.style.left = `${x}px`;
       holder.append(...this.segments(piece, start + i * chunk, i ? [{ from: 0, name: rest }] : head, marks, shades));
+      result.push(holder);
+    }
+    return result;
+  }
+
+  // wrappedChunks is chunks for a line that is wrapped. Each chunk has some rows of it.
+  wrappedChunks(n, text, marks, shades) {
+    const start = this.starts[n];
+    const { scrollTop, clientHeight } = this.root;
+    if (/[^\x20-\x7e]/.test(text)) return this.segments(text, start, tokens(text.slice(0, chunk), this.syntax), marks, shades);
+    const rows = 20;
+    const length = rows * this.fit;
+    const head = tokens(text.slice(0, length), this.syntax);
+    const rest = text[head.at(-1)?.from] === '"' ? 'string' : '';
+    const result = [];
+    for (let i = 0; i * length < text.length; i++) {
+      const top = this.top(n) + i * rows * lineHeight;
+      if (top > scrollTop + 2 * clientHeight) break;
+      if (top + rows * lineHeight < scrollTop - clientHeight) continue;
+      const holder = document.createElement('span');
+      holder.className = 'ed-chunk';
+      holder.style.top = `${i * rows * lineHeight}px`;
+      holder.append(...this.segments(text.slice(i * length, (i + 1) * length), start + i * length, i ? [{ from: 0, name: rest }] : head, marks, shades));
       result.push(holder);
     }
     return result;
@@ -369,7 +475,7 @@ export class Editor {
   span(text, name, ranges, start) {
     const span = document.createElement('span');
     span.textContent = text;
-    const names = name ? [name] : [];
+    const names = name ? [`t-${name}`] : [];
     const marks = ranges.filter((r) => r.m).map((r) => r.m);
     if (marks.length) {
       const isSelected = (m) => m.items.some((i) => this.selected.has(i));
@@ -455,13 +561,10 @@ export class Editor {
 
   // hit returns the marked span at a point of the window.
   hit(e) {
-    const n = Math.floor((e.clientY - this.back.getBoundingClientRect().top - padding) / lineHeight);
+    const n = this.lineAtHeight(e.clientY - this.back.getBoundingClientRect().top);
     const line = this.lines.get(n)?.line;
-    for (const span of line?.querySelectorAll('.mark') ?? []) {
-      const r = span.getBoundingClientRect();
-      if (e.clientX >= r.left && e.clientX <= r.right) return span;
-    }
-    return undefined;
+    const within = (r) => e.clientX >= r.left && e.clientX <= r.right && e.clientY >= r.top && e.clientY <= r.bottom;
+    return [...(line?.querySelectorAll('.mark') ?? [])].find((span) => [...span.getClientRects()].some(within));
   }
 
   pointed(e) {
@@ -503,7 +606,7 @@ function tokens(line, syntax) {
     const field = /^(?:data|event|id|retry)?:/.exec(line);
     if (!field) return [{ from: 0, name: '' }];
     at = field[0].length;
-    list.push({ from: 0, name: 'field' });
+    list.push({ from: 0, name: 'key' });
     if (field[0] !== 'data:') return [...list, { from: at, name: 'literal' }];
   }
   json.lastIndex = at;

@@ -60,3 +60,10 @@ export function symbol(severity) {
   s.setAttribute('aria-hidden', 'true');
   return s;
 }
+
+// pathElement returns an element with a path, which may break after its steps.
+export function pathElement(path) {
+  const code = document.createElement('code');
+  for (const step of path.split(/(?<=\.)/)) code.append(step, document.createElement('wbr'));
+  return code;
+}

@@ -1,7 +1,7 @@
 // The pane of a target: its model, its losses and its document.
 
 import { Editor } from './editor.js';
-import { counts, group, inWords, plural, symbol } from './loss.js';
+import { counts, group, inWords, pathElement, plural, symbol } from './loss.js';
 import { milliseconds, size } from './text.js';
 
 const shownPlaces = 8; // of one reason
@@ -61,9 +61,7 @@ export class LossList {
     const b = document.createElement('button');
     b.type = 'button';
     b.className = 'place';
-    const path = document.createElement('code');
-    path.textContent = item.path || 'document';
-    b.append(path);
+    b.append(pathElement(item.path || 'document'));
     const name = this.options.name?.(item);
     if (name) b.append(` ${name}`);
     if (item.more) b.append(` and ${item.more.toLocaleString('en')} more`);
@@ -118,10 +116,12 @@ export class Target {
       <header>
         <div class="row">
           <h2></h2>
-          <span class="meta"></span>
           <button type="button" class="icon widen" aria-pressed="false"><svg viewBox="0 0 16 16" aria-hidden="true" focusable="false"><path d="M1.5 8h13M4.5 5l-3 3 3 3M11.5 5l3 3-3 3"/></svg></button>
         </div>
-        <label class="field model">Model <input type="text" spellcheck="false" autocomplete="off" autocapitalize="off"></label>
+        <div class="row">
+          <label class="field model">Model <input type="text" spellcheck="false" autocomplete="off" autocapitalize="off"></label>
+          <span class="meta"></span>
+        </div>
         <p class="notice" hidden></p>
       </header>
       <details class="losses" open hidden><summary></summary><div class="list"></div></details>

@@ -1,7 +1,7 @@
 // The tooltip with the reasons of marks. It opens by pointer and by keyboard focus, can be entered
 // with the pointer, and closes with Escape.
 
-import { symbol } from './loss.js';
+import { pathElement, symbol } from './loss.js';
 
 const most = 6; // items
 
@@ -44,11 +44,12 @@ export class Tooltip {
   present(rect, items, owner) {
     this.hide();
     const { element } = this;
-    element.replaceChildren(...items.slice(0, most).map(describe));
-    if (items.length > most) {
+    const entries = merge(items);
+    element.replaceChildren(...entries.slice(0, most).map(describe));
+    if (entries.length > most) {
       const more = document.createElement('p');
       more.className = 'more';
-      more.textContent = `and ${items.length - most} more`;
+      more.textContent = `and ${entries.length - most} more`;
       element.append(more);
     }
     element.hidden = false;
@@ -63,6 +64,17 @@ export class Tooltip {
   }
 }
 
+// merge joins items that differ only in the target.
+function merge(items) {
+  const entries = new Map();
+  for (const i of items) {
+    const key = [i.severity, i.path, i.reason, i.note ?? ''].join('\n');
+    if (!entries.has(key)) entries.set(key, { ...i, targets: [] });
+    if (i.target) entries.get(key).targets.push(i.target);
+  }
+  return [...entries.values()];
+}
+
 function describe(item) {
   const entry = document.createElement('div');
   entry.className = 'entry';
@@ -71,12 +83,8 @@ function describe(item) {
   const name = document.createElement('b');
   name.textContent = item.severity;
   head.append(symbol(item.severity), name);
-  if (item.target) head.append(` for ${item.target}`);
-  if (item.path) {
-    const path = document.createElement('code');
-    path.textContent = item.path;
-    head.append(path);
-  }
+  if (item.targets.length) head.append(` for ${item.targets.join(', ')}`);
+  if (item.path) head.append(pathElement(item.path));
   const reason = document.createElement('p');
   reason.textContent = item.reason;
   entry.append(head, reason);
