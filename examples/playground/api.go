@@ -38,6 +38,7 @@ func serveAPI(mux *http.ServeMux) {
 	get(mux, "/api/formats", formatList())
 	get(mux, "/api/samples", map[string]any{"samples": samples})
 	post(mux, "/api/request", translateRequest)
+	post(mux, "/api/places", findPlaces)
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, _ *http.Request) {
 		writeError(w, http.StatusNotFound, "not found")
 	})

@@ -67,9 +67,11 @@ type node struct {
 	name      int32 // begin of the name of a member, or -1
 	nameEnd   int32
 	kids, len int32 // elements or members: tree.kids[kids:kids+len]
+	parent    int32 // -1 for the root
 }
 
-// A tree holds the places of all values of a JSON document. The root has the number 0.
+// A tree holds the places of all values of a JSON document, in the order of the document. The
+// root has the number 0.
 type tree struct {
 	text  string
 	nodes []node
@@ -84,7 +86,11 @@ func newTree(text string) *tree {
 	starts := []int32{}       // index in waiting of the first value of each open container
 	name, nameEnd := int32(-1), int32(0)
 	add := func(from, to int) int32 {
-		t.nodes = append(t.nodes, node{from: int32(from), to: int32(to), name: name, nameEnd: nameEnd})
+		parent := int32(-1)
+		if len(open) > 0 {
+			parent = open[len(open)-1]
+		}
+		t.nodes = append(t.nodes, node{from: int32(from), to: int32(to), name: name, nameEnd: nameEnd, parent: parent})
 		name = -1
 		n := int32(len(t.nodes) - 1)
 		waiting = append(waiting, n)
@@ -173,6 +179,11 @@ func (t *tree) children(n int32) []int32 {
 	return t.kids[v.kids : v.kids+v.len]
 }
 
+// contains reports whether a value is or contains another one.
+func (t *tree) contains(outer, inner int32) bool {
+	return t.nodes[outer].from <= t.nodes[inner].from && t.nodes[inner].to <= t.nodes[outer].to
+}
+
 // value returns the text of a value.
 func (t *tree) value(n int32) string { return t.text[t.nodes[n].from:t.nodes[n].to] }
 
@@ -253,14 +264,13 @@ func lower(c byte) byte {
 }
 
 // find returns the value at a path such as "messages.3.content.1" or
-// "contents[3].parts[1]". If there is none, it returns the innermost value that contains the
-// place.
+// "contents[3].parts[1]". If there is none, found is false, and find returns the innermost
+// value that contains the place.
 //
 // Paths of violations in Messages contain the types of blocks and sources, such as
 // "messages.0.content.0.image.source", which are not names of members.
-func (t *tree) find(path string) int32 {
+func (t *tree) find(path string) (at int32, found bool) {
 	steps := pathSteps(path)
-	at := int32(0)
 	for len(steps) > 0 {
 		step := steps[0]
 		index, err := strconv.Atoi(step)
@@ -268,7 +278,7 @@ func (t *tree) find(path string) int32 {
 		case '[':
 			kids := t.children(at)
 			if err != nil || index < 0 || index >= len(kids) {
-				return at
+				return at, false
 			}
 			at, steps = kids[index], steps[1:]
 		case '{':
@@ -279,13 +289,13 @@ func (t *tree) find(path string) int32 {
 			case t.isTag(at, step) || err == nil && index == 0: // or an object in place of a list
 				steps = steps[1:]
 			default:
-				return at
+				return at, false
 			}
 		default:
-			return at
+			return at, false
 		}
 	}
-	return at
+	return at, true
 }
 
 // maxNameSteps is the maximum number of steps of a path that are tried as one name with dots.
@@ -348,7 +358,7 @@ func newSource(text string) *source {
 
 // at returns the place of a path, or nil if the document has no part of it.
 func (s *source) at(path string) *span {
-	n := s.tree().find(path)
+	n, _ := s.tree().find(path)
 	if n == 0 {
 		return nil
 	}
@@ -379,7 +389,7 @@ func (s *source) violation(path, text string) span {
 		}
 	}
 	t := s.tree()
-	n := t.find(path)
+	n, _ := t.find(path)
 	if m := namePattern.FindStringSubmatch(text); m != nil && t.kind(n) == '{' {
 		if member := t.member(n, unquote(m[1])); member >= 0 {
 			n = member
