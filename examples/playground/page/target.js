@@ -27,7 +27,6 @@ export class LossList {
       return count;
     }));
     this.list.replaceChildren(...group(items).map((g) => this.group(g)));
-    this.list.scrollTop = 0;
   }
 
   group(items) {
