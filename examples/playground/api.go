@@ -39,6 +39,8 @@ func serveAPI(mux *http.ServeMux) {
 	get(mux, "/api/samples", map[string]any{"samples": samples})
 	post(mux, "/api/request", translateRequest)
 	post(mux, "/api/places", findPlaces)
+	post(mux, "/api/response", translateResponse)
+	post(mux, "/api/stream", translateStream)
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, _ *http.Request) {
 		writeError(w, http.StatusNotFound, "not found")
 	})

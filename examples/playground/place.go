@@ -371,7 +371,7 @@ func (s *source) span(n int32) span { return s.utf16.span(s.tree().place(n)) }
 
 // Forms of texts of violations that contain a place.
 var (
-	linePattern = regexp.MustCompile(`at line (\d+), column (\d+)$`)
+	linePattern = regexp.MustCompile(`(?:at |\()line (\d+), column (\d+)\)?$`)
 	namePattern = regexp.MustCompile(`Unknown name ("(?:[^"\\]|\\.)*")`)
 )
 

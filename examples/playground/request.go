@@ -64,6 +64,11 @@ type loss struct {
 	Output *span `json:"output,omitempty"` // of responses
 }
 
+// newLoss returns a loss without places. path converts its path.
+func newLoss(l content.Loss, path func(string) string) loss {
+	return loss{Path: path(l.Path), Neutral: l.Path, Severity: l.Severity.String(), Reason: l.Reason, More: l.More}
+}
+
 // translateRequest translates a request to all targets.
 func translateRequest(r *http.Request, t *task) (*requestResult, error) {
 	if err := t.check(true); err != nil {
@@ -190,8 +195,8 @@ func (s *source) losses(found []content.Loss, path func(string) string) []loss {
 	shown := content.FoldHints(found)
 	first := map[string]int{} // hints that are shown, by reason
 	for i, l := range found {
-		p := path(l.Path)
-		entry := loss{Path: p, Neutral: l.Path, Severity: l.Severity.String(), Reason: l.Reason, More: l.More, Input: s.at(p)}
+		entry := newLoss(l, path)
+		entry.Input = s.at(entry.Path)
 		if len(shown) > 0 && shown[0].Path == l.Path && shown[0].Reason == l.Reason {
 			if l.Severity == content.LossHint {
 				first[l.Reason] = i

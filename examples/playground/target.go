@@ -160,13 +160,13 @@ func (p *prober) probe(path string) []span {
 		}
 	}
 	switch {
+	case effect == markedInside:
+		for _, n := range p.elements(d) {
+			add(p.shown.span(n))
+		}
 	case len(d.removed) > 0:
 		for _, n := range d.removed {
 			add(p.shown.span(p.narrow(n)))
-		}
-	case effect == markedInside && len(d.changed) > 0:
-		for _, n := range p.elements(d.changed) {
-			add(p.shown.span(n))
 		}
 	default:
 		for _, c := range d.changed {
@@ -177,7 +177,7 @@ func (p *prober) probe(path string) []span {
 }
 
 // narrow returns the innermost list or object that a removed member consists of, such as the
-// only tool in a list of tools. It returns n itself if n is no such member.
+// only tool in a list of tools. It returns n itself otherwise.
 func (p *prober) narrow(n int32) int32 {
 	if p.compact.nodes[n].name < 0 {
 		return n
@@ -191,13 +191,20 @@ func (p *prober) narrow(n int32) int32 {
 	}
 }
 
-// elements returns the innermost list element that contains all changes, or the elements
-// of the innermost list that do. Without a list it returns the changed values.
-func (p *prober) elements(changes []change) (list []int32) {
+// elements returns the innermost list element that contains a difference, or the elements
+// of the innermost list that do. Without a list it returns the values that differ.
+func (p *prober) elements(d difference) (list []int32) {
 	t := p.compact
-	at := changes[0].node
-	for _, c := range changes {
-		for !t.contains(at, c.node) {
+	nodes := slices.Clone(d.removed)
+	for _, c := range d.changed {
+		nodes = append(nodes, c.node)
+	}
+	if len(nodes) == 0 {
+		return nil
+	}
+	at := nodes[0]
+	for _, n := range nodes {
+		for !t.contains(at, n) {
 			at = t.nodes[at].parent
 		}
 	}
@@ -206,17 +213,14 @@ func (p *prober) elements(changes []change) (list []int32) {
 	}
 	switch {
 	case at <= 0:
-		for _, c := range changes {
-			list = append(list, c.node)
+		return nodes
+	case t.kind(at) != '[':
+		return []int32{at}
+	}
+	for _, kid := range t.children(at) {
+		if slices.ContainsFunc(nodes, func(n int32) bool { return t.contains(kid, n) }) {
+			list = append(list, kid)
 		}
-	case t.kind(at) == '[':
-		for _, kid := range t.children(at) {
-			if slices.ContainsFunc(changes, func(c change) bool { return t.contains(kid, c.node) }) {
-				list = append(list, kid)
-			}
-		}
-	default:
-		list = append(list, at)
 	}
 	return list
 }
