@@ -68,6 +68,7 @@ export class Editor {
     this.area.addEventListener('mousemove', (e) => this.pointed(e));
     this.area.addEventListener('mouseleave', () => this.options.tooltip?.leave());
     this.area.addEventListener('click', (e) => this.clicked(e));
+    if (!this.options.readOnly) this.area.addEventListener('keydown', (e) => this.paged(e));
     this.gutter.addEventListener('keydown', (e) => this.moved(e));
   }
 
@@ -78,9 +79,9 @@ export class Editor {
 
   // setText replaces the text and removes all marks. With keep the view stays where it is.
   setText(text, keep) {
-    if (text.includes('\r')) text = text.replace(/\r\n?/g, '\n');
-    this.text = text;
-    this.area.value = text;
+    this.text = lines(text);
+    this.area.value = this.text;
+    this.area.setSelectionRange(0, 0);
     this.marks = [];
     this.shades = [];
     this.selected = new Set();
@@ -563,6 +564,23 @@ export class Editor {
     this.lines.get(n)?.button?.focus({ preventScroll: true });
   }
 
+  // paged moves the cursor by a page. The text field does not know how much of it is in view.
+  paged(e) {
+    const by = { PageDown: 1, PageUp: -1 }[e.key];
+    if (!by || e.altKey || e.ctrlKey || e.metaKey) return;
+    e.preventDefault();
+    const { area } = this;
+    const back = area.selectionDirection === 'backward';
+    const at = back ? area.selectionStart : area.selectionEnd;
+    const other = back ? area.selectionEnd : area.selectionStart;
+    const from = this.lineAt(at);
+    const to = this.lineAtHeight(this.top(from) + by * (this.root.clientHeight - 2 * lineHeight));
+    const next = this.starts[to] + Math.min(at - this.starts[from], this.line(to).length);
+    const anchor = e.shiftKey ? other : next;
+    area.setSelectionRange(Math.min(anchor, next), Math.max(anchor, next), next < anchor ? 'backward' : 'forward');
+    this.reveal(next, next, false);
+  }
+
   items(n) {
     return (this.marked.get(n) ?? []).flatMap((m) => m.items);
   }
@@ -605,6 +623,9 @@ export class Editor {
     this.options.onPoint?.(this.area.selectionStart);
   }
 }
+
+// lines returns a text with the line breaks that a text field has.
+export const lines = (text) => (text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text);
 
 const context = document.createElement('canvas').getContext('2d');
 

@@ -1,14 +1,18 @@
 // The steps of a stream: one event of the vendor each, with the neutral events and the outputs so far.
 
+import { lines } from './editor.js';
 import { marksOf } from './loss.js';
 
 const $ = (id) => document.getElementById(id);
 
+// blockless are the kinds of events that belong to no block.
+const blockless = new Set(['Start', 'Usage', 'Stop', 'Loss', 'Extra']);
+
 // eventText returns a neutral event as a line.
 export function eventText(e) {
-  const kind = e.kind.replace(/^Event/, '').padEnd(9);
-  const block = e.block === undefined || e.block === null ? ' ' : String(e.block);
-  return [kind, block, e.text ? JSON.stringify(e.text) : '', e.detail ?? ''].filter(Boolean).join(' ');
+  const kind = e.kind.replace(/^Event/, '');
+  const block = blockless.has(kind) ? '' : `${e.block ?? ''}`;
+  return [kind.padEnd(9), block.padEnd(1), e.text ? JSON.stringify(e.text) : '', e.detail ?? ''].filter(Boolean).join(' ').trimEnd();
 }
 
 export class Stepper {
@@ -37,18 +41,18 @@ export class Stepper {
     this.result = result;
     this.steps = result.steps ?? [];
     this.items = items;
-    this.lines = []; // neutral events
+    this.eventLines = []; // neutral events
     this.lineEnds = []; // number of lines after each step
     for (const s of this.steps) {
-      this.lines.push(...(s.events ?? []).map(eventText));
-      this.lineEnds.push(this.lines.length);
+      this.eventLines.push(...(s.events ?? []).map(eventText));
+      this.lineEnds.push(this.eventLines.length);
     }
     this.eventOffsets = [0];
-    for (const l of this.lines) this.eventOffsets.push(this.eventOffsets.at(-1) + l.length + 1);
+    for (const l of this.eventLines) this.eventOffsets.push(this.eventOffsets.at(-1) + l.length + 1);
     const end = result.end ?? [];
     this.hasEnd = !!result.error || end.some(Boolean);
     this.outputs = targets.map((target, i) => {
-      const pieces = [...this.steps.map((s) => s.outputs?.[i] ?? ''), ...(this.hasEnd ? [end[i] ?? ''] : [])];
+      const pieces = [...this.steps.map((s) => s.outputs?.[i] ?? ''), ...(this.hasEnd ? [end[i] ?? ''] : [])].map(lines);
       const ends = [];
       let length = 0;
       for (const p of pieces) ends.push((length += p.length));
@@ -111,12 +115,12 @@ export class Stepper {
 
   showEvents() {
     const { events } = this.options;
-    const before = this.at ? (this.lineEnds[this.at - 1] ?? this.lines.length) : 0;
-    const lines = this.lines.slice(0, this.lineEnds[this.at] ?? this.lines.length);
-    events.setText(lines.join('\n'), true);
+    const before = this.at ? (this.lineEnds[this.at - 1] ?? this.eventLines.length) : 0;
+    const shown = this.eventLines.slice(0, this.lineEnds[this.at] ?? this.eventLines.length);
+    events.setText(shown.join('\n'), true);
     const from = this.eventOffsets[before];
     const shades = before ? [{ from: 0, to: from, name: 'past', line: true }] : [];
-    if (lines.length > before) shades.push({ from, to: events.text.length + 1, name: 'now', line: true, row: 'now' });
+    if (shown.length > before) shades.push({ from, to: events.text.length + 1, name: 'now', line: true, row: 'now' });
     events.setShades(shades);
     events.reveal(Math.max(0, events.text.length - 1), events.text.length, false);
     events.reveal(Math.min(from, events.text.length), events.text.length, false);

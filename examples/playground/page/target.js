@@ -136,7 +136,6 @@ export class Target {
     this.widen.setAttribute('aria-label', `Widen ${title}`);
     this.widen.title = 'Widen';
     this.widen.addEventListener('click', () => options.onWiden(pane));
-    this.modelField = pane.querySelector('.model');
     this.modelInput = pane.querySelector('.model input');
     this.modelInput.value = model ?? '';
     this.modelInput.setAttribute('aria-label', `Model of ${title}`);
@@ -156,7 +155,10 @@ export class Target {
   }
 
   setKind(kind) {
-    this.modelField.hidden = kind !== 'request';
+    const [first, second] = this.pane.querySelectorAll('.row');
+    second.hidden = kind !== 'request';
+    if (second.hidden) first.insertBefore(this.meta, this.widen);
+    else second.append(this.meta);
     this.editor.syntax = kind === 'stream' ? 'stream' : 'json';
   }
 
@@ -166,7 +168,7 @@ export class Target {
     this.setLosses(output.losses ?? []);
     this.setNotice(output);
     const text = output.text ?? '';
-    this.meta.textContent = output.error ? '' : [size(text), milliseconds(output.took)].filter(Boolean).join(' · ');
+    this.meta.textContent = output.error ? '' : [size(text), milliseconds(output.took), this.losses.length ? '' : 'no losses'].filter(Boolean).join(' · ');
     this.setEmpty(output.error && !text ? 'No document: see the error above.' : '');
     if (text !== this.editor.text) this.editor.setText(text, keep);
   }
