@@ -27,7 +27,8 @@ const (
 )
 
 // edit changes the item at a neutral path in a request that the caller owns. Turns, texts,
-// thinking, tool calls and tool results get other contents, because others depend on them.
+// thinking, tools, tool calls and tool results get other contents, because others depend on
+// them.
 // Other items are removed, and settings are set to zero.
 func edit(r *upstream.Request, path string) effect {
 	steps := strings.Split(path, ".")
@@ -116,16 +117,21 @@ func cut(text *string, steps []string) effect {
 	return removed
 }
 
-// mark changes the contents of a turn or part. Kinds without contents that can be changed
-// are unchanged.
+// mark changes the contents of a turn or part, or the description of a tool. Kinds without
+// contents that can be changed are unchanged.
 func mark(v reflect.Value) effect {
-	switch v := v.Interface().(type) {
-	case content.Turn:
+	switch v := v.Addr().Interface().(type) {
+	case *content.Tool:
+		if v.Kind == "" {
+			v.Description = marker
+			return markedInside
+		}
+	case *content.Turn:
 		if markParts(v.Parts) {
 			return markedInside
 		}
-	case content.Part:
-		return markPart(v)
+	case *content.Part:
+		return markPart(*v)
 	}
 	return unchanged
 }

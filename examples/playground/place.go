@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -76,7 +77,16 @@ type tree struct {
 	text  string
 	nodes []node
 	kids  []int32
+	large map[int32]names // objects with many members
 }
+
+// names finds the members of an object by name.
+type names struct {
+	exact, plain map[string]int32 // by name and by plainName
+}
+
+// manyMembers is the least number of members for which an object is in tree.large.
+const manyMembers = 64
 
 // newTree scans a document once. A tree of a text that is not valid JSON has places within
 // the text, but of no certain meaning.
@@ -101,6 +111,9 @@ func newTree(text string) *tree {
 		n, start := &t.nodes[open[last]], starts[last]
 		n.to, n.kids, n.len = int32(end), int32(len(t.kids)), int32(len(waiting))-start
 		t.kids = append(t.kids, waiting[start:]...)
+		if n.len >= manyMembers && text[n.from] == '{' {
+			t.addLarge(open[last])
+		}
 		waiting = waiting[:start]
 		open, starts = open[:last], starts[:last]
 		name = -1
@@ -144,6 +157,19 @@ func newTree(text string) *tree {
 		add(len(text), len(text))
 	}
 	return t
+}
+
+// addLarge adds an object to t.large. Of members with similar names it adds the first one.
+func (t *tree) addLarge(object int32) {
+	n := names{map[string]int32{}, map[string]int32{}}
+	for _, kid := range slices.Backward(t.children(object)) {
+		name := t.name(kid)
+		n.exact[name], n.plain[plainName(name)] = kid, kid
+	}
+	if t.large == nil {
+		t.large = map[int32]names{}
+	}
+	t.large[object] = n
 }
 
 // stringEnd returns the end of the string that begins at i.
@@ -223,6 +249,16 @@ func (t *tree) place(n int32) span {
 // member returns the member of an object with a name, or -1. The spelling may differ as
 // topK and top_k do.
 func (t *tree) member(object int32, name string) int32 {
+	if n, ok := t.large[object]; ok {
+		kid, found := n.exact[name]
+		if !found {
+			kid, found = n.plain[plainName(name)]
+		}
+		if !found {
+			kid = -1
+		}
+		return kid
+	}
 	similar := int32(-1)
 	for _, kid := range t.children(object) {
 		switch found := t.name(kid); {
@@ -235,33 +271,12 @@ func (t *tree) member(object int32, name string) int32 {
 	return similar
 }
 
-// sameName reports whether two names differ at most in the spelling of their words, as topK
-// and top_k do.
-func sameName(a, b string) bool {
-	i, k := 0, 0
-	for {
-		for i < len(a) && a[i] == '_' {
-			i++
-		}
-		for k < len(b) && b[k] == '_' {
-			k++
-		}
-		if i == len(a) || k == len(b) {
-			return i == len(a) && k == len(b)
-		}
-		if lower(a[i]) != lower(b[k]) {
-			return false
-		}
-		i, k = i+1, k+1
-	}
-}
+// plainName returns a name in lower case and without underscores. It is equal for names that
+// differ only in spelling, as topK and top_k do.
+func plainName(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
 
-func lower(c byte) byte {
-	if 'A' <= c && c <= 'Z' {
-		c += 'a' - 'A'
-	}
-	return c
-}
+// sameName reports whether two names differ only in spelling.
+func sameName(a, b string) bool { return plainName(a) == plainName(b) }
 
 // find returns the value at a path such as "messages.3.content.1" or
 // "contents[3].parts[1]". If there is none, found is false, and find returns the innermost

@@ -61,7 +61,7 @@ type loss struct {
 	FoldedInto *int `json:"foldedInto,omitempty"`
 
 	Input  *span `json:"input"`
-	Output *span `json:"output,omitempty"` // of responses
+	Output *span `json:"output"` // of responses
 }
 
 // newLoss returns a loss without places. path converts its path.

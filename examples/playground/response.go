@@ -61,14 +61,14 @@ func translateResponse(_ *http.Request, t *task) (*responseResult, error) {
 		return result, nil
 	}
 	result.Events = newEvents(frame.Events)
-	in := newResponsePlaces(src, t.source.Client, resp)
+	in := newResponsePlaces(src, t.source.Client, resp, true)
 	result.Losses = responseLosses(resp.Losses, in.path, in, nil)
 	for _, to := range t.Targets {
 		document, losses := to.format.Client.EncodeResponse(anyRequest(), resp)
 		out := responseOutput{Format: to.Format}
 		out.setText(document)
 		path := to.format.Client.Path
-		out.Losses = responseLosses(losses, path, in, newResponsePlaces(newSource(out.Text), to.format.Client, resp))
+		out.Losses = responseLosses(losses, path, in, newResponsePlaces(newSource(out.Text), to.format.Client, resp, false))
 		result.Outputs = append(result.Outputs, out)
 	}
 	return result, nil

@@ -3,6 +3,7 @@ package main
 import (
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/examples/internal/format"
@@ -14,13 +15,16 @@ import (
 type responsePlaces struct {
 	src   *source
 	path  func(string) string
-	parts map[string]int32 // values by neutral path
+	exact bool                    // paths name the place in the document, because it was decoded
+	parts map[string]int32        // values by neutral path
+	first func() map[string]int32 // first members by plainName
 }
 
 // newResponsePlaces returns the places of resp in the document of src. client is the format of
-// the document, or nil.
-func newResponsePlaces(src *source, client *format.Client, resp *upstream.Response) *responsePlaces {
-	p := &responsePlaces{src: src, path: samePath, parts: map[string]int32{}}
+// the document, or nil. decoded reports that resp was decoded from the document.
+func newResponsePlaces(src *source, client *format.Client, resp *upstream.Response, decoded bool) *responsePlaces {
+	p := &responsePlaces{src: src, path: samePath, exact: decoded && client != nil, parts: map[string]int32{}}
+	p.first = sync.OnceValue(func() map[string]int32 { return firstMembers(src.tree()) })
 	if client != nil {
 		p.path = client.Path
 	}
@@ -118,17 +122,25 @@ func (p *responsePlaces) find(neutral string) *span {
 			return &place
 		}
 	}
-	if strings.Contains("."+neutral, ".parts") {
-		return nil // the document has not the part
-	}
 	t := p.src.tree()
+	if strings.Contains("."+neutral, ".parts") {
+		if n, found := t.find(p.path(neutral)); found && p.exact {
+			place := p.src.span(n)
+			return &place
+		}
+		return nil // the document does not have the part
+	}
 	for _, path := range append([]string{p.path(neutral)}, memberPaths[neutral]...) {
 		if n, found := t.find(path); found && n > 0 {
 			place := p.src.span(n)
 			return &place
 		}
 	}
-	return p.named(neutral)
+	if n, ok := p.first()[plainName(neutral)]; ok {
+		place := p.src.span(n)
+		return &place
+	}
+	return nil
 }
 
 // memberPaths are the paths in the formats that only servers use.
@@ -136,14 +148,14 @@ var memberPaths = map[string][]string{
 	"stop": {"choices.0.finish_reason", "incomplete_details", "status"},
 }
 
-// named returns the place of the first member with a name, or nil.
-func (p *responsePlaces) named(name string) *span {
-	t := p.src.tree()
-	for n := range t.nodes {
-		if found := t.name(int32(n)); found != "" && sameName(found, name) {
-			place := p.src.span(int32(n))
-			return &place
+// firstMembers returns the first member of each name in a document.
+func firstMembers(t *tree) map[string]int32 {
+	first := map[string]int32{}
+	for n := range int32(len(t.nodes)) {
+		name := plainName(t.name(n))
+		if _, ok := first[name]; !ok && name != "" {
+			first[name] = n
 		}
 	}
-	return nil
+	return first
 }

@@ -25,6 +25,7 @@ var samples = []sample{
 	newSample("schema.json", "Answer with a schema", "request", "generatecontent"),
 	newSample("invalid.json", "Invalid request", "request", "messages"),
 	newSample("response.json", "Response with a tool call", "response", "openai-responses"),
+	newSample("image-response.json", "Response with an image and two candidates", "response", "generatecontent"),
 	newSample("stream.txt", "Stream with thinking and a tool call", "stream", "openai"),
 }
 

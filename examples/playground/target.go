@@ -6,12 +6,16 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/polywire/polywire/upstream"
 )
 
-// maxPlaces is the maximum number of losses whose places in an output are found.
-const maxPlaces = 200
+// Limits of a search for places in an output. What was found before is returned.
+const (
+	maxPlaces     = 200 // losses
+	maxPlacesTime = 10 * time.Second
+)
 
 // A placesResult is the answer for /api/places.
 type placesResult struct {
@@ -55,13 +59,15 @@ func findPlaces(r *http.Request, t *task) (*placesResult, error) {
 	if err != nil || len(losses) == 0 {
 		return result, nil
 	}
-	p, err := newProber(r.Context(), up, req)
+	ctx, cancel := context.WithTimeout(r.Context(), maxPlacesTime)
+	defer cancel()
+	p, err := newProber(ctx, up, req)
 	if err != nil {
 		return result, nil
 	}
 	seen := map[string]bool{}
 	for _, l := range losses {
-		if seen[l.Path] || len(seen) == maxPlaces || r.Context().Err() != nil {
+		if seen[l.Path] || len(seen) == maxPlaces || ctx.Err() != nil {
 			continue
 		}
 		seen[l.Path] = true
