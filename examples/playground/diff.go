@@ -207,6 +207,9 @@ func common(p, q string) (before, after int) {
 // it is equal.
 func stringChange(n int32, p, q string) change {
 	before, after := common(p, q)
+	if before+after == len(p) { // q has all of p
+		return change{node: n}
+	}
 	from, to := 1, len(p)-1 // without quotes
 	for i := 1; i < len(p)-1; {
 		if i <= before {
