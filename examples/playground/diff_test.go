@@ -24,6 +24,8 @@ func TestCompare(t *testing.T) {
 		{"removed before changed", `[{"id":"b","text":"x"},{"id":"a","text":"long enough to be equal"},9]`, `[{"id":"a","text":"long enough to be eq"},9]`,
 			[]string{`{"id":"b","text":"x"}`}, []string{`ual`}},
 		{"added element", `[1,{"a":1}]`, `[1,5,{"a":2}]`, nil, []string{`"a":1`}},
+		{"element added to an empty list", `{"a":[]}`, `{"a":[1]}`, nil, []string{`"a":[]`}},
+		{"member added to an empty object", `[{"a":{}}]`, `[{"a":{"b":1}}]`, nil, []string{`"a":{}`}},
 		{"begin of a string", `{"a":"Error: no such file"}`, `{"a":"no such file"}`, nil, []string{`Error: `}},
 		{"middle of a string", `{"a":"one\n\ntwo two\n\nthree"}`, `{"a":"one\n\n-\n\nthree"}`, nil, []string{`two two`}},
 		{"part of an escape", `{"a":"same same \u0041"}`, `{"a":"same same \u0042"}`, nil, []string{`\u0041`}},
