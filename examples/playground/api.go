@@ -27,10 +27,11 @@ type task struct {
 // A target is a format to translate to.
 type target struct {
 	Format string `json:"format"`
-	Model  string `json:"model"` // of requests; empty means the model that the request names, or a usual one
+	Model  string `json:"model"` // of requests; empty means a usual one: see requestFor
 	URL    string `json:"url"`   // of the server, for requests; it is not contacted
 
 	format *format.Format
+	same   bool // the format is that of the document
 }
 
 // serveAPI adds the API to mux.

@@ -42,6 +42,8 @@ func (c *comparison) values(x, y int32) {
 	p, q := c.a.value(x), c.b.value(y)
 	switch {
 	case p == q:
+	case c.a.nodes[x].len == 0 && c.b.nodes[y].len > 0: // such as an empty list to which an element is added
+		c.changed = append(c.changed, change{node: x})
 	case p[0] == '{' && q[0] == '{':
 		c.objects(x, y, "")
 	case p[0] == '[' && q[0] == '[':
@@ -207,6 +209,9 @@ func common(p, q string) (before, after int) {
 // it is equal.
 func stringChange(n int32, p, q string) change {
 	before, after := common(p, q)
+	if before+after == len(p) { // q has all of p
+		return change{node: n}
+	}
 	from, to := 1, len(p)-1 // without quotes
 	for i := 1; i < len(p)-1; {
 		if i <= before {

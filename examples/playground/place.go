@@ -393,20 +393,19 @@ var (
 // violation returns the place of a violation. That of the whole document is its first
 // character.
 func (s *source) violation(path, text string) span {
-	if path == "" {
-		line, column := 1, 1
+	name := namePattern.FindStringSubmatch(text)
+	if path == "" && name == nil {
+		line, column := 1, 1+len(s.text)-len(strings.TrimLeft(s.text, " \t\r\n"))
 		if m := linePattern.FindStringSubmatch(text); m != nil {
 			line, _ = strconv.Atoi(m[1])
 			column, _ = strconv.Atoi(m[2])
 		}
-		if line > 1 || column > 1 || !namePattern.MatchString(text) {
-			return s.utf16.span(character(s.text, line, column))
-		}
+		return s.utf16.span(character(s.text, line, column))
 	}
 	t := s.tree()
 	n, _ := t.find(path)
-	if m := namePattern.FindStringSubmatch(text); m != nil && t.kind(n) == '{' {
-		if member := t.member(n, unquote(m[1])); member >= 0 {
+	if name != nil && t.kind(n) == '{' {
+		if member := t.member(n, unquote(name[1])); member >= 0 {
 			n = member
 		}
 	}

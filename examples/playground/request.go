@@ -104,7 +104,7 @@ func (t *task) check(request bool) error {
 	}
 	for i := range t.Targets {
 		to := &t.Targets[i]
-		to.format = format.ByName(to.Format)
+		to.format, to.same = format.ByName(to.Format), to.Format == t.Format
 		if to.format == nil || !request && to.format.Client == nil {
 			return fmt.Errorf("targets.%d.format: unknown format %q; want one of %q", i, to.Format, format.Names(!request))
 		}
@@ -114,9 +114,14 @@ func (t *task) check(request bool) error {
 
 func samePath(path string) string { return path }
 
-// requestFor returns a copy of a request for the target.
+// requestFor returns a copy of a request for the target. A server of the client's own format
+// has the model that the client requests.
 func (to *target) requestFor(req *upstream.Request) *upstream.Request {
-	req = req.WithModel(cmp.Or(to.Model, to.format.Model))
+	model := cmp.Or(to.Model, to.format.Model)
+	if to.Model == "" && to.same && req.Model != "" {
+		model = req.Model
+	}
+	req = req.WithModel(model)
 	req.ForwardLinks = true // fetch nothing
 	return req
 }

@@ -182,10 +182,10 @@ func (p *prober) probe(path string) []span {
 	return spans
 }
 
-// narrow returns the innermost list or object that a removed member consists of, such as the
-// only tool in a list of tools. It returns n itself otherwise.
+// narrow returns the innermost list or object that a removed member of the document consists
+// of, such as the only tool in a list of tools. It returns n itself otherwise.
 func (p *prober) narrow(n int32) int32 {
-	if p.compact.nodes[n].name < 0 {
+	if p.compact.nodes[n].parent != 0 {
 		return n
 	}
 	for {
@@ -214,13 +214,14 @@ func (p *prober) elements(d difference) (list []int32) {
 			at = t.nodes[at].parent
 		}
 	}
-	for at > 0 && t.kind(at) != '[' && t.kind(t.nodes[at].parent) != '[' {
+	several := t.kind(at) == '[' && !slices.Contains(nodes, at) // elements of the list at
+	for at > 0 && !several && t.kind(t.nodes[at].parent) != '[' {
 		at = t.nodes[at].parent
 	}
 	switch {
 	case at <= 0:
 		return nodes
-	case t.kind(at) != '[':
+	case !several:
 		return []int32{at}
 	}
 	for _, kid := range t.children(at) {

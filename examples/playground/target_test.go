@@ -99,6 +99,18 @@ func markedPlaces(t *testing.T, format, text, to string) map[string]markedPlace 
 	return marked
 }
 
+// A tool call is marked as a whole, whatever its arguments are.
+func TestPlaceOfToolCall(t *testing.T) {
+	for _, input := range []string{`{}`, `{"a": []}`, `{"a": {"b": [1, 2]}, "c": 3}`} {
+		text := `{"model":"m","max_tokens":9,"tools":[{"name":"f","input_schema":{"type":"object"}}],"messages":[{"role":"user","content":"Hi."},{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"f","input":` + input +
+			`}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"b"}]}]}`
+		got := markedPlaces(t, "messages", text, "generatecontent")["turns.1.parts.0.signature"].Output
+		if !strings.HasPrefix(got, `in: { "functionCall": { "id": "t1"`) || !strings.HasSuffix(got, `"thoughtSignature": "skip_thought_signature_validator" }`) || strings.Contains(got, " | ") {
+			t.Errorf("%s: got %s", input, got)
+		}
+	}
+}
+
 // The places of losses are those that a person would mark.
 func TestTargetPlaces(t *testing.T) {
 	const (
