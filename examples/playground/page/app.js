@@ -36,6 +36,7 @@ const input = new Editor($('input-editor'), {
   label: 'Input',
   tooltip,
   onInput: typed,
+  onPasted: translate,
   onPaste: (text) => (state.kind === 'stream' ? undefined : formatOneLine(text)),
   onSelect: (items) => select(items, input),
   onPoint: (at) => state.kind === 'stream' && stepper.goToInput(at),
@@ -159,15 +160,23 @@ function setInput({ kind, format, text, sample }) {
   translate();
 }
 
-let typing;
+let typing; // timer
+let since; // when the input has changed
+
+// stop ends a translation that is under way: the input has changed.
+function stop() {
+  clearTimeout(typing);
+  abort('translate');
+  abort('places');
+  document.body.dataset.state = 'translating';
+  document.body.dataset.places = '';
+}
 
 function typed() {
   tooltip.hide();
   if (document.activeElement === input.area) $('sample').value = '';
-  performance.mark('typed');
-  clearTimeout(typing);
-  abort('translate');
-  abort('places');
+  stop();
+  since = performance.now();
   typing = setTimeout(translate, typingPause);
 }
 
@@ -179,10 +188,11 @@ function clearOutputs(text) {
 // Translation
 
 async function translate() {
-  clearTimeout(typing);
-  abort('places');
+  stop();
   tooltip.hide();
   const started = performance.now();
+  const changed = since ?? started;
+  since = undefined;
   const { kind } = state;
   const shown = shownTargets();
   const body = {
@@ -195,6 +205,7 @@ async function translate() {
     result = await call('translate', `/api/${kind}`, body);
   } catch (err) {
     notify(err.message, true);
+    document.body.dataset.state = 'shown';
     return;
   }
   if (!result) return; // a newer call has replaced this one
@@ -202,7 +213,8 @@ async function translate() {
   const server = ({ request: showRequest, response: showResponse, stream: showStream })[kind](result, shown, body);
   showStatus(result, performance.now() - started, server);
   announce(shown);
-  requestAnimationFrame(() => setTimeout(() => performance.measure('translate', { start: started })));
+  document.body.dataset.state = 'shown';
+  requestAnimationFrame(() => setTimeout(() => performance.measure('translate', { start: changed })));
 }
 
 // lossItem returns a loss as the page shows it.
@@ -284,7 +296,7 @@ async function places(shown, body) {
     t.list.noteChanged(t.losses.filter((l) => l.note));
     markOutput(t);
   }
-  document.body.dataset.places = 'found';
+  document.body.dataset.places = 'shown';
 }
 
 function showResponse(result, shown) {

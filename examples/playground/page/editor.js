@@ -18,7 +18,7 @@ const padding = 6; // above the first line, in pixels
 // that the text does not have.
 
 export class Editor {
-  // options: label, readOnly, syntax ('json', 'stream' or 'events'), tooltip, onInput(), onPaste(text),
+  // options: label, readOnly, syntax ('json', 'stream' or 'events'), tooltip, onInput(), onPaste(text), onPasted(),
   // onSelect(items), onPoint(offset).
   constructor(root, options) {
     this.root = root;
@@ -173,7 +173,8 @@ export class Editor {
     if (other === undefined) return;
     e.preventDefault();
     this.replace(0, this.text.length, other);
-    this.root.scrollTo(0, 0);
+    this.root.scrollTop = 0;
+    this.options.onPasted?.();
   }
 
   // changed finds the lines of the text.

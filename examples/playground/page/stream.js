@@ -33,7 +33,7 @@ export class Stepper {
   reset() {
     this.pause();
     this.steps = [];
-    this.at = 0;
+    this.at = undefined;
   }
 
   // show takes over a translated stream. It keeps the position if it can.
@@ -69,7 +69,9 @@ export class Stepper {
     this.last = Math.max(0, this.steps.length - (this.hasEnd ? 0 : 1));
     this.slider.max = String(this.last);
     for (const id of ['previous', 'play', 'next', 'step']) $(id).disabled = this.last === 0;
-    this.goTo(Math.min(this.at, this.last));
+    // The first event alone is often empty.
+    const first = this.steps.findIndex((s) => s.outputs?.some(Boolean));
+    this.goTo(Math.min(this.at ?? Math.max(0, first), this.last));
   }
 
   move(by) {
