@@ -25,12 +25,12 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"slices"
 	"strings"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/examples/internal/format"
 )
 
 func main() {
@@ -105,7 +105,7 @@ func (t *task) parse(args []string) error {
 
 // check returns an error if a value is invalid.
 func (t *task) check(refuse string) error {
-	clients, all := slices.Sorted(maps.Keys(clientFormats)), slices.Sorted(maps.Keys(serverFormats))
+	clients, all := format.Names(true), format.Names(false)
 	from, to := clients, all
 	response := t.reply || t.stream
 	if response {
@@ -130,7 +130,7 @@ func (t *task) check(refuse string) error {
 	case response && t.url != "":
 		return errors.New("-url: only for requests")
 	}
-	_, err := serverFormats[t.to].newUpstream(t.url)
+	_, err := format.ByName(t.to).NewUpstream(t.url)
 	if err != nil {
 		return fmt.Errorf("-url: %w", err)
 	}

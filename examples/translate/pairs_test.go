@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidwall/gjson"
+
+	"github.com/polywire/polywire/examples/internal/format"
 )
 
 // file returns a file of testdata.
@@ -77,8 +79,8 @@ var lost = map[string]map[string]string{
 }
 
 func TestRequests(t *testing.T) {
-	for from := range clientFormats {
-		for to := range serverFormats {
+	for _, from := range format.Names(true) {
+		for _, to := range format.Names(false) {
 			t.Run(from+" to "+to, func(t *testing.T) {
 				args := "-from " + from + " -to " + to
 				if from == "generatecontent" && to != from {
@@ -130,8 +132,8 @@ type summary struct {
 
 func TestResponses(t *testing.T) {
 	for _, kind := range []struct{ name, extension string }{{"reply", ".json"}, {"stream", ".txt"}} {
-		for from := range serverFormats {
-			for to := range clientFormats {
+		for _, from := range format.Names(false) {
+			for _, to := range format.Names(true) {
 				t.Run(kind.name+" from "+from+" to "+to, func(t *testing.T) {
 					in := file(t, kind.name, from+kind.extension)
 					code, out, log := translate(t, "-"+kind.name+" -from "+from+" -to "+to, in)

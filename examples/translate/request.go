@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/examples/internal/format"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -16,7 +17,7 @@ func (t *task) request(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	req, losses, err := clientFormats[t.from].decodeRequest(body)
+	req, losses, err := format.ByName(t.from).Client.DecodeRequest(body)
 	if err != nil {
 		return err
 	}
@@ -27,7 +28,7 @@ func (t *task) request(ctx context.Context) error {
 	req = req.WithModel(t.name(req.Model))
 	req.ForwardLinks = true // do not fetch links
 
-	up, err := serverFormats[t.to].newUpstream(t.url)
+	up, err := format.ByName(t.to).NewUpstream(t.url)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"io"
 
+	"github.com/polywire/polywire/examples/internal/format"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -36,10 +37,10 @@ func (t *task) whole(_ context.Context, req *upstream.Request, in io.Reader, out
 	if err != nil {
 		return err
 	}
-	to := clientFormats[t.to]
-	f, err := serverFormats[t.from].decodeResponse(string(body))
+	to := format.ByName(t.to).Client
+	f, err := format.ByName(t.from).DecodeResponse(string(body))
 	if err != nil {
-		_, document := to.encodeError(req, err)
+		_, document := to.EncodeError(req, err)
 		_, failed := out.Write(append(document, '\n'))
 		return cmp.Or(failed, err)
 	}
@@ -47,18 +48,18 @@ func (t *task) whole(_ context.Context, req *upstream.Request, in io.Reader, out
 	if err != nil {
 		return err
 	}
-	document, losses := to.encodeResponse(req, resp)
-	t.printLosses(append(resp.Losses, losses...), to.path) // of decoding and encoding
+	document, losses := to.EncodeResponse(req, resp)
+	t.printLosses(append(resp.Losses, losses...), to.Path) // of decoding and encoding
 	_, err = out.Write(append(document, '\n'))
 	return err
 }
 
 // streamed translates the streamed response to req as it arrives.
 func (t *task) streamed(ctx context.Context, req *upstream.Request, in io.Reader, out io.Writer) error {
-	to := clientFormats[t.to]
-	recording := upstream.Replay(serverFormats[t.from].newStreamReader(in))
-	w := to.newStreamWriter(out, req)
+	to := format.ByName(t.to).Client
+	recording := upstream.Replay(format.ByName(t.from).NewStreamReader(in))
+	w := to.NewStreamWriter(out, req)
 	err := w.End(upstream.Run(ctx, recording, req, w))
-	t.printLosses(w.Losses(), to.path)
+	t.printLosses(w.Losses(), to.Path)
 	return err
 }

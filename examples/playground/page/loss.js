@@ -1,0 +1,69 @@
+// Losses and violations, as the page names them.
+
+// severities are all kinds of marks, most severe first.
+export const severities = ['violation', 'dropped', 'degraded', 'hint'];
+
+export const symbols = { violation: '!', dropped: '×', degraded: '~', hint: 'i' };
+
+export function plural(n, noun) {
+  const nouns = noun === 'loss' ? 'losses' : `${noun}s`;
+  return `${n.toLocaleString('en')} ${n === 1 ? noun : nouns}`;
+}
+
+// places returns the number of places of a loss.
+const places = (loss) => 1 + (loss.more ?? 0);
+
+// counts returns [severity, number] for the severities that occur, most severe first.
+export function counts(items) {
+  return severities.map((s) => [s, items.filter((i) => i.severity === s).reduce((n, i) => n + places(i), 0)]).filter(([, n]) => n > 0);
+}
+
+// inWords returns counts as a phrase such as "1 dropped, 2 degraded, 5 hints".
+export function inWords(items) {
+  return counts(items).map(([s, n]) => (s === 'hint' || s === 'violation' ? plural(n, s) : `${n.toLocaleString('en')} ${s}`)).join(', ');
+}
+
+// group returns the items by severity and reason, most severe first.
+export function group(items) {
+  const groups = new Map();
+  for (const i of items) {
+    const key = `${i.severity} ${i.reason}`;
+    if (groups.has(key)) groups.get(key).push(i);
+    else groups.set(key, [i]);
+  }
+  return [...groups.values()].sort((a, b) => severities.indexOf(a[0].severity) - severities.indexOf(b[0].severity));
+}
+
+// marksOf returns the marks of items at the places that range returns. Items at the same place share a
+// mark.
+export function marksOf(items, ranges) {
+  const marks = new Map();
+  for (const item of items) {
+    for (const r of ranges(item)) {
+      const key = `${r.from} ${r.to} ${!!r.enclosing}`;
+      const mark = marks.get(key);
+      if (!mark) {
+        marks.set(key, { from: r.from, to: r.to, enclosing: !!r.enclosing, severity: item.severity, items: [item] });
+        continue;
+      }
+      mark.items.push(item);
+      if (severities.indexOf(item.severity) < severities.indexOf(mark.severity)) mark.severity = item.severity;
+    }
+  }
+  return [...marks.values()];
+}
+
+export function symbol(severity) {
+  const s = document.createElement('span');
+  s.className = `sym ${severity}`;
+  s.textContent = symbols[severity];
+  s.setAttribute('aria-hidden', 'true');
+  return s;
+}
+
+// pathElement returns an element with a path, which may break after its steps.
+export function pathElement(path) {
+  const code = document.createElement('code');
+  for (const step of path.split(/(?<=\.)/)) code.append(step, document.createElement('wbr'));
+  return code;
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"net/http"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/upstream"
+)
+
+// A responseResult is the answer for /api/response.
+type responseResult struct {
+	Violations []violation      `json:"violations"`
+	Losses     []loss           `json:"losses"` // of decoding
+	Events     []event          `json:"events"`
+	Outputs    []responseOutput `json:"outputs"`
+}
+
+// A responseOutput is a response as the clients of a target receive it.
+type responseOutput struct {
+	Format string `json:"format"`
+	Text   string `json:"text"`
+	Losses []loss `json:"losses"`
+	Error  string `json:"error,omitempty"`
+
+	// Status is the HTTP status if the response is an error of the vendor, and 0 otherwise.
+	Status int `json:"status,omitempty"`
+}
+
+// anyRequest returns the request to which responses respond. Without thinking in it, they
+// would contain none.
+func anyRequest() *upstream.Request {
+	return &upstream.Request{Thinking: upstream.Thinking{Mode: upstream.ThinkingAuto}}
+}
+
+// translateResponse translates a whole response to all targets.
+func translateResponse(_ *http.Request, t *task) (*responseResult, error) {
+	if err := t.check(false); err != nil {
+		return nil, err
+	}
+	src := newSource(t.Text)
+	result := &responseResult{Violations: []violation{}, Losses: []loss{}, Events: []event{}, Outputs: []responseOutput{}}
+	frame, err := t.source.DecodeResponse(t.Text)
+	var resp *upstream.Response
+	if err == nil {
+		resp, err = frame.Response()
+	}
+	if failed := new(upstream.Error); errors.As(err, &failed) && failed.Details != nil { // the response is an error
+		for _, to := range t.Targets {
+			status, document := to.format.Client.EncodeError(anyRequest(), err)
+			out := responseOutput{Format: to.Format, Losses: []loss{}, Status: status}
+			out.setText(document)
+			result.Outputs = append(result.Outputs, out)
+		}
+		return result, nil
+	}
+	if err != nil {
+		text := errorText(err)
+		result.Violations = append(result.Violations, violation{Text: text, Code: errorCode(err), span: src.violation("", text)})
+		return result, nil
+	}
+	result.Events = newEvents(frame.Events)
+	in := newResponsePlaces(src, t.source.Client, resp, true)
+	result.Losses = responseLosses(resp.Losses, in.path, in, nil)
+	for _, to := range t.Targets {
+		document, losses := to.format.Client.EncodeResponse(anyRequest(), resp)
+		out := responseOutput{Format: to.Format}
+		out.setText(document)
+		path := to.format.Client.Path
+		out.Losses = responseLosses(losses, path, in, newResponsePlaces(newSource(out.Text), to.format.Client, resp, false))
+		result.Outputs = append(result.Outputs, out)
+	}
+	return result, nil
+}
+
+// setText sets the formatted document.
+func (out *responseOutput) setText(document []byte) {
+	var err error
+	if out.Text, err = indent(string(document)); err != nil {
+		out.Error = err.Error()
+	}
+}
+
+// errorText returns the text of an error of decoding a response.
+func errorText(err error) string {
+	e := new(upstream.Error)
+	if !errors.As(err, &e) {
+		return err.Error()
+	}
+	cause := ""
+	if e.Err != nil {
+		cause = e.Err.Error()
+	}
+	return cmp.Or(e.Text, cause, string(e.Code))
+}
+
+// errorCode returns the code of an error of decoding a response.
+func errorCode(err error) string {
+	e := new(upstream.Error)
+	if !errors.As(err, &e) {
+		return string(upstream.CodeInternal)
+	}
+	return string(e.Code)
+}
+
+// responseLosses returns losses of a response with their places in the input and, if out is
+// not nil, in the output.
+func responseLosses(found []content.Loss, path func(string) string, in, out *responsePlaces) []loss {
+	list := make([]loss, 0, len(found))
+	for _, l := range found {
+		entry := newLoss(l, path)
+		entry.Input = in.find(l.Path)
+		if out != nil {
+			entry.Output = out.find(l.Path)
+		}
+		list = append(list, entry)
+	}
+	return list
+}
