@@ -302,6 +302,7 @@ func (c *GenerationConfig) unmappedMembers() *GenerationConfig {
 // response would be wrong. The request and the losses are returned even with an error.
 func RequestFromUpstream(n *upstream.Request) (*Request, []content.Loss, error) {
 	lowered, losses, err := lower.Lower(n, &baseTarget, false)
+	lowered.Parsed = false // the caller may change the result
 	return LoweredRequest(lowered), lower.Reports(losses), err
 }
 
@@ -309,6 +310,7 @@ func RequestFromUpstream(n *upstream.Request) (*Request, []content.Loss, error) 
 // for which [lower.Lower] has found nothing, or nothing more, that has to be changed.
 func LoweredRequest(n *lower.Request) *Request {
 	r := requestFromExtra(n.Extra)
+	r.jsonParsed = n.Parsed
 	r.Model, r.Contents, r.Tools, r.ServiceTier = n.Model, n.Turns, n.Tools, n.ServiceTier
 	if s := r.SystemInstruction; s != nil {
 		s.Parts = n.System

@@ -715,3 +715,24 @@ func TestWithCache(t *testing.T) {
 		t.Errorf("the mark is %+v", c)
 	}
 }
+
+// A request from a neutral one that was parsed can be changed: its JSON texts are checked
+// when it is written.
+func TestChangedRequestFromUpstream(t *testing.T) {
+	const body = `{"contents":[{"parts":[{"text":"Hi."}]}],"tools":[{"functionDeclarations":[{"name":"f","parametersJsonSchema":{"type":"object"}}]}]}`
+	n, _, err := DecodeRequest([]byte(body), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, _, err := RequestFromUpstream(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Body(); err != nil {
+		t.Errorf("unchanged: %v", err)
+	}
+	r.Tools[0].Input.JSON = `{"type":"object"},"x":{`
+	if _, err := r.Body(); err == nil {
+		t.Error("invalid JSON in a schema: no error")
+	}
+}

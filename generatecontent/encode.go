@@ -31,6 +31,7 @@ func (r *Request) AppendJSON(dst []byte) ([]byte, error) {
 // write writes the request as a document.
 func (r *Request) write(w *jsonwire.Writer) error {
 	e := newEncoder(w)
+	e.Parsed = r.jsonParsed
 	var system []content.Part
 	if s := r.SystemInstruction; s != nil {
 		system = s.Parts

@@ -51,6 +51,8 @@ type Request struct {
 	Extra *content.Extra
 
 	origin *origin // nil for a request that was not parsed
+
+	jsonParsed bool // the result of lowering a parsed request: its JSON texts are valid
 }
 
 // Instruction is the system instruction. Its role in a document has no meaning.

@@ -293,6 +293,7 @@ func (c *OutputConfig) leftover(ambiguous bool) *OutputConfig {
 func RequestFromUpstream(n *upstream.Request) (*Request, []content.Loss, error) {
 	t := BaseTarget(n)
 	to, losses, err := lower.Lower(n, &t, false)
+	to.Parsed = false // the caller may change the result
 	return LoweredRequest(to), lower.Reports(losses), err
 }
 
@@ -300,6 +301,7 @@ func RequestFromUpstream(n *upstream.Request) (*Request, []content.Loss, error) 
 // represents, which is the result of lowering to a target made from [BaseTarget].
 func LoweredRequest(n *lower.Request) *Request {
 	r := fromExtra(n.Extra)
+	r.jsonParsed = n.Parsed
 	r.Model, r.MaxTokens, r.Stream = n.Model, n.MaxTokens, n.Stream
 	r.System, r.Messages, r.Tools = n.System, n.Turns, n.Tools
 	r.Temperature, r.TopP, r.TopK, r.StopSequences = n.Temperature, n.TopP, n.TopK, n.StopSequences

@@ -329,3 +329,24 @@ func TestRequestFromUpstreamChoice(t *testing.T) {
 		t.Errorf("choice %v without tools", r.ToolChoice)
 	}
 }
+
+// A request from a neutral one that was parsed can be changed: its JSON texts are checked
+// when it is written.
+func TestChangedRequestFromUpstream(t *testing.T) {
+	const body = `{"model":"m","max_tokens":9,"tools":[{"name":"f","input_schema":{"type":"object"}}],"messages":[{"role":"user","content":"Hi."}]}`
+	n, _, err := DecodeRequest([]byte(body), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, _, err := RequestFromUpstream(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Body(); err != nil {
+		t.Errorf("unchanged: %v", err)
+	}
+	r.Tools[0].Input.JSON = `{"type":"object"},"x":{`
+	if _, err := r.Body(); err == nil {
+		t.Error("invalid JSON in a schema: no error")
+	}
+}

@@ -35,6 +35,7 @@ func (r *Request) write(w *jsonwire.Writer) error { return r.writeAs(requestType
 func (r *Request) writeAs(t *object.Type, w *jsonwire.Writer) error {
 	w.Grow(codec.DocumentSize(r.System, r.Messages, r.Tools))
 	e := newEncoder(w)
+	e.Parsed = r.jsonParsed
 	w.BeginObject()
 	e.members(t, r)
 	w.EndObject()

@@ -46,6 +46,8 @@ type Request struct {
 	Extra *content.Extra
 
 	origin *origin // nil for a request that was not parsed
+
+	jsonParsed bool // the result of lowering a parsed request: its JSON texts are valid
 }
 
 // Metadata is the request's metadata.

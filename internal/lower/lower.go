@@ -25,6 +25,7 @@ package lower
 import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/internal/violation"
 	"github.com/polywire/polywire/upstream"
 )
@@ -34,6 +35,10 @@ type Request struct {
 	upstream.Request // Wire is nil
 
 	Names *Names // the way back of names of tools
+
+	// Parsed reports that all JSON texts come from a parsed document or were made by
+	// lowering it, so that they are valid.
+	Parsed bool
 
 	Effort string   // of thinking, as it is to be sent; empty: none is sent
 	Switch Switch   // of thinking
@@ -54,7 +59,7 @@ type Request struct {
 // The error lists violations: content without which the response would be wrong. The
 // losses are complete even with an error.
 func Lower(n *upstream.Request, t *Target, loaded bool) (*Request, []Loss, error) {
-	l := lowering{t: t, n: n, to: &Request{Request: *n}, loaded: loaded}
+	l := lowering{t: t, n: n, to: &Request{Request: *n, Parsed: snapshot.IsUnchanged(n)}, loaded: loaded}
 	if t.Cloud != nil {
 		l.restrict()
 	}

@@ -47,11 +47,17 @@ func marked(d *document.Document, from, to any, at document.Place, c *content.Ca
 //
 // DocumentOf does not allocate.
 func DocumentOf(r *upstream.Request, f content.Format) *document.Document {
-	d := r.Wire
-	if d == nil || d.Request != r || d.Format != f || !matches(&d.Snapshot, r) {
+	if r.Wire == nil || r.Wire.Format != f || !IsUnchanged(r) {
 		return nil
 	}
-	return d
+	return r.Wire
+}
+
+// IsUnchanged reports whether r was parsed from a document and no field or part of it has
+// changed, as far as [DocumentOf] compares them. Its JSON texts are valid then.
+func IsUnchanged(r *upstream.Request) bool {
+	d := r.Wire
+	return d != nil && d.Request == r && matches(&d.Snapshot, r)
 }
 
 // record returns the values of r.
