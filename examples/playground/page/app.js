@@ -160,6 +160,7 @@ function setInput({ kind, format, text, sample }) {
   translate();
 }
 
+let lasting = ''; // an error about the link, which a translation does not remove
 let typing; // timer
 let since; // when the input has changed
 
@@ -176,6 +177,7 @@ function typed() {
   tooltip.hide();
   if (document.activeElement === input.area) $('sample').value = '';
   stop();
+  lasting = '';
   since = performance.now();
   typing = setTimeout(translate, typingPause);
 }
@@ -209,7 +211,7 @@ async function translate() {
     return;
   }
   if (!result) return; // a newer call has replaced this one
-  notify('');
+  notify(lasting, lasting !== '');
   const server = ({ request: showRequest, response: showResponse, stream: showStream })[kind](result, shown, body);
   showStatus(result, performance.now() - started, server);
   announce(shown);
@@ -474,9 +476,8 @@ async function start() {
   state.formats = formats.formats;
   state.samples = samples.samples;
   if (!(await restore())) {
-    const kept = $('notice').textContent;
+    lasting = $('notice').textContent;
     loadSample(state.samples[0]);
-    if (kept) notify(kept, true);
   }
 }
 

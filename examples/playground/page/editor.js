@@ -485,7 +485,8 @@ export class Editor {
       result.push(this.span(text.slice(from - start, to - start), list[token]?.name ?? '', inside, start));
     });
     // A mark after the last character, such as a violation at the end of the text.
-    const after = ranges.filter((r) => r.m && r.from >= end);
+    const last = end >= this.text.length || this.text[end] === '\n'; // of the pieces of the line
+    const after = last ? ranges.filter((r) => r.m && r.from >= end) : [];
     if (after.length) result.push(this.span(' ', '', after, start));
     return result;
   }

@@ -10,7 +10,7 @@ export class Tooltip {
     this.element = element;
     element.addEventListener('mouseenter', () => clearTimeout(this.timer));
     element.addEventListener('mouseleave', () => this.leave());
-    addEventListener('scroll', () => this.hide(), { capture: true, passive: true });
+    addEventListener('scroll', () => this.scrolled(), { capture: true, passive: true });
     addEventListener('resize', () => this.hide());
   }
 
@@ -24,6 +24,7 @@ export class Tooltip {
     const same = this.shown && this.shown.length === items.length && this.shown.every((x, i) => x === items[i]);
     clearTimeout(this.timer);
     if (this.open && same && this.owner === owner) return;
+    this.focused = now && { place, items, owner };
     this.timer = setTimeout(() => this.present(place(), items, owner), now || this.open ? 0 : 120);
   }
 
@@ -33,7 +34,21 @@ export class Tooltip {
     if (this.open) this.timer = setTimeout(() => this.hide(), 180);
   }
 
+  // scrolled closes the tooltip, or moves it if it is that of the element with the keyboard focus:
+  // moving the focus scrolls.
+  scrolled() {
+    const { focused } = this;
+    if (!focused || document.activeElement !== focused.owner) return this.hide();
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.present(focused.place(), focused.items, focused.owner));
+  }
+
   hide() {
+    this.focused = undefined;
+    this.close();
+  }
+
+  close() {
     clearTimeout(this.timer);
     if (!this.open) return;
     this.element.hidden = true;
@@ -42,7 +57,7 @@ export class Tooltip {
   }
 
   present(rect, items, owner) {
-    this.hide();
+    this.close();
     const { element } = this;
     const entries = merge(items);
     element.replaceChildren(...entries.slice(0, most).map(describe));
