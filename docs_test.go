@@ -197,12 +197,15 @@ func headings(text string) (names []string) {
 }
 
 // TestPaths checks that the paths of files and directories that a page names in
-// backquotes exist.
+// backquotes exist, and that they are in the repository.
 func TestPaths(t *testing.T) {
 	for path, text := range pages(t) {
 		for _, m := range quoted.FindAllStringSubmatch(text, -1) {
 			name := m[1]
 			top, _, _ := strings.Cut(name, "/")
+			if top == ".." {
+				t.Errorf("%s: %s is outside of the repository", path, name)
+			}
 			if info, err := os.Stat(top); err != nil || !info.IsDir() || strings.Contains(name, "NAME") || slices.Contains(expected, name) {
 				continue // a URL path, a media type, or a name to choose
 			}
