@@ -34,7 +34,7 @@ func pages(t *testing.T) map[string]string {
 		t.Fatal(err)
 	}
 	texts := make(map[string]string)
-	for _, path := range append(paths, "README.md", "CONTRIBUTING.md") {
+	for _, path := range append(paths, "README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md") {
 		b, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -218,14 +218,14 @@ func TestPaths(t *testing.T) {
 
 var quoted = regexp.MustCompile("`([a-z0-9.]+(?:/[A-Za-z0-9_.-]+)+)`")
 
-// TestVersions checks that modules below this one require its latest version. Their
-// replace directives are for this repository only: other modules ignore them.
+// TestVersions checks that modules below this one require its latest version, or the
+// next one if CHANGELOG.md has a section for it. Their replace directives are for this repository only: other modules ignore them.
 func TestVersions(t *testing.T) {
 	changelog, err := os.ReadFile("CHANGELOG.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	latest := regexp.MustCompile(`(?m)^## \[(\d+\.\d+\.\d+)\] - \d{4}-\d\d-\d\d$`).FindSubmatch(changelog)
+	latest := regexp.MustCompile(`(?m)^## \[(\d+\.\d+\.\d+)\] - (?:\d{4}-\d\d-\d\d|Unreleased)$`).FindSubmatch(changelog)
 	if latest == nil {
 		t.Fatal("no version in CHANGELOG.md")
 	}
