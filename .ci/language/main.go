@@ -6,7 +6,7 @@
 // people to look at. Hints do not fail.
 //
 // A line that ends in the comment "//language:vendor" is exempt: it quotes a vendor.
-// JSON documents in strings, and testdata are exempt too.
+// JSON documents in strings and testdata are exempt too.
 package main
 
 import (
