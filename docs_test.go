@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -605,6 +606,60 @@ func TestUncountedUpstream(t *testing.T) {
 		}
 		if u := report.Usage; !u.Estimated || u.Input == 0 || u.Output == 0 || len(report.Losses) > 0 || w.Header()["Polywire-Loss"] != nil {
 			t.Errorf("%s: usage %+v, losses %v, header %v", tt.path, u, report.Losses, w.Header())
+		}
+	}
+}
+
+// TestDocumentedLimits checks the limits of requests in docs/limits.md: a request at a limit
+// is accepted, and one beyond it is not.
+func TestDocumentedLimits(t *testing.T) {
+	repeat := func(s string, n int) string { return strings.TrimSuffix(strings.Repeat(s+",", n), ",") }
+	const (
+		start = `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":`
+		text  = `{"type":"text","text":"a"}`
+	)
+	tools := func(n int) string {
+		list := make([]string, n)
+		for i := range list {
+			list[i] = fmt.Sprintf(`{"name":"t%d","input_schema":{"type":"object"}}`, i)
+		}
+		return strings.Join(list, ",")
+	}
+	page := pages(t)["docs/limits.md"]
+	for option, tt := range map[string]struct {
+		add  int // what the body has besides n
+		body func(n int) string
+	}{
+		"Limits.Depth": {4, func(n int) string {
+			return start + `"a"}],"tools":[{"name":"a","input_schema":{"type":"object","x":` + strings.Repeat("[", n) + strings.Repeat("]", n) + `}}]}`
+		}},
+		"Limits.Values": {9, func(n int) string { return start + `"a"}],"mcp_servers":[],"x":[` + repeat("1", n) + `]}` }},
+		"Limits.Parts":  {0, func(n int) string { return start + `[` + repeat(text, n) + `]}]}` }},
+		"Limits.Tools":  {0, func(n int) string { return start + `"a"}],"tools":[` + tools(n) + `]}` }},
+		"Limits.Schemas": {5, func(n int) string {
+			return start + `"a"}],"tools":[{"name":"a","input_schema":{"type":"object","x":[` + repeat("1", n) + `]}}]}`
+		}},
+	} {
+		m := regexp.MustCompile(`(?m)^\| .* \| ([0-9,]+)(?: each)? \| .` + regexp.QuoteMeta(option) + `. \|$`).FindStringSubmatch(page)
+		if m == nil {
+			t.Errorf("%s is not documented", option)
+			continue
+		}
+		limit, err := strconv.Atoi(strings.ReplaceAll(m[1], ",", ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		accepted := func(n int) bool {
+			r, err := messages.ParseRequest([]byte(tt.body(n)))
+			if r != nil {
+				err = r.Validate(nil)
+			}
+			return err == nil
+		}
+		if n := limit - tt.add; !accepted(n) || accepted(n+1) {
+			for n = limit - 20; n < limit+20 && accepted(n); n++ {
+			}
+			t.Errorf("%s: the documented limit is %d, rejected from %d on", option, limit, n+tt.add)
 		}
 	}
 }
