@@ -31,9 +31,18 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the outputs in README.md and docs")
 
+// inRepository skips a test in the zip file of this module, which lacks the modules below it.
+func inRepository(t *testing.T) {
+	t.Helper()
+	if _, err := os.Stat("upstream/otel"); errors.Is(err, fs.ErrNotExist) {
+		t.Skip("this is not a copy of the repository: upstream/otel is missing")
+	}
+}
+
 // pages returns the paths and texts of the documents for users and contributors.
 func pages(t *testing.T) map[string]string {
 	t.Helper()
+	inRepository(t)
 	paths, err := filepath.Glob("docs/*.md")
 	if err != nil {
 		t.Fatal(err)
@@ -246,6 +255,7 @@ var quoted = regexp.MustCompile("`([a-z0-9.]+(?:/[A-Za-z0-9_.-]+)+)`")
 // TestVersions checks that modules below this one require its latest version, or the
 // next one if CHANGELOG.md has a section for it. Their replace directives are for this repository only: other modules ignore them.
 func TestVersions(t *testing.T) {
+	inRepository(t)
 	changelog, err := os.ReadFile("CHANGELOG.md")
 	if err != nil {
 		t.Fatal(err)
