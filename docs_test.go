@@ -2,6 +2,7 @@ package polywire_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -14,27 +15,40 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/messages"
+	"github.com/polywire/polywire/upstream"
 	"github.com/polywire/polywire/upstream/echo"
 	"github.com/polywire/polywire/upstream/upstreamtest"
 )
 
 var update = flag.Bool("update", false, "rewrite the outputs in README.md and docs")
 
+// inRepository skips a test in the zip file of this module, which lacks the modules below it.
+func inRepository(t *testing.T) {
+	t.Helper()
+	if _, err := os.Stat("upstream/otel"); errors.Is(err, fs.ErrNotExist) {
+		t.Skip("this is not a copy of the repository: upstream/otel is missing")
+	}
+}
+
 // pages returns the paths and texts of the documents for users and contributors.
 func pages(t *testing.T) map[string]string {
 	t.Helper()
+	inRepository(t)
 	paths, err := filepath.Glob("docs/*.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	texts := make(map[string]string)
-	for _, path := range append(paths, "README.md", "CONTRIBUTING.md") {
+	for _, path := range append(paths, "README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md") {
 		b, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -61,7 +75,7 @@ func blocks(page, language string) []string {
 }
 
 // TestSnippets checks that each Go snippet of a page is part of an example, where
-// it is compiled and usually run.
+// it is compiled and usually run, or is a program that compiles.
 func TestSnippets(t *testing.T) {
 	var code []string
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
@@ -82,13 +96,27 @@ func TestSnippets(t *testing.T) {
 	for path, text := range pages(t) {
 		for _, snippet := range blocks(text, "go") {
 			total++
-			if !slices.ContainsFunc(code, func(c string) bool { return strings.Contains(c, unindent(snippet)) }) {
+			if strings.HasPrefix(snippet, "package main\n") {
+				compile(t, path, snippet)
+			} else if !slices.ContainsFunc(code, func(c string) bool { return strings.Contains(c, unindent(snippet)) }) {
 				t.Errorf("%s: no example contains this snippet:\n%s", path, snippet)
 			}
 		}
 	}
 	if total == 0 {
 		t.Error("no page has a Go snippet")
+	}
+}
+
+// compile compiles a program.
+func compile(t *testing.T, page, program string) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "main.go")
+	if err := os.WriteFile(file, []byte(program), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("go", "vet", file).CombinedOutput(); err != nil {
+		t.Errorf("%s: this program does not compile:\n%s\n%s", page, program, out)
 	}
 }
 
@@ -102,12 +130,18 @@ func unindent(code string) string {
 	return b.String()
 }
 
-// TestCommands runs the commands of the pages and compares their output. The flag
-// -update rewrites the outputs; review them like code.
+// TestCommands runs the commands of the pages and compares their output. It checks the
+// arguments of commands without an output. The flag -update rewrites the outputs; review
+// them like code.
 func TestCommands(t *testing.T) {
 	s := httptest.NewServer(messages.NewHandler(echo.New(), nil))
 	defer s.Close()
 	for path, text := range pages(t) {
+		for _, command := range commands(text) {
+			if err := checkCommand(command); err != nil {
+				t.Errorf("%s: $ %s\n%v", path, command, err)
+			}
+		}
 		changed := text
 		for _, block := range blocks(text, "console") {
 			command, want := split(block)
@@ -197,12 +231,15 @@ func headings(text string) (names []string) {
 }
 
 // TestPaths checks that the paths of files and directories that a page names in
-// backquotes exist.
+// backquotes exist, and that they are in the repository.
 func TestPaths(t *testing.T) {
 	for path, text := range pages(t) {
 		for _, m := range quoted.FindAllStringSubmatch(text, -1) {
 			name := m[1]
 			top, _, _ := strings.Cut(name, "/")
+			if top == ".." {
+				t.Errorf("%s: %s is outside of the repository", path, name)
+			}
 			if info, err := os.Stat(top); err != nil || !info.IsDir() || strings.Contains(name, "NAME") || slices.Contains(expected, name) {
 				continue // a URL path, a media type, or a name to choose
 			}
@@ -215,14 +252,15 @@ func TestPaths(t *testing.T) {
 
 var quoted = regexp.MustCompile("`([a-z0-9.]+(?:/[A-Za-z0-9_.-]+)+)`")
 
-// TestVersions checks that modules below this one require its latest version. Their
-// replace directives are for this repository only: other modules ignore them.
+// TestVersions checks that modules below this one require its latest version, or the
+// next one if CHANGELOG.md has a section for it. Their replace directives are for this repository only: other modules ignore them.
 func TestVersions(t *testing.T) {
+	inRepository(t)
 	changelog, err := os.ReadFile("CHANGELOG.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	latest := regexp.MustCompile(`(?m)^## \[(\d+\.\d+\.\d+)\] - \d{4}-\d\d-\d\d$`).FindSubmatch(changelog)
+	latest := regexp.MustCompile(`(?m)^## \[(\d+\.\d+\.\d+)\] - (?:\d{4}-\d\d-\d\d|Unreleased)$`).FindSubmatch(changelog)
 	if latest == nil {
 		t.Fatal("no version in CHANGELOG.md")
 	}
@@ -246,7 +284,7 @@ func TestVersions(t *testing.T) {
 
 // TestLength bounds README.md, which should take two minutes to read.
 func TestLength(t *testing.T) {
-	const maxLines = 250
+	const maxLines = 270
 	if n := strings.Count(pages(t)["README.md"], "\n"); n > maxLines {
 		t.Errorf("README.md has %d lines, more than %d; move details to docs", n, maxLines)
 	}
@@ -360,4 +398,278 @@ func pipe(args []string) (string, error) {
 		return "", fmt.Errorf("%v\n%s", err, errout.String())
 	}
 	return out.String(), nil
+}
+
+// commands returns the commands of a page without an output: indented lines, and words in
+// backquotes, that begin with a program of this list. Programs of other projects are
+// not checked.
+func commands(page string) (list []string) {
+	for _, m := range command.FindAllStringSubmatch(page, -1) {
+		list = append(list, strings.ReplaceAll(m[1]+m[2], "\n", " "))
+	}
+	return list
+}
+
+var command = func() *regexp.Regexp {
+	const start = `(?:[A-Z_]+=\S+ )*(?:go|git|cd|npm) `
+	return regexp.MustCompile("(?m)^    (" + start + "[^\\n#]*)|`(" + start + "[^`]*)`")
+}()
+
+// module is the path of this module.
+const module = "github.com/polywire/polywire"
+
+// checkCommand checks that the packages, tests and directories exist that a command names,
+// in the module of its directory.
+func checkCommand(command string) error {
+	dir := "."
+	for part := range strings.SplitSeq(command, "&&") {
+		args := words(part)
+		for strings.Contains(args[0], "=") {
+			args = args[1:]
+		}
+		switch {
+		case slices.Equal(args, []string{"git", "clone", "https://" + module}), slices.Equal(args, []string{"cd", "polywire"}),
+			slices.Equal(args, []string{"go", "get", module}):
+		case args[0] == "cd" && len(args) == 2:
+			dir = filepath.Join(dir, args[1])
+			if _, err := os.Stat(dir); err != nil {
+				return err
+			}
+		case args[0] == "git" && len(args) == 4 && args[1] == "grep" && args[2] == "-nE":
+			if err := grep(args[3]); err != nil {
+				return err
+			}
+		case args[0] == "go" && len(args) > 1:
+			if err := checkGo(dir, args[1], args[2:]); err != nil {
+				return err
+			}
+		default:
+			return fmt.Errorf("this test cannot check %q", part)
+		}
+	}
+	return nil
+}
+
+// checkGo checks the arguments of a go command.
+func checkGo(dir, verb string, args []string) error {
+	selected := map[string]string{} // patterns by flag
+	var directories []string
+	for i := 0; i < len(args); i++ {
+		switch a := args[i]; {
+		case a == "-run" || a == "-fuzz" || a == "-bench":
+			i++
+			selected[a] = args[i]
+		case a == "-fuzztime" || a == "-fuzzminimizetime":
+			i++
+			selected[a] = args[i]
+		case verb == "test" && strings.HasPrefix(a, "-"): // without a value
+		case verb == "run" && len(directories) > 0: // an argument of the program
+		case verb == "doc" && len(directories) > 0: // a symbol
+		case a == module:
+			directories = append(directories, dir)
+		default:
+			directories = append(directories, filepath.Join(dir, a))
+		}
+	}
+	if len(directories) == 0 {
+		directories = []string{dir}
+	}
+	if selected["-fuzz"] != "" && selected["-fuzzminimizetime"] == "" {
+		return errors.New("without -fuzzminimizetime the time can be spent on one input")
+	}
+	for _, d := range directories {
+		if d = strings.TrimSuffix(d, "/..."); d == "..." {
+			d = "."
+		}
+		if moduleOf(d) != moduleOf(dir) {
+			return fmt.Errorf("%s is in another module", d)
+		}
+		var code strings.Builder
+		files, err := filepath.Glob(filepath.Join(d, "*.go"))
+		if err != nil || len(files) == 0 && filepath.Clean(d) != "." {
+			return fmt.Errorf("%s has no package", d)
+		}
+		for _, f := range files {
+			b, err := os.ReadFile(f)
+			if err != nil {
+				return err
+			}
+			code.Write(b)
+		}
+		if verb == "run" && !strings.Contains(code.String(), "\npackage main\n") {
+			return fmt.Errorf("%s is not a program", d)
+		}
+		for option, kind := range map[string]string{"-run": "Test", "-fuzz": "Fuzz", "-bench": "Benchmark"} {
+			if err := declared(code.String(), kind, selected[option]); err != nil {
+				return fmt.Errorf("%s: %w", d, err)
+			}
+		}
+	}
+	return nil
+}
+
+// moduleOf returns the directory of the go.mod file of a directory.
+func moduleOf(dir string) string {
+	for dir = filepath.Clean(dir); dir != "."; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+	}
+	return "."
+}
+
+// declared checks that a pattern selects a function of a kind.
+func declared(code, kind, pattern string) error {
+	pattern, _, _ = strings.Cut(pattern, "/") // names of subtests
+	if pattern == "" || pattern == "^$" || strings.Contains(pattern, kind+"Name") {
+		return nil
+	}
+	selects, err := regexp.Compile(pattern)
+	if err != nil {
+		return err
+	}
+	for _, m := range regexp.MustCompile(`(?m)^func (`+kind+`\w*)\(`).FindAllStringSubmatch(code, -1) {
+		if selects.MatchString(m[1]) {
+			return nil
+		}
+	}
+	return fmt.Errorf("%q selects nothing", pattern)
+}
+
+// grep checks that a source file of this module has a line that matches a pattern.
+func grep(pattern string) error {
+	search, err := regexp.Compile(pattern)
+	if err != nil {
+		return err
+	}
+	found := errors.New("found")
+	err = filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".go" {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		if err == nil && search.Match(b) {
+			return found
+		}
+		return err
+	})
+	if err == nil {
+		return errors.New("nothing matches")
+	}
+	if err == found {
+		return nil
+	}
+	return err
+}
+
+// TestRejectedOnPurpose checks the requests of docs/limitations.md that get a 400.
+func TestRejectedOnPurpose(t *testing.T) {
+	rows := regexp.MustCompile("(?m)^\\| `(\".*)` \\| `(.*)` \\|$").FindAllStringSubmatch(pages(t)["docs/limitations.md"], -1)
+	if len(rows) != 4 {
+		t.Errorf("%d rows, want 4", len(rows))
+	}
+	const body = `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"}],"tools":[{"name":"a","input_schema":{"type":"object"}}],`
+	for _, row := range rows {
+		r, err := messages.ParseRequest([]byte(body + row[1] + "}"))
+		if r != nil {
+			err = r.Validate(nil)
+		}
+		got := ""
+		if list, _ := content.Violations(err); len(list) > 0 {
+			got = list[0].Error()
+		}
+		if diff := cmp.Diff(row[2], got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", row[1], diff)
+		}
+	}
+}
+
+// TestUncountedUpstream checks what docs/embedding.md states about an Upstream that does not
+// call Usage.
+func TestUncountedUpstream(t *testing.T) {
+	up := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error { return w.Text("Good morning.") })
+	var report *upstream.Report
+	o := upstream.HandlerOptions{OnDone: func(_ context.Context, r *upstream.Report) { report = r }}
+	for _, tt := range []struct {
+		h          http.Handler
+		path, body string
+		want       []string // counts of tokens for the client
+	}{
+		{messages.NewHandler(up, &messages.Options{HandlerOptions: o}), "/v1/messages",
+			`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"Hello."}]}`,
+			[]string{`"input_tokens":0`, `"output_tokens":0`}},
+		{messages.NewHandler(up, &messages.Options{HandlerOptions: o}), "/v1/messages",
+			`{"model":"m","max_tokens":9,"stream":true,"messages":[{"role":"user","content":"Hello."}]}`,
+			[]string{`"input_tokens":estimate`, `"output_tokens":0`, `"input_tokens":0`, `"output_tokens":0`}},
+		{generatecontent.NewHandler(up, &generatecontent.Options{HandlerOptions: o}), "/v1beta/models/m:generateContent",
+			`{"contents":[{"parts":[{"text":"Hello."}]}]}`, nil},
+		{generatecontent.NewHandler(up, &generatecontent.Options{HandlerOptions: o}), "/v1beta/models/m:streamGenerateContent?alt=sse",
+			`{"contents":[{"parts":[{"text":"Hello."}]}]}`, nil},
+	} {
+		w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, tt.path, strings.NewReader(tt.body))
+		r.Header.Set("anthropic-version", "2023-06-01")
+		tt.h.ServeHTTP(w, r)
+		response := strings.ReplaceAll(w.Body.String(), fmt.Sprintf(`"input_tokens":%d,`, report.Usage.Input), `"input_tokens":estimate,`)
+		got := regexp.MustCompile(`"(?:in|out)put_tokens":(?:\d+|estimate)|"\w+TokenCount":\d+`).FindAllString(response, -1)
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.path, diff)
+		}
+		if u := report.Usage; !u.Estimated || u.Input == 0 || u.Output == 0 || len(report.Losses) > 0 || w.Header()["Polywire-Loss"] != nil {
+			t.Errorf("%s: usage %+v, losses %v, header %v", tt.path, u, report.Losses, w.Header())
+		}
+	}
+}
+
+// TestDocumentedLimits checks the limits of requests in docs/limits.md: a request at a limit
+// is accepted, and one beyond it is not.
+func TestDocumentedLimits(t *testing.T) {
+	repeat := func(s string, n int) string { return strings.TrimSuffix(strings.Repeat(s+",", n), ",") }
+	const (
+		start = `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":`
+		text  = `{"type":"text","text":"a"}`
+	)
+	tools := func(n int) string {
+		list := make([]string, n)
+		for i := range list {
+			list[i] = fmt.Sprintf(`{"name":"t%d","input_schema":{"type":"object"}}`, i)
+		}
+		return strings.Join(list, ",")
+	}
+	page := pages(t)["docs/limits.md"]
+	for option, tt := range map[string]struct {
+		add  int // what the body has besides n
+		body func(n int) string
+	}{
+		"Limits.Depth": {4, func(n int) string {
+			return start + `"a"}],"tools":[{"name":"a","input_schema":{"type":"object","x":` + strings.Repeat("[", n) + strings.Repeat("]", n) + `}}]}`
+		}},
+		"Limits.Values": {9, func(n int) string { return start + `"a"}],"mcp_servers":[],"x":[` + repeat("1", n) + `]}` }},
+		"Limits.Parts":  {0, func(n int) string { return start + `[` + repeat(text, n) + `]}]}` }},
+		"Limits.Tools":  {0, func(n int) string { return start + `"a"}],"tools":[` + tools(n) + `]}` }},
+		"Limits.Schemas": {5, func(n int) string {
+			return start + `"a"}],"tools":[{"name":"a","input_schema":{"type":"object","x":[` + repeat("1", n) + `]}}]}`
+		}},
+	} {
+		m := regexp.MustCompile(`(?m)^\| .* \| ([0-9,]+)(?: each)? \| .` + regexp.QuoteMeta(option) + `. \|$`).FindStringSubmatch(page)
+		if m == nil {
+			t.Errorf("%s is not documented", option)
+			continue
+		}
+		limit, err := strconv.Atoi(strings.ReplaceAll(m[1], ",", ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		accepted := func(n int) bool {
+			r, err := messages.ParseRequest([]byte(tt.body(n)))
+			if r != nil {
+				err = r.Validate(nil)
+			}
+			return err == nil
+		}
+		if n := limit - tt.add; !accepted(n) || accepted(n+1) {
+			for n = limit - 20; n < limit+20 && accepted(n); n++ {
+			}
+			t.Errorf("%s: the documented limit is %d, rejected from %d on", option, limit, n+tt.add)
+		}
+	}
 }

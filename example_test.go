@@ -33,8 +33,13 @@ import (
 
 // A service that serves the Messages format.
 func Example() {
-	http.Handle("/v1/", messages.NewHandler(echo.New(), nil))
-	log.Fatal(http.ListenAndServe("127.0.0.1:8080", nil))
+	server := &http.Server{
+		Addr:              "127.0.0.1:8080",
+		Handler:           messages.NewHandler(echo.New(), nil), // it limits bodies and responses
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+	}
+	log.Fatal(server.ListenAndServe())
 }
 
 // A model is one function. It serves plain and streamed responses.

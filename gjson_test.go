@@ -27,7 +27,7 @@ type goPackage struct {
 // goPackages returns the packages of this module and all that they import.
 func goPackages(t *testing.T) map[string]goPackage {
 	t.Helper()
-	out, err := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,Imports,Module", "./...").Output()
+	out, err := exec.Command("go", "list", "-buildvcs=false", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,Imports,Module", "./...").Output()
 	if err != nil {
 		t.Fatal(err)
 	}

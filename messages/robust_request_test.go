@@ -14,6 +14,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/outside"
 )
 
 const plainBody = `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"}]}`
@@ -239,10 +240,7 @@ func TestFreeJSONArrives(t *testing.T) {
 
 // The public corpus as tool inputs in a valid request.
 func TestSuiteAsInput(t *testing.T) {
-	files, _ := filepath.Glob("../../shared/corpus/JSONTestSuite/test_*/*.json")
-	if len(files) == 0 {
-		t.Skip("the corpus is missing")
-	}
+	files := outside.Files(t, outside.JSONTestSuite, "test_*/*.json")
 	good := 0
 	for _, file := range files {
 		text, err := os.ReadFile(file)

@@ -6,8 +6,7 @@
 // people to look at. Hints do not fail.
 //
 // A line that ends in the comment "//language:vendor" is exempt: it quotes a vendor.
-// JSON documents in strings, testdata and the tables of old and new names in
-// CHANGELOG.md are exempt too.
+// JSON documents in strings and testdata are exempt too.
 package main
 
 import (
@@ -145,16 +144,13 @@ func (c *checker) document(path string) error {
 	if err != nil {
 		return err
 	}
-	code, renames := false, false
+	code := false
 	for i, line := range strings.Split(string(b), "\n") {
 		if strings.HasPrefix(line, "```") {
 			code = !code
 			continue
 		}
-		// The table of renames lists the old names.
-		renames = filepath.Base(path) == "CHANGELOG.md" &&
-			(line == "| old | new |" || renames && strings.HasPrefix(line, "|"))
-		if !code && !renames {
+		if !code {
 			c.text(fmt.Sprintf("%s:%d", path, i+1), line)
 		}
 	}

@@ -92,7 +92,7 @@ func TestProcess(t *testing.T) {
 		t.Skip("builds the program")
 	}
 	path := filepath.Join(t.TempDir(), "gateway")
-	if out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", path, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 

@@ -20,7 +20,7 @@ import (
 
 // buildGateway compiles the example gateway into a file.
 func buildGateway(ctx context.Context, path string) error {
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", path, "github.com/polywire/polywire/examples/gateway")
+	cmd := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-o", path, "github.com/polywire/polywire/examples/gateway")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("building the gateway: %w\n%s", err, out)
 	}

@@ -80,7 +80,7 @@ var genkitDriver = sync.OnceValues(func() (*node, error) {
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "genkit")
-	build := exec.Command("go", "build", "-o", path, ".")
+	build := exec.Command("go", "build", "-buildvcs=false", "-o", path, ".")
 	build.Dir = "genkit"
 	if out, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("go build: %w: %s", err, out)

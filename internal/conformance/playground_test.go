@@ -72,7 +72,7 @@ func findBrowser() string {
 func buildExample(t *testing.T, name string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	build := exec.Command("go", "build", "-o", path, "./examples/"+name)
+	build := exec.Command("go", "build", "-buildvcs=false", "-o", path, "./examples/"+name)
 	build.Dir = "../.."
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("building examples/%s: %v\n%s", name, err, out)

@@ -4,16 +4,16 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/polywire/polywire/internal/outside"
 )
 
 // A Record is one recorded exchange with a vendor. Package internal/recorded
@@ -57,27 +57,6 @@ func (r *Record) Whole() string {
 	return ""
 }
 
-// RecordingsFolder returns the folder of the recordings, which is next to the
-// repository, or "" if there is none.
-func RecordingsFolder() string {
-	dir, err := os.Getwd()
-	for err == nil {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			folder := filepath.Join(dir, "..", "shared", "corpus", "recorded")
-			if _, err := os.Stat(folder); err == nil {
-				return folder
-			}
-			return ""
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			break
-		}
-		dir = parent
-	}
-	return ""
-}
-
 var (
 	recordsLock sync.Mutex
 	records     = make(map[string][]*Record)
@@ -85,11 +64,11 @@ var (
 
 // Records returns the exchanges of a format by the name of its file:
 // "messages", "generatecontent", "openai-chat" or "openai-responses". It
-// returns nil if there is no folder of recordings. The records are shared: do
-// not change them.
+// returns nil if [outside.Recordings] is not set, and fails the test if the file is
+// missing or empty. The records are shared: do not change them.
 func Records(tb testing.TB, file string) []*Record {
 	tb.Helper()
-	folder := RecordingsFolder()
+	folder := outside.Lookup(tb, outside.Recordings)
 	if folder == "" {
 		return nil
 	}
@@ -98,8 +77,11 @@ func Records(tb testing.TB, file string) []*Record {
 	list, read := records[file]
 	if !read {
 		var err error
-		if list, err = readRecords(filepath.Join(folder, file+".jsonl")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if list, err = readRecords(filepath.Join(folder, file+".jsonl")); err != nil {
 			tb.Fatal(err)
+		}
+		if len(list) == 0 {
+			tb.Fatalf("%s: %s.jsonl is empty", outside.Recordings, file)
 		}
 		records[file] = list
 	}

@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-)
 
-const corpus = "../../../shared/corpus/JSONTestSuite"
+	"github.com/polywire/polywire/internal/outside"
+)
 
 // stricter lists documents that the grammar accepts and this package refuses.
 var stricter = map[string]Reason{
@@ -56,14 +56,11 @@ var decisions = map[string]Reason{
 	"i_structure_UTF-8_BOM_empty_object.json":             ByteOrderMark,
 }
 
-// corpusFiles returns the documents in a folder of the corpus, by file name.
+// corpusFiles returns the documents in a folder of JSONTestSuite, by file name.
 func corpusFiles(t *testing.T, folder string) map[string]string {
-	paths, err := filepath.Glob(filepath.Join(corpus, folder, "*.json"))
-	if err != nil || len(paths) == 0 {
-		t.Skip("the corpus is not here")
-	}
+	t.Helper()
 	files := make(map[string]string)
-	for _, p := range paths {
+	for _, p := range outside.Files(t, outside.JSONTestSuite, folder+"/*.json") {
 		b, err := os.ReadFile(p)
 		if err != nil {
 			t.Fatal(err)

@@ -1,9 +1,10 @@
 // Package recorded contains only tests. They replay exchanges with real vendors,
 // which other projects recorded for their own tests, against Polywire.
 //
-// The recordings are third-party data and are not part of the repository. They
-// are read from ../shared/corpus/recorded, relative to the root of the
-// repository. Without that folder the tests are skipped, except those with requests of
+// The recordings are third-party data and are not part of the repository. The
+// environment variable POLYWIRE_RECORDINGS has the absolute path of their folder: a file
+// for each format, such as messages.jsonl, in which each line is a formattest.Record,
+// and known.txt. If it is not set the tests are skipped, except those with requests of
 // their own.
 //
 // Every expectation is read from a recording with encoding/json and the small

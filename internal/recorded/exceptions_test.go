@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/polywire/polywire/internal/formattest"
+	"github.com/polywire/polywire/internal/outside"
 )
 
 // ownExceptions are failures that are not defects of Polywire and that known.txt,
@@ -18,7 +18,7 @@ var ownExceptions = []struct{ id, check, reason string }{}
 // exceptions are the reasons of all exceptions by record and number of the check.
 var exceptions = sync.OnceValue(func() map[[2]string]string {
 	list := make(map[[2]string]string)
-	text, err := os.ReadFile(filepath.Join(formattest.RecordingsFolder(), "known.txt"))
+	text, err := os.ReadFile(filepath.Join(os.Getenv(outside.Recordings), "known.txt"))
 	if err != nil {
 		return list // corpus reports a folder that is not there
 	}

@@ -4,6 +4,7 @@ import (
 	"log"
 	"net/http"
 	"os"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
@@ -30,7 +31,8 @@ func ExampleNew() {
 		log.Fatal(err)
 	}
 	http.Handle("/", messages.NewHandler(up, nil))
-	log.Fatal(http.ListenAndServe("127.0.0.1:8080", nil))
+	server := &http.Server{Addr: "127.0.0.1:8080", ReadHeaderTimeout: 10 * time.Second}
+	log.Fatal(server.ListenAndServe())
 }
 
 func ExampleNew_key() {
@@ -48,5 +50,6 @@ func ExampleHandler() {
 	}})
 	http.Handle("/v1/", m)
 	http.Handle("/model/", bedrock.Handler(m))
-	log.Fatal(http.ListenAndServe("127.0.0.1:8080", nil))
+	server := &http.Server{Addr: "127.0.0.1:8080", ReadHeaderTimeout: 10 * time.Second}
+	log.Fatal(server.ListenAndServe())
 }
