@@ -134,7 +134,7 @@ func (x *exchange) prepare(ctx context.Context) (context.Context, *Operation, er
 		if op.Request.Wire.HasState() {
 			x.values.StateFormat = op.Request.Wire.Format
 		}
-		x.report.Model = op.Request.Model
+		x.report.Model, x.values.Model = op.Request.Model, op.Request.Model
 		op.Request.RejectLoss = x.s.options.RejectLoss
 		op.Request.ForwardLinks = x.s.options.ForwardLinks
 		if err := x.s.checkLinks(op.Files); err != nil {

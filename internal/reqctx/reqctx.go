@@ -25,6 +25,10 @@ type Values struct {
 	// safe for concurrent use. It may be nil.
 	ReportHeld func()
 
+	// Model is the model that the client requested. It is empty if the request does not come
+	// from a handler.
+	Model string
+
 	// StateFormat is the format of the vendor that keeps state to which the request
 	// refers. Only upstreams of this format may receive the request. It is empty if the
 	// request refers to no such state.

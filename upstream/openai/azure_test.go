@@ -143,7 +143,7 @@ func TestAzureErrors(t *testing.T) {
 		{"rate limit", 429, "Retry-After-Ms: 1500", `{"error":{"code":"429","message":"Requests have exceeded token rate limit. Please retry after 2 seconds. To increase your quota, see https://aka.ms/oai/quotaincrease."}}`,
 			upstream.CodeRateLimit, "rate limit", 1500 * time.Millisecond, false},
 		{"rate limit by name", 429, "Retry-After: 7", `{"error":{"code":"RateLimitReached","message":"Your requests have exceeded rate limit."}}`, upstream.CodeRateLimit, "rate limit", 7 * time.Second, false},
-		{"version", 404, "", `{"error":{"code":"404","message":"Resource not found"}}`, upstream.CodeNotFound, "Resource not found", 0, false},
+		{"version", 404, "", `{"error":{"code":"404","message":"Resource not found"}}`, upstream.CodeBadGateway, "", 0, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

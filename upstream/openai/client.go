@@ -117,7 +117,7 @@ func (c *Responses) CountTokens(ctx context.Context, req *upstream.Request) (ups
 	}
 	p.counting = true
 	for attempt := 1; ; attempt++ {
-		x := &adapter.Request{Path: c.pathOf("/responses/input_tokens", p.Model), Body: adapter.Written{Writer: p.write()}}
+		x := &adapter.Request{Path: c.pathOf("/responses/input_tokens", p.Model), Body: adapter.Written{Writer: p.write()}, Plan: &p.Plan}
 		n, err := c.server.Count(ctx, &p.Plan, x, decodeCount)
 		switch {
 		case err == nil:
@@ -236,7 +236,7 @@ func (c *client) exchange(ctx context.Context, p *plan, w *upstream.Writer) (*ad
 		if err := cmp.Or(w.Loss(news), violation); err != nil {
 			return nil, err
 		}
-		resp, err := c.server.Do(ctx, &adapter.Request{Path: c.pathOf(c.path, p.Model), Body: adapter.Written{Writer: p.write()}, Stream: p.Source.Stream})
+		resp, err := c.server.Do(ctx, &adapter.Request{Path: c.pathOf(c.path, p.Model), Body: adapter.Written{Writer: p.write()}, Stream: p.Source.Stream, Plan: &p.Plan})
 		if err == nil {
 			return resp, nil
 		}
