@@ -31,7 +31,7 @@ func collectChat(t *testing.T, src io.Reader, tags ThinkTags) (*upstream.Respons
 func completeChat(t *testing.T, text string, tags ThinkTags) (*upstream.Response, error) {
 	t.Helper()
 	up := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		f, err := decodeChat(text, content.Limits{}, tags, false)
+		f, err := decodeChat(text, content.Limits{}, chatOptions{tags: tags})
 		if err != nil {
 			return err
 		}
