@@ -13,6 +13,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/redact"
 	"github.com/polywire/polywire/internal/reqctx"
 	"github.com/polywire/polywire/upstream"
 )
@@ -89,7 +90,8 @@ func (s *Client) Do(ctx context.Context, x *Request) (*Response, error) {
 }
 
 func (s *Client) do(ctx context.Context, x *Request) (*Response, error) {
-	req, err := s.request(ctx, x)
+	held := new(redact.Held)
+	req, err := s.request(redact.WithHeld(ctx, held), x)
 	if err != nil {
 		return nil, err
 	}
@@ -101,13 +103,13 @@ func (s *Client) do(ctx context.Context, x *Request) (*Response, error) {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx) // returned unchanged: it is not about this request
 		}
-		return nil, clean(transportError(err), s.secrets(req))
+		return nil, clean(transportError(err), s.secrets(req, held))
 	}
 	a := &Response{client: s, ctx: ctx, sent: req, header: res.Header, body: res.Body, length: res.ContentLength}
 	if res.Request != nil {
 		a.sent = res.Request // including headers that the transport added
 	}
-	a.secrets = s.secrets(a.sent)
+	a.secrets = s.secrets(a.sent, held)
 	a.id = requestID(res.Header, a.secrets)
 	if res.StatusCode < 200 || res.StatusCode > 299 {
 		defer a.Close()
@@ -181,7 +183,8 @@ func (s *Client) setKey(ctx context.Context, h http.Header) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err != nil:
-		return &upstream.Error{Code: upstream.CodeInternal, Err: fmt.Errorf("KeyFunc failed: %w", err)}
+		err = &upstream.Error{Code: upstream.CodeInternal, Err: fmt.Errorf("KeyFunc failed: %w", err)}
+		return clean(err, redact.NewSecrets([]string{key}))
 	case !isHeaderValue(key):
 		return &upstream.Error{Code: upstream.CodeInternal, Err: errors.New("the key that KeyFunc returned " + invalidValue)}
 	case key == "":

@@ -1,6 +1,7 @@
 package adapter
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -142,8 +143,11 @@ func (c *Config) checkLimits() []string {
 
 func (c *Config) checkHeader() []string {
 	var problems []string
+	keyHeader := http.CanonicalHeaderKey(cmp.Or(c.KeyHeader, "Authorization"))
 	for _, name := range slices.Sorted(maps.Keys(c.Header)) {
 		switch {
+		case http.CanonicalHeaderKey(name) == keyHeader && (c.Key != "" || c.KeyFunc != nil):
+			problems = append(problems, fmt.Sprintf("Header: %q may not be set, because the key is sent in it", name))
 		case !isHeaderName(name):
 			problems = append(problems, fmt.Sprintf("Header: %q is not a valid header name", name))
 		case slices.ContainsFunc(c.Header[name], func(v string) bool { return !isHeaderValue(v) }):

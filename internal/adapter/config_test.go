@@ -145,3 +145,38 @@ func TestKeyFunc(t *testing.T) {
 		}
 	}
 }
+
+// TestKeyFuncError checks that the error of a KeyFunc contains no key that it returns beside.
+func TestKeyFuncError(t *testing.T) {
+	cause := errors.New("refreshing ya30-not-a-known-form failed")
+	s := serve(t, func(http.ResponseWriter, *http.Request) { t.Error("the request was sent") }, func(c *Config) {
+		c.KeyFunc = func(context.Context) (string, error) { return "ya30-not-a-known-form", cause }
+	})
+	_, err := s.Do(t.Context(), &Request{Path: "/x"})
+	var e *upstream.Error
+	if !errors.As(err, &e) || e.Code != upstream.CodeInternal || !errors.Is(err, cause) || strings.Contains(e.Err.Error(), "ya30") ||
+		!strings.Contains(e.Err.Error(), "refreshing [removed] failed") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestTwoKeys checks that a header for the key and a key are not accepted together.
+func TestTwoKeys(t *testing.T) {
+	key := func(context.Context) (string, error) { return "k", nil }
+	for _, tt := range []struct {
+		c       Config
+		refused bool
+	}{
+		{Config{Key: "k", Header: http.Header{"Authorization": {"Bearer x"}}}, true},
+		{Config{KeyFunc: key, Header: http.Header{"authorization": {"Bearer x"}}}, true},
+		{Config{Key: "k", KeyHeader: "x-api-key", Header: http.Header{"X-Api-Key": {"x"}}}, true},
+		{Config{Key: "k", KeyHeader: "x-api-key", Header: http.Header{"Authorization": {"Bearer x"}}}, false}, // of a proxy
+		{Config{Header: http.Header{"Authorization": {"Bearer x"}}}, false},
+	} {
+		tt.c.Name, tt.c.BaseURL = "acme", "http://h"
+		_, err := New(tt.c)
+		if refused := err != nil && strings.Contains(err.Error(), "may not be set, because the key is sent in it"); refused != tt.refused {
+			t.Errorf("%v, %q: got %v", tt.c.Header, tt.c.KeyHeader, err)
+		}
+	}
+}

@@ -20,9 +20,10 @@ type reReader interface {
 }
 
 // secrets returns the secrets in a request: the key, and the headers and the
-// parameters of the base URL that have the name of a secret.
-func (s *Client) secrets(sent *http.Request) *redact.Secrets {
-	var values []string
+// parameters of the base URL that have the name of a secret, and those that its transport
+// holds.
+func (s *Client) secrets(sent *http.Request, held *redact.Held) *redact.Secrets {
+	values := held.Values()
 	for name, list := range sent.Header {
 		for _, v := range list {
 			if name == http.CanonicalHeaderKey(s.config.KeyHeader) {
@@ -85,22 +86,8 @@ func cleanError(e *upstream.Error, secrets *redact.Secrets) {
 	if secrets.Clean(e.UpstreamID) != e.UpstreamID {
 		e.UpstreamID = ""
 	}
-	if e.Err != nil {
-		text := e.Err.Error()
-		if clean := secrets.Clean(text); clean != text {
-			e.Err = &cleanedError{clean, e.Err}
-		}
-	}
+	e.Err = secrets.CleanError(e.Err)
 }
-
-// A cleanedError is an error with secrets removed from its text.
-type cleanedError struct {
-	text string
-	err  error
-}
-
-func (e *cleanedError) Error() string { return e.text }
-func (e *cleanedError) Unwrap() error { return e.err }
 
 // cleanHeader returns h without secrets: h itself if it has none.
 func cleanHeader(h http.Header, secrets *redact.Secrets) http.Header {
