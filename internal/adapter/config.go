@@ -48,6 +48,11 @@ type Config struct {
 	// Header is added to every request and overrides the headers of the format.
 	Header http.Header
 
+	// Private are names of the host's account at the vendor, such as a project. They are
+	// removed from everything that clients receive of an error, but not from logs. Names
+	// of fewer than 6 bytes, which occur in ordinary words, are not.
+	Private []string
+
 	// ForwardedHeaders names response headers that clients may receive, in canonical
 	// form. A name that ends in "-" is a prefix. Handlers forward a subset.
 	ForwardedHeaders []string

@@ -100,6 +100,7 @@ func (a *Response) statusError(res *http.Response, body []byte, p *Plan) *upstre
 	}
 	e.Err = cause
 	cleanError(e, a.secrets)
+	a.client.hideAccount(e)
 	return e
 }
 

@@ -50,7 +50,24 @@ func (a *Response) clean(err error) error {
 	if a == nil || err == nil {
 		return err
 	}
-	return clean(err, a.secrets)
+	err = clean(err, a.secrets)
+	var e *upstream.Error
+	if errors.As(err, &e) {
+		a.client.hideAccount(e)
+	}
+	return err
+}
+
+// hideAccount removes the names of the host's account from what clients receive of an error.
+func (s *Client) hideAccount(e *upstream.Error) {
+	if len(s.config.Private) == 0 {
+		return
+	}
+	names := redact.NewSecrets(s.config.Private)
+	e.Text = names.Clean(e.Text)
+	if e.Details != nil {
+		e.Details = &content.Extra{Format: e.Details.Format, JSON: names.Clean(e.Details.JSON)}
+	}
 }
 
 func clean(err error, secrets *redact.Secrets) error {

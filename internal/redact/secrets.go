@@ -389,5 +389,8 @@ func MemberValue(name, value string) string {
 	if len(name) >= len("secret") && value != "" && isSecretName(name) && !strings.HasSuffix(strings.ToLower(name), "signature") {
 		return mask
 	}
+	if isAccountName(name) && isAccountID(value) {
+		return mask
+	}
 	return Text(value)
 }

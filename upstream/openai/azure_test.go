@@ -170,3 +170,24 @@ func TestAzureErrors(t *testing.T) {
 		})
 	}
 }
+
+// TestAzureNames checks that clients do not learn the names of the resource and of deployments,
+// which the log has, but that names of models stay.
+func TestAzureNames(t *testing.T) {
+	const message = "The deployment prod-chat-eu of gpt-4.1 at acme-models.openai.azure.com for org-AbCdEfGh12345678 does not support x."
+	o := openai.Options{BaseURL: "https://acme-models.openai.azure.com", APIVersion: "2024-10-21", Key: "secret-key", Organization: "acme-corp",
+		Deployments: map[string]string{"m": "prod-chat-eu", "gpt-4.1-mini": "gpt-4.1"},
+		HTTPClient: &http.Client{Transport: roundTripper(func(*http.Request) (*http.Response, error) {
+			return respond(400, "", `{"error":{"message":"`+message+`","type":"acme-corp"}}`), nil
+		})}}
+	chat, err := openai.New(&o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = upstream.Collect(t.Context(), chat, simpleRequest("m", "hi"))
+	var e *upstream.Error
+	const want = "The deployment [removed] of gpt-4.1 at [removed].openai.azure.com for [removed] does not support x."
+	if !errors.As(err, &e) || e.Text != want || strings.Contains(e.Details.JSON, "acme") || strings.Contains(e.Details.JSON, "prod-chat") || !strings.Contains(e.Err.Error(), "prod-chat-eu") {
+		t.Errorf("got %+v", e)
+	}
+}

@@ -90,6 +90,8 @@ var errorResponses = []struct {
 	{"country", 403, nil, `{"error":{"message":"Not in your country.","type":"request_forbidden","code":"unsupported_country_region_territory"}}`, upstream.CodeBadGateway, "", 0},
 	{"HTML page", 502, nil, `<html>secret</html>`, upstream.CodeUnavailable, "", 0},
 	{"nothing", 500, nil, ``, upstream.CodeUnavailable, "", 0},
+	{"organization in text", 429, nil, `{"error":{"message":"Rate limit reached for gpt-4o in organization org-H9rAbcDefGhiJklMnopQrstU on tokens per min","type":"tokens","code":"rate_limit_exceeded"}}`,
+		upstream.CodeRateLimit, "Rate limit reached for gpt-4o in organization [removed] on tokens per min", 0},
 	{"key in text", 400, nil, `{"error":{"message":"The key sk-abcdefghijklmnopqrstuvwxyz0123456789 is odd."}}`, upstream.CodeInvalid, "The key [removed] is odd.", 0},
 }
 

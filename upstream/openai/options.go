@@ -132,7 +132,7 @@ func (opts *Options) newServer(format content.Format, name string) (Options, *ad
 	o.Dialect.setDefaults(&known.defaults)
 	server, err := adapter.New(adapter.Config{
 		Name: cmp.Or(o.Name, name), BaseURL: o.BaseURL, Versions: versions, Key: o.Key, KeyFunc: o.KeyFunc, KeyHeader: o.KeyHeader,
-		Model: o.MapModel, HTTPClient: o.HTTPClient, Header: o.headers(),
+		Model: o.MapModel, HTTPClient: o.HTTPClient, Header: o.headers(), Private: o.accountNames(),
 		ForwardedHeaders: []string{"X-Generation-Id", "Retry-After", "Retry-After-Ms", "X-Ratelimit-"},
 		Limits:           o.Limits, MaxResponse: o.MaxResponse,
 		DecodeError: func(status int, h http.Header, body []byte) *upstream.Error {
@@ -155,6 +155,27 @@ func (o Options) headers() http.Header {
 		h.Set("OpenAI-Project", o.Project)
 	}
 	return h
+}
+
+// accountNames returns the names of the account that errors of the server may contain.
+// Deployments that are named like a model are not among them.
+func (o *Options) accountNames() []string {
+	h := o.headers()
+	names := []string{h.Get("OpenAI-Organization"), h.Get("OpenAI-Project")}
+	if o.isAzure() {
+		resource, _, _ := strings.Cut(o.host(), ".")
+		names = append(names, resource)
+	}
+	for _, d := range o.Deployments {
+		isModel := false
+		for model := range o.Deployments {
+			isModel = isModel || strings.Contains(model, d)
+		}
+		if !isModel {
+			names = append(names, d)
+		}
+	}
+	return names
 }
 
 // isOpenAI reports whether the server follows OpenAI's rules.
