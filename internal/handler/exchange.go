@@ -187,6 +187,9 @@ func (x *exchange) authenticate(ctx context.Context) (known context.Context, err
 	if known == nil {
 		known = ctx
 	}
+	if key != "" && !reqctx.HasClient(known) {
+		known = reqctx.WithClient(known, key)
+	}
 	return x.context(known), nil
 }
 

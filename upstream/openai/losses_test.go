@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -276,7 +277,7 @@ func (x *lossCase) plan(t *testing.T) *plan {
 }
 
 // noKey is an Options.CacheKey for tests of other members.
-func noKey(*upstream.Request) string { return "" }
+func noKey(context.Context, *upstream.Request) string { return "" }
 
 // chatRules returns the rules of all losses in Chat Completions: those of the rows and of
 // responses.

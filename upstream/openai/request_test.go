@@ -330,7 +330,7 @@ func TestOwnState(t *testing.T) {
 		if refused && (len(list) != 1 || list[0].Path != "extra."+name || list[0].Code != content.CodeUnsupported) || !refused && p.Err != nil || len(p.Losses) > 0 {
 			t.Errorf("%s: got %v, losses %v", member, p.Err, p.Losses)
 		}
-		if sent := strings.Contains(p.write().Text(), name); sent != (name == "prompt") {
+		if sent := strings.Contains(p.write(t.Context()).Text(), name); sent != (name == "prompt") {
 			t.Errorf("%s: sent is %v", member, sent)
 		}
 	}
@@ -419,10 +419,10 @@ func TestLastMessage(t *testing.T) {
 					if len(list) != 1 || list[0].Path != tt.path || list[0].Code != content.CodeUnsupported {
 						t.Errorf("%s: got %v, want a violation at %s", p.client.format, p.Err, tt.path)
 					}
-				} else if doc := p.write().Text(); p.Err != nil || !strings.Contains(doc, tt.has) {
+				} else if doc := p.write(t.Context()).Text(); p.Err != nil || !strings.Contains(doc, tt.has) {
 					t.Errorf("%s: got %v, %s; want %s", p.client.format, p.Err, doc, tt.has)
 				}
-				if doc := p.write().Text(); strings.Contains(doc, placeholderText) {
+				if doc := p.write(t.Context()).Text(); strings.Contains(doc, placeholderText) {
 					t.Errorf("%s: the last message was replaced: %s", p.client.format, doc)
 				}
 			}
