@@ -167,3 +167,32 @@ func TestUnknownModel(t *testing.T) {
 		}
 	})
 }
+
+// TestModelErrors checks that clients receive the sentence about invalid output of the model,
+// with a status that they retry, and that Failover does not call another upstream for it. The
+// error is that of Groq, before a stream and within one.
+func TestModelErrors(t *testing.T) {
+	const sentence = "parameters for tool f did not match schema: missing properties: name"
+	const body = `{"error":{"message":"` + sentence + `","type":"invalid_request_error","code":"tool_use_failed","failed_generation":"<function=f{}>"}}`
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/stream") {
+			_, _ = io.WriteString(w, "data: "+body+"\n\n")
+			return
+		}
+		w.WriteHeader(400)
+		_, _ = io.WriteString(w, body)
+	}))
+	defer s.Close()
+	for _, path := range []string{"", "/stream"} {
+		up := upstream.Failover([]upstream.Upstream{chatAt(t, s.URL+path, httpClient(t)), echo.New()}, nil)
+		for _, f := range endpoints {
+			g := newGateway(f, up, upstream.HandlerOptions{Logger: slog.New(slog.DiscardHandler)})
+			for _, m := range f.modes {
+				a := g.ask("m", (&vendorResponse{}).request(f), m)
+				if a.Status != 500 || a.Err == nil || a.Err.Message != sentence || strings.Contains(a.Body, "<function") {
+					t.Errorf("%s, %s, %q: status %d: %s", f.name, m, path, a.Status, clip(a.Body))
+				}
+			}
+		}
+	}
+}
