@@ -330,9 +330,11 @@ func appendDuration(dst []byte, d time.Duration) []byte {
 // DecodeError decodes a server's response with a status other than 2xx. The body may be
 // truncated, empty, an array with one element, or not JSON.
 //
-// The Code follows from the status, with two exceptions. It is [upstream.CodeBadGateway]
+// The Code follows from the status, with these exceptions. It is [upstream.CodeBadGateway]
 // for errors that concern the program's account with the vendor, such as a rejected key
-// (also with status 400 and 403), a missing payment, or an unsupported location. It is
+// (also with status 400 and 403), a missing payment, or an unsupported location. It is also
+// CodeBadGateway for a wrong URL and for a proxy: a redirect, or a status of 400 to 499
+// without an error object or with one about the URL, except for rate limits and time-outs. It is
 // [upstream.CodeQuota] for a daily quota and a quota of zero.
 //
 // The Text is the message of the error envelope if the status is 400, 404, 413, 422 or
@@ -340,7 +342,7 @@ func appendDuration(dst []byte, d time.Duration) []byte {
 // For a rejected key the Text is a sentence that does not contain the vendor's message.
 //
 // Details and Status are the error object of the envelope and the status, for handlers
-// of this format. Errors about a rejected key have neither. Header has the vendor's
+// of this format. Errors about a rejected key and a wrong URL have neither. Header has the vendor's
 // headers about rate limits and retries. RetryAfter is taken from the details of the
 // envelope, its message, or the header, in this order. Err, for logs, has the status and
 // the redacted message.
@@ -348,7 +350,7 @@ func DecodeError(status int, header http.Header, body []byte) *upstream.Error {
 	f := vendorError{httpStatus: status, after: codec.RetryAfter(header), size: len(body)}
 	codec.ErrorBody(body, f.read)
 	e := f.toUpstream()
-	if !f.refused() {
+	if !f.refused() && !f.isHostError() {
 		e.Header = codec.ErrorHeader(header, "X-Ratelimit-", "Ratelimit")
 	}
 	return e
@@ -489,8 +491,12 @@ func (f *vendorError) toUpstream() *upstream.Error {
 		status = f.envelopeStatus()
 	}
 	e := &upstream.Error{Code: f.upstreamCode(status), Err: f}
-	if f.refused() {
+	switch {
+	case f.refused():
 		e.Text, e.KeyRefused = codec.KeyRefusedText, true
+		return e
+	case f.isHostError():
+		e.Code = upstream.CodeBadGateway
 		return e
 	}
 	e.Details = f.details
@@ -540,6 +546,11 @@ func (f *vendorError) refused() bool {
 	return codec.KeyRefused(f.httpStatus, []string{f.status, f.reason}, "", f.message)
 }
 
+// isHostError reports whether the URL is wrong or a proxy has responded.
+func (f *vendorError) isHostError() bool {
+	return f.httpStatus != 0 && codec.IsHostError(f.httpStatus, f.envelope, f.message)
+}
+
 // upstreamCode returns the neutral code for an HTTP status.
 func (f *vendorError) upstreamCode(status int) upstream.Code {
 	switch f.status {
@@ -555,7 +566,9 @@ func (f *vendorError) upstreamCode(status int) upstream.Code {
 	case http.StatusServiceUnavailable:
 		return upstream.CodeOverloaded
 	case http.StatusNotImplemented:
-		return upstream.CodeUnsupported
+		if f.envelope {
+			return upstream.CodeUnsupported
+		}
 	case http.StatusTooManyRequests:
 		if f.daily {
 			return upstream.CodeQuota

@@ -150,13 +150,18 @@ func TestDecodeError(t *testing.T) {
 		{"E13", 400, "", file("E13"), failed{upstream.CodeInvalid, "Invalid value at 'contents[0].parts[0]' (oneof), oneof field 'data' is already set. Cannot set 'text'", 0}},
 		{"E14", 504, "", file("E14"), failed{upstream.CodeTimeout, "", 0}},
 		{"in a list", 429, "", "[" + file("E07") + "]", failed{upstream.CodeRateLimit, tooMuch + " Please retry in 31.2s.", 31 * time.Second}},
-		{"HTML", 400, "", markup, failed{upstream.CodeInvalid, "", 0}},
-		{"HTML, not found", 404, "", markup, failed{upstream.CodeNotFound, "", 0}},
+		{"HTML", 400, "", markup, host},
+		{"HTML, not found", 404, "", markup, host},
+		{"wrong URL", 404, "", status("404", "NOT_FOUND", "Requested URL /v1beta/x was not found.", ""), host},
+		{"cache", 404, "", status("404", "NOT_FOUND", "CachedContent x not found.", ""), failed{upstream.CodeNotFound, "CachedContent x not found.", 0}},
+		{"HTML, too large", 413, "", markup, host},
+		{"HTML, wrong method", 405, "", markup, host},
+		{"HTML, not implemented", 501, "", markup, failed{upstream.CodeUnavailable, "", 0}},
 		{"HTML, gateway", 502, "3", markup, failed{upstream.CodeUnavailable, "", 3 * time.Second}},
 		{"empty", 429, "1", "", failed{upstream.CodeRateLimit, "", time.Second}},
-		{"an empty list", 400, "", "[]", failed{upstream.CodeInvalid, "", 0}},
-		{"JSON of another make", 404, "", `{"message":"internal words"}`, failed{upstream.CodeNotFound, "", 0}},
-		{"error is a string", 400, "", `{"error":"internal words"}`, failed{upstream.CodeInvalid, "", 0}},
+		{"an empty list", 400, "", "[]", host},
+		{"JSON of another make", 404, "", `{"message":"internal words"}`, host},
+		{"error is a string", 400, "", `{"error":"internal words"}`, host},
 		{"message of the wrong type", 400, "", `{"error":{"message":[1]}}`, failed{upstream.CodeInvalid, "", 0}},
 		{"string code", 400, "", status(`"400"`, "INVALID_ARGUMENT", "x", ""), failed{upstream.CodeInvalid, "x", 0}},
 		{"unauthenticated", 401, "", status("401", "UNAUTHENTICATED", "internal words", ""), key},
@@ -210,7 +215,7 @@ func TestDecodeError(t *testing.T) {
 	if len(e.Text) > 2<<10 || !strings.HasPrefix(e.Text, "long long") {
 		t.Errorf("a text of %d bytes", len(e.Text))
 	}
-	if e := DecodeError(400, nil, []byte(strings.Repeat("[", 10<<20))); e.Code != upstream.CodeInvalid {
+	if e := DecodeError(400, nil, []byte(strings.Repeat("[", 10<<20))); e.Code != upstream.CodeBadGateway {
 		t.Errorf("deep nesting: %v", e)
 	}
 }

@@ -394,10 +394,10 @@ func TestDecodeError(t *testing.T) {
 		{"unavailable", 503, "3", "", failed{upstream.CodeUnavailable, "", 3 * time.Second}},
 		{"gateway time-out", 504, "", errorJSON("timeout_error", "x"), failed{upstream.CodeTimeout, "", 0}},
 		{"overloaded", 529, "2", errorJSON("overloaded_error", "Overloaded"), failed{upstream.CodeOverloaded, "", 2 * time.Second}},
-		{"HTML", 400, "", html, failed{upstream.CodeInvalid, "", 0}},
+		{"HTML", 400, "", html, failed{upstream.CodeBadGateway, "", 0}},
 		{"empty", 429, "1", "", failed{upstream.CodeRateLimit, "", time.Second}},
-		{"JSON without an error object", 404, "", `{"message":"internal words"}`, failed{upstream.CodeNotFound, "", 0}},
-		{"error is a string", 400, "", `{"error":"internal words"}`, failed{upstream.CodeInvalid, "", 0}},
+		{"JSON without an error object", 404, "", `{"message":"internal words"}`, failed{upstream.CodeBadGateway, "", 0}},
+		{"error is a string", 400, "", `{"error":"internal words"}`, failed{upstream.CodeBadGateway, "", 0}},
 		{"no message", 400, "", `{"error":{"type":"invalid_request_error"}}`, failed{upstream.CodeInvalid, "", 0}},
 		{"message of the wrong type", 400, "", `{"error":{"message":[1]}}`, failed{upstream.CodeInvalid, "", 0}},
 		{"rejected key with another status", 400, "", errorJSON("authentication_error", "x"), failed{upstream.CodeBadGateway, codec.KeyRefusedText, 0}},
@@ -413,7 +413,16 @@ func TestDecodeError(t *testing.T) {
 		{"negative", 429, "-5", "", failed{upstream.CodeRateLimit, "", 0}},
 		{"not finite", 429, "inf", "", failed{upstream.CodeRateLimit, "", 0}},
 		{"very many digits", 429, strings.Repeat("0", 1000) + "1", "", failed{upstream.CodeRateLimit, "", time.Second}},
-		{"not with other statuses", 400, "7", "", failed{upstream.CodeInvalid, "", 0}},
+		{"not with other statuses", 400, "7", errorJSON("invalid_request_error", "x"), failed{upstream.CodeInvalid, "x", 0}},
+		{"wrong URL", 404, "", errorJSON("not_found_error", "Not Found"), failed{upstream.CodeBadGateway, "", 0}},
+		{"file", 404, "", errorJSON("not_found_error", "File `file_x` not found."), failed{upstream.CodeNotFound, "File `file_x` not found.", 0}},
+		{"proxy with a smaller limit", 413, "", html, failed{upstream.CodeBadGateway, "", 0}},
+		{"proxy with a login", 407, "", html, failed{upstream.CodeBadGateway, "", 0}},
+		{"proxy with a rate limit", 429, "", html, failed{upstream.CodeRateLimit, "", 0}},
+		{"port with TLS", 400, "", "Client sent an HTTP request to an HTTPS server.", failed{upstream.CodeBadGateway, "", 0}},
+		{"another HTTP version", 426, "", "", failed{upstream.CodeBadGateway, "", 0}},
+		{"another host", 421, "", errorJSON("invalid_request_error", "x"), failed{upstream.CodeBadGateway, "", 0}},
+		{"long header", 431, "", "", failed{upstream.CodeBadGateway, "", 0}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -441,7 +450,7 @@ func TestDecodeError(t *testing.T) {
 	if len(e.Text) > 2<<10 || !strings.HasPrefix(e.Text, "long long") {
 		t.Errorf("a text of %d bytes", len(e.Text))
 	}
-	if e := DecodeError(400, nil, []byte(strings.Repeat("[", 10<<20))); e.Code != upstream.CodeInvalid {
+	if e := DecodeError(400, nil, []byte(strings.Repeat("[", 10<<20))); e.Code != upstream.CodeBadGateway {
 		t.Errorf("deep nesting: %v", e)
 	}
 }

@@ -90,13 +90,16 @@ func (d *dialect) Route(r *http.Request) (*handler.Route, error) {
 }
 
 // modelID returns the name of the model in a path: everything after "models",
-// including slashes. A colon in the last segment marks a method of another format.
+// including slashes. A colon in the last segment marks a method of another format, also if a
+// slash follows it.
 func modelID(path []string) (id string, ok bool) {
 	i := slices.Index(path, "models")
-	if i < 0 || strings.Contains(path[len(path)-1], ":") {
+	if i < 0 {
 		return "", false
 	}
-	return strings.Join(path[i+1:], "/"), true
+	id = strings.Join(path[i+1:], "/")
+	name := strings.TrimRight(id, "/")
+	return id, !strings.Contains(name[strings.LastIndexByte(name, '/')+1:], ":")
 }
 
 const betaHeader = "anthropic-beta"

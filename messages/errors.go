@@ -242,7 +242,9 @@ func appendError(dst []byte, id string, f *handler.Failure) []byte {
 //
 // The Code follows from the status, with these exceptions. It is [upstream.CodeBadGateway]
 // for errors that concern the program's account with the vendor, such as a rejected key
-// (also with status 400 and 403) or a missing payment. It is [upstream.CodeInvalid] for a
+// (also with status 400 and 403) or a missing payment. It is also CodeBadGateway for a wrong
+// URL and for a proxy: a redirect, or a status of 400 to 499 without an error object or with
+// one about the URL, except for rate limits and time-outs. It is [upstream.CodeInvalid] for a
 // prompt that is too long, and [upstream.CodeQuota] for a spend limit.
 //
 // The Text is the message of the error if the Code is CodeInvalid or the status is 400,
@@ -251,7 +253,7 @@ func appendError(dst []byte, id string, f *handler.Failure) []byte {
 // without the vendor's message.
 //
 // Details and Status are the error object and the status, for handlers of this format. They
-// are not set for a rejected key. Header contains the headers about rate limits and
+// are not set for a rejected key and a wrong URL. Header contains the headers about rate limits and
 // retries. RetryAfter is the delay in these headers, which may be a number or a date; a
 // delay in milliseconds takes precedence. UpstreamID is the request id of the header or
 // else of the body. Err, for logs, contains the status, the type, the redacted message and
@@ -264,6 +266,9 @@ func DecodeError(status int, header http.Header, body []byte) *upstream.Error {
 	switch {
 	case refused:
 		e.Code, e.Text, e.KeyRefused = upstream.CodeBadGateway, codec.KeyRefusedText, true
+		return e
+	case codec.IsHostError(status, f.envelope, f.message):
+		e.Code = upstream.CodeBadGateway
 		return e
 	case f.envelope:
 		e.Code = f.code(e.Code)

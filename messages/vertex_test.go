@@ -125,6 +125,8 @@ func TestVertexRefused(t *testing.T) {
 	}{
 		{name: "get", path: "m:rawPredict", body: vertexBody, edit: func(r *http.Request) { r.Method = "GET" }, status: 405, text: "Method not allowed; use POST"},
 		{name: "method", path: "m:predict", body: vertexBody, status: 404, text: "there is nothing at this path" + servedPaths},
+		{name: "slash at the end", path: "m:rawPredict/", body: vertexBody, status: 404},
+		{name: "slash at the end of a stream", path: "m:streamRawPredict//", body: vertexBody, status: 404},
 		{name: "method in another case", path: "m:RawPredict", body: vertexBody, status: 404},
 		{name: "publisher", path: "m:rawPredict", body: vertexBody, status: 404, edit: func(r *http.Request) {
 			r.URL.Path = strings.Replace(r.URL.Path, "anthropic", "notanthropic", 1)

@@ -25,7 +25,7 @@ const (
 	CodeTooLarge        Code = "too_large"       // the body is too large
 	CodeRateLimit       Code = "rate_limit"      // too many requests
 	CodeQuota           Code = "quota"           // a quota is exhausted, and waiting does not help
-	CodeInternal        Code = "internal"        // an error of the host
+	CodeInternal        Code = "internal"        // an error of the host, or with a Text, invalid output of the model
 	CodeUnavailable     Code = "unavailable"     // the upstream cannot be reached or does not work
 	CodeTimeout         Code = "timeout"         // a timeout expired
 	CodeOverloaded      Code = "overloaded"      // the host or upstream has too much load

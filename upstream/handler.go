@@ -245,3 +245,13 @@ func (b *Budget) InFlight() (requests int, bytes int64) {
 // the [Report]. Every context that a handler passes on contains it: to Authenticate,
 // upstreams, resolvers, OnLoss, OnDone and the Logger.
 func RequestID(ctx context.Context) string { return reqctx.From(ctx).ID }
+
+// WithClient returns a context that identifies the client of a request to upstreams, for use in
+// HandlerOptions.Authenticate. Clients with the same id share what a vendor keeps for them: the
+// key of a prompt cache that [github.com/polywire/polywire/upstream/openai] sends includes a
+// digest of the id. The id itself is sent to no vendor.
+//
+// If Authenticate does not call it, the key of the request identifies the client. Call it if
+// the keys of a tenant change often, such as tokens that expire, or if a tenant has several.
+// With an empty id, and without Authenticate, all requests are those of one client.
+func WithClient(ctx context.Context, id string) context.Context { return reqctx.WithClient(ctx, id) }

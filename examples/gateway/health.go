@@ -134,14 +134,15 @@ func (m *monitor) record(now time.Time, err error) {
 	s.Last, s.Code = &now, code
 }
 
-// isFailure reports whether e is about the upstream and not about the request.
+// isFailure reports whether e is about the upstream and not about the request. An internal
+// error with a text is about the output of the model: the server works.
 func isFailure(e *upstream.Error) bool {
 	switch e.Code {
 	case upstream.CodeOverloaded, upstream.CodeRateLimit, upstream.CodeUnavailable, upstream.CodeTimeout, upstream.CodeBadGateway,
-		upstream.CodeQuota, upstream.CodeBilling, upstream.CodeInternal:
+		upstream.CodeQuota, upstream.CodeBilling:
 		return true
-	case upstream.CodeNotFound, upstream.CodeMethod, upstream.CodeUnsupported:
-		return e.Text == "" // not in the vendor's format: the URL is probably wrong
+	case upstream.CodeInternal:
+		return e.Text == ""
 	}
 	return e.KeyRefused
 }

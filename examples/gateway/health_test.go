@@ -118,7 +118,8 @@ func TestMonitor(t *testing.T) {
 		{"refused key", &upstream.Error{Code: upstream.CodePermission, Upstream: "u", KeyRefused: true}, "failing", "permission", 4, 8},
 		{"response again", nil, "ok", "", 9, 9},
 		{"unknown model", &upstream.Error{Code: upstream.CodeNotFound, Upstream: "u", Text: "model: m"}, "ok", "", 9, 10},
-		{"unknown path", failure(upstream.CodeNotFound), "failing", "not_found", 11, 11},
+		{"invalid output of the model", &upstream.Error{Code: upstream.CodeInternal, Upstream: "u", Text: "Failed to call a function."}, "ok", "", 9, 11},
+		{"unknown path", failure(upstream.CodeBadGateway), "failing", "bad_gateway", 12, 12},
 	} {
 		m.record(day.Add(time.Duration(i)*time.Second), tt.err)
 		got := m.get()

@@ -166,7 +166,8 @@ func (t *telemetry) upstream(urls []string) (upstream.Upstream, error) {
 func (t *telemetry) httpClient() *http.Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = 64
-	transport.DisableCompression = true // it delays the events of a stream
+	transport.DisableCompression = true         // it delays the events of a stream
+	transport.MaxResponseHeaderBytes = 64 << 10 // the default is 10 MiB
 	return &http.Client{Transport: otelhttp.NewTransport(transport,
 		otelhttp.WithTracerProvider(t.tracer), otelhttp.WithMeterProvider(t.meter),
 		otelhttp.WithPropagators(propagation.TraceContext{}), // without baggage, which is the host's own

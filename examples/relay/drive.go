@@ -44,7 +44,7 @@ func (l *load) measure(ctx context.Context, p *process, d time.Duration) (sample
 func (l *load) drive(ctx context.Context, url string, d time.Duration) ([]time.Duration, error) {
 	// Each stream has its own connection: ReverseProxy of Go 1.26 breaks off one in
 	// twenty streams on reused connections.
-	transport := &http.Transport{MaxIdleConnsPerHost: l.conns, DisableCompression: true, DisableKeepAlives: l.events > 0}
+	transport := &http.Transport{MaxIdleConnsPerHost: l.conns, DisableCompression: true, MaxResponseHeaderBytes: 64 << 10, DisableKeepAlives: l.events > 0}
 	defer transport.CloseIdleConnections()
 	client := &http.Client{Transport: transport}
 	var (

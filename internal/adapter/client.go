@@ -13,6 +13,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/redact"
 	"github.com/polywire/polywire/internal/reqctx"
 	"github.com/polywire/polywire/upstream"
 )
@@ -75,6 +76,7 @@ type Request struct {
 	ClientHeader http.Header // forwarded from the client; Config.Header takes precedence
 	Body         Body        // nil for a GET
 	Stream       bool        // the response is wanted as a stream
+	Plan         *Plan       // of the model that the path or the body names; nil if none
 }
 
 // Do sends a request. The error is an [*upstream.Error] that names the server, or
@@ -88,7 +90,8 @@ func (s *Client) Do(ctx context.Context, x *Request) (*Response, error) {
 }
 
 func (s *Client) do(ctx context.Context, x *Request) (*Response, error) {
-	req, err := s.request(ctx, x)
+	held := new(redact.Held)
+	req, err := s.request(redact.WithHeld(ctx, held), x)
 	if err != nil {
 		return nil, err
 	}
@@ -100,13 +103,13 @@ func (s *Client) do(ctx context.Context, x *Request) (*Response, error) {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx) // returned unchanged: it is not about this request
 		}
-		return nil, clean(transportError(err), s.secrets(req))
+		return nil, clean(transportError(err), s.secrets(req, held))
 	}
 	a := &Response{client: s, ctx: ctx, sent: req, header: res.Header, body: res.Body, length: res.ContentLength}
 	if res.Request != nil {
 		a.sent = res.Request // including headers that the transport added
 	}
-	a.secrets = s.secrets(a.sent)
+	a.secrets = s.secrets(a.sent, held)
 	a.id = requestID(res.Header, a.secrets)
 	if res.StatusCode < 200 || res.StatusCode > 299 {
 		defer a.Close()
@@ -114,11 +117,11 @@ func (s *Client) do(ctx context.Context, x *Request) (*Response, error) {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		return nil, a.statusError(res, body)
+		return nil, a.statusError(res, body, x.Plan)
 	}
 	if a.Stream, err = isStream(res.Header, x.Stream); err != nil {
 		a.Close()
-		return nil, err
+		return nil, a.clean(codec.BadGateway(fmt.Errorf("%w, requested URL %s", err, logURL(a.sent.URL))))
 	}
 	return a, nil
 }
@@ -180,7 +183,8 @@ func (s *Client) setKey(ctx context.Context, h http.Header) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err != nil:
-		return &upstream.Error{Code: upstream.CodeInternal, Err: fmt.Errorf("KeyFunc failed: %w", err)}
+		err = &upstream.Error{Code: upstream.CodeInternal, Err: fmt.Errorf("KeyFunc failed: %w", err)}
+		return clean(err, redact.NewSecrets([]string{key}))
 	case !isHeaderValue(key):
 		return &upstream.Error{Code: upstream.CodeInternal, Err: errors.New("the key that KeyFunc returned " + invalidValue)}
 	case key == "":
@@ -267,12 +271,12 @@ func listPages(page func(after string) (list []upstream.Model, next string, err 
 // isNotServed reports whether an error of Do or Send means that the server has no
 // such endpoint. An error with a text in the vendor's format is about the model.
 func isNotServed(err error) bool {
-	var e *upstream.Error
-	if !errors.As(err, &e) || e.Text != "" {
+	var e *statusError
+	if !errors.As(err, &e) || e.aboutModel {
 		return false
 	}
-	switch e.Code {
-	case upstream.CodeNotFound, upstream.CodeMethod, upstream.CodeUnsupported:
+	switch e.status {
+	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented:
 		return true
 	}
 	return false
@@ -302,7 +306,7 @@ func transportError(err error) error {
 // isStream reports whether the media type of a response is that of a stream.
 func isStream(h http.Header, requested bool) (bool, error) {
 	if c := h.Get("Content-Encoding"); c != "" && !strings.EqualFold(c, "identity") {
-		return false, codec.BadGateway(errors.New("the response is compressed, but the request does not accept compression"))
+		return false, errors.New("the response is compressed, but the request does not accept compression")
 	}
 	kind, _, _ := mime.ParseMediaType(h.Get("Content-Type"))
 	switch {
@@ -311,7 +315,7 @@ func isStream(h http.Header, requested bool) (bool, error) {
 	case kind == "application/json", strings.HasSuffix(kind, "+json"):
 		return false, nil
 	case kind == "text/html":
-		return false, codec.BadGateway(errors.New("the response is an HTML page, not JSON"))
+		return false, errors.New("the response is an HTML page, not JSON")
 	}
 	return requested, nil // servers that resemble the vendor's may send any media type, or none
 }

@@ -13,9 +13,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/document"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/leak"
+	"github.com/polywire/polywire/internal/reqctx"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -128,32 +130,33 @@ func TestErrors(t *testing.T) {
 		h      http.HandlerFunc
 		change func(*Config)
 		code   upstream.Code
+		url    bool // is in the cause
 	}{
-		{"closed port", say("application/json", "{}"), func(c *Config) { c.BaseURL = closedPort(t) }, upstream.CodeUnavailable},
-		{"server without TLS", say("application/json", "{}"), func(c *Config) { c.BaseURL = "https" + strings.TrimPrefix(c.BaseURL, "http") }, upstream.CodeUnavailable},
+		{"closed port", say("application/json", "{}"), func(c *Config) { c.BaseURL = closedPort(t) }, upstream.CodeUnavailable, false},
+		{"server without TLS", say("application/json", "{}"), func(c *Config) { c.BaseURL = "https" + strings.TrimPrefix(c.BaseURL, "http") }, upstream.CodeUnavailable, false},
 		{"redirect", func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "/else", http.StatusTemporaryRedirect)
-		}, nil, upstream.CodeBadGateway},
-		{"HTML page", say("text/html", "<html>"), nil, upstream.CodeBadGateway},
+		}, nil, upstream.CodeBadGateway, true},
+		{"HTML page", say("text/html", "<html>"), nil, upstream.CodeBadGateway, true},
 		{"compressed", func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Encoding", "gzip")
 			_, _ = io.WriteString(w, "xxx")
-		}, nil, upstream.CodeBadGateway},
-		{"closed at once", func(w http.ResponseWriter, r *http.Request) { panic(http.ErrAbortHandler) }, nil, upstream.CodeUnavailable},
+		}, nil, upstream.CodeBadGateway, false},
+		{"closed at once", func(w http.ResponseWriter, r *http.Request) { panic(http.ErrAbortHandler) }, nil, upstream.CodeUnavailable, false},
 		{"cut", func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Length", "100")
 			_, _ = io.WriteString(w, `{"a":`)
-		}, nil, upstream.CodeBadGateway},
-		{"too long", say("application/json", strings.Repeat(" ", 101)), func(c *Config) { c.MaxResponse = 100 }, upstream.CodeBadGateway},
+		}, nil, upstream.CodeBadGateway, false},
+		{"too long", say("application/json", strings.Repeat(" ", 101)), func(c *Config) { c.MaxResponse = 100 }, upstream.CodeBadGateway, false},
 		{"headers too long", func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("X-Long", strings.Repeat("x", 2*maxHeader))
-		}, nil, upstream.CodeUnavailable},
+		}, nil, upstream.CodeUnavailable, false},
 		{"failing KeyFunc", say("application/json", "{}"), func(c *Config) {
 			c.KeyFunc = func(context.Context) (string, error) { return "", errors.New("vault") }
-		}, upstream.CodeInternal},
+		}, upstream.CodeInternal, false},
 		{"invalid key", say("application/json", "{}"), func(c *Config) {
 			c.KeyFunc = func(context.Context) (string, error) { return "secret\r\nX: y", nil }
-		}, upstream.CodeInternal},
+		}, upstream.CodeInternal, false},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -167,8 +170,9 @@ func TestErrors(t *testing.T) {
 			if !errors.As(err, &e) || e.Code != test.code || e.Text != "" || e.Err == nil {
 				t.Fatalf("the error is %#v, want the code %s, no text and a cause", err, test.code)
 			}
-			if cause := e.Err.Error(); strings.Contains(cause, "/v1/x") || strings.Contains(cause, "secret") {
-				t.Errorf("the cause contains too much: %s", cause)
+			named := strings.Contains(e.Err.Error(), ", requested URL "+s.base.JoinPath("/v1/x").String())
+			if cause := e.Err.Error(); named != test.url || strings.Contains(cause, "secret") {
+				t.Errorf("got the cause %q, want the URL: %v", cause, test.url)
 			}
 		})
 	}
@@ -253,9 +257,12 @@ func TestNotServed(t *testing.T) {
 		err  error
 		want bool
 	}{
-		{&upstream.Error{Code: upstream.CodeNotFound}, true},
-		{&upstream.Error{Code: upstream.CodeNotFound, Text: "model: x"}, false},
-		{&upstream.Error{Code: upstream.CodeInternal}, false},
+		{&upstream.Error{Code: upstream.CodeBadGateway, Err: &statusError{status: 404}}, true},
+		{&upstream.Error{Code: upstream.CodeBadGateway, Err: &statusError{status: 405}}, true},
+		{&upstream.Error{Code: upstream.CodeUnavailable, Err: &statusError{status: 501}}, true},
+		{&upstream.Error{Code: upstream.CodeNotFound, Text: "model: x", Err: &statusError{status: 404, aboutModel: true}}, false},
+		{&upstream.Error{Code: upstream.CodeBadGateway, Err: &statusError{status: 302}}, false},
+		{&upstream.Error{Code: upstream.CodeNotFound}, false},
 		{io.EOF, false},
 	} {
 		if got := isNotServed(test.err); got != test.want {
@@ -372,6 +379,40 @@ func TestSplice(t *testing.T) {
 			if string(got) != test.want || err != nil || b.Len() != int64(len(test.want)) {
 				t.Errorf("%s: %s (%d bytes) %v, want %s", test.name, got, b.Len(), err, test.want)
 			}
+		}
+	}
+}
+
+// TestMappedModel checks that an error about a model is the host's if the host has mapped
+// another name to it, and not if it may be about state of the vendor.
+func TestMappedModel(t *testing.T) {
+	unknown := upstream.Error{Code: upstream.CodeNotFound, Text: "no m-real"}
+	file := upstream.Error{Code: upstream.CodeNotFound, Text: "File `file_x` not found."}
+	for _, tt := range []struct {
+		name            string
+		client, request string // the model of the client, "" without a handler, and of the request
+		sent            string
+		state           content.Format
+		err             upstream.Error
+		want            bool
+	}{
+		{"same", "m", "m", "m", "", unknown, false},
+		{"MapModel", "m", "m", "m-real", "", unknown, true},
+		{"MapModel, without a handler", "", "m", "m-real", "", unknown, true},
+		{"route", "m", "m-real", "m-real", "", unknown, true},
+		{"route and back", "m-real", "m", "m-real", "", unknown, false},
+		{"prefix removed", "vendor/m-real", "m-real", "m-real", "", unknown, false},
+		{"prefix added", "m-real", "m-real", "vendor/m-real", "", unknown, false},
+		{"end of another name", "m", "m", "other-m", "", unknown, true},
+		{"file", "m", "m", "m-real", "messages", file, false},
+		{"model beside a file", "m", "m", "m-real", "messages", unknown, true},
+		{"member", "m", "m", "m-real", "", upstream.Error{Code: upstream.CodeInvalid, Text: "'x' is not supported with the model m-real"}, false},
+		{"name", "m", "m", "m-real", "", upstream.Error{Code: upstream.CodeInvalid, Text: "Unknown model: m-real"}, true},
+	} {
+		ctx := reqctx.With(t.Context(), &reqctx.Values{Model: tt.client, StateFormat: tt.state})
+		p := &Plan{Source: &upstream.Request{Model: tt.request}, Model: tt.sent}
+		if got := p.isMapped(ctx, &tt.err); got != tt.want {
+			t.Errorf("%s: got %v", tt.name, got)
 		}
 	}
 }

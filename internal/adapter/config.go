@@ -1,6 +1,7 @@
 package adapter
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -46,6 +47,11 @@ type Config struct {
 
 	// Header is added to every request and overrides the headers of the format.
 	Header http.Header
+
+	// Private are names of the host's account at the vendor, such as a project. They are
+	// removed from everything that clients receive of an error, but not from logs. Names
+	// of fewer than 6 bytes, which occur in ordinary words, are not.
+	Private []string
 
 	// ForwardedHeaders names response headers that clients may receive, in canonical
 	// form. A name that ends in "-" is a prefix. Handlers forward a subset.
@@ -142,8 +148,11 @@ func (c *Config) checkLimits() []string {
 
 func (c *Config) checkHeader() []string {
 	var problems []string
+	keyHeader := http.CanonicalHeaderKey(cmp.Or(c.KeyHeader, "Authorization"))
 	for _, name := range slices.Sorted(maps.Keys(c.Header)) {
 		switch {
+		case http.CanonicalHeaderKey(name) == keyHeader && (c.Key != "" || c.KeyFunc != nil):
+			problems = append(problems, fmt.Sprintf("Header: %q may not be set, because the key is sent in it", name))
 		case !isHeaderName(name):
 			problems = append(problems, fmt.Sprintf("Header: %q is not a valid header name", name))
 		case slices.ContainsFunc(c.Header[name], func(v string) bool { return !isHeaderValue(v) }):

@@ -100,10 +100,9 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestNothingThere checks that the cause of a 404 has the path, and nothing else of
-// the URL.
+// TestNothingThere checks that the cause of a 404 has the URL without keys and query.
 func TestNothingThere(t *testing.T) {
-	for status, named := range map[int]bool{404: true, 405: true, 400: false, 500: false} {
+	for _, status := range []int{404, 405, 400, 302} {
 		s := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(status)
 			_, _ = io.WriteString(w, "words")
@@ -115,8 +114,8 @@ func TestNothingThere(t *testing.T) {
 			continue
 		}
 		cause := e.Err.Error()
-		if strings.HasSuffix(cause, ", requested path /base/[removed]/v1/models/a%2Fb") != named || strings.Contains(cause, "secret") || strings.Contains(cause, "sk-") {
-			t.Errorf("%d: %s, a path in it: want %v", status, cause, named)
+		if !strings.HasSuffix(cause, ", requested URL http://"+s.base.Host+"/base/[removed]/v1/models/a%2Fb") || strings.Contains(cause, "secret") || strings.Contains(cause, "sk-") {
+			t.Errorf("%d: %s", status, cause)
 		}
 	}
 }
@@ -143,6 +142,41 @@ func TestKeyFunc(t *testing.T) {
 			}
 		case asked || !errors.As(err, &e) || e.Code != upstream.CodeInternal || e.Text != "" || e.Err.Error() != cause:
 			t.Errorf("%q: %v", key, err)
+		}
+	}
+}
+
+// TestKeyFuncError checks that the error of a KeyFunc contains no key that it returns beside.
+func TestKeyFuncError(t *testing.T) {
+	cause := errors.New("refreshing ya30-not-a-known-form failed")
+	s := serve(t, func(http.ResponseWriter, *http.Request) { t.Error("the request was sent") }, func(c *Config) {
+		c.KeyFunc = func(context.Context) (string, error) { return "ya30-not-a-known-form", cause }
+	})
+	_, err := s.Do(t.Context(), &Request{Path: "/x"})
+	var e *upstream.Error
+	if !errors.As(err, &e) || e.Code != upstream.CodeInternal || !errors.Is(err, cause) || strings.Contains(e.Err.Error(), "ya30") ||
+		!strings.Contains(e.Err.Error(), "refreshing [removed] failed") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestTwoKeys checks that a header for the key and a key are not accepted together.
+func TestTwoKeys(t *testing.T) {
+	key := func(context.Context) (string, error) { return "k", nil }
+	for _, tt := range []struct {
+		c       Config
+		refused bool
+	}{
+		{Config{Key: "k", Header: http.Header{"Authorization": {"Bearer x"}}}, true},
+		{Config{KeyFunc: key, Header: http.Header{"authorization": {"Bearer x"}}}, true},
+		{Config{Key: "k", KeyHeader: "x-api-key", Header: http.Header{"X-Api-Key": {"x"}}}, true},
+		{Config{Key: "k", KeyHeader: "x-api-key", Header: http.Header{"Authorization": {"Bearer x"}}}, false}, // of a proxy
+		{Config{Header: http.Header{"Authorization": {"Bearer x"}}}, false},
+	} {
+		tt.c.Name, tt.c.BaseURL = "acme", "http://h"
+		_, err := New(tt.c)
+		if refused := err != nil && strings.Contains(err.Error(), "may not be set, because the key is sent in it"); refused != tt.refused {
+			t.Errorf("%v, %q: got %v", tt.c.Header, tt.c.KeyHeader, err)
 		}
 	}
 }

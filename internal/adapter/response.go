@@ -2,6 +2,7 @@ package adapter
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,19 +80,69 @@ func withUpstream(err error, name, id string) error {
 	return &c
 }
 
-// statusError returns the error for a response with a status other than 2xx. For 404
-// and 405 the cause includes the path, since the base URL is usually wrong.
-func (a *Response) statusError(res *http.Response, body []byte) *upstream.Error {
+// statusError returns the error for a response with a status other than 2xx. p may be nil.
+//
+// An error about a model that the client has not requested by this name, because the host
+// maps names, is the host's, and so is one about a model that its server has not loaded. The
+// cause of an error of the host includes the URL, because that is usually wrong.
+func (a *Response) statusError(res *http.Response, body []byte, p *Plan) *upstream.Error {
 	e := a.client.config.DecodeError(res.StatusCode, cleanHeader(res.Header, a.secrets), []byte(a.secrets.Clean(string(body))))
 	if a.id != "" {
 		e.UpstreamID = a.id
 	}
-	switch res.StatusCode {
-	case http.StatusNotFound, http.StatusMethodNotAllowed:
-		e.Err = fmt.Errorf("%w, requested path %s", e.Err, logPath(a.sent.URL))
+	cause := &statusError{status: res.StatusCode, aboutModel: e.Text != "", err: e.Err}
+	if p != nil && (p.isMapped(a.ctx, e) || codec.IsModelUnloaded(e)) {
+		e.Code, e.Text, e.Details, e.Status, e.Header = upstream.CodeBadGateway, "", nil, 0, nil
 	}
+	if e.Code == upstream.CodeBadGateway && !e.KeyRefused || e.Code == upstream.CodeNotFound {
+		cause.url = logURL(a.sent.URL)
+		cause.location = redact.Line(res.Header.Get("Location"))
+	}
+	e.Err = cause
 	cleanError(e, a.secrets)
+	a.client.hideAccount(e)
 	return e
+}
+
+// isMapped reports whether e is about the model of the request and the host has mapped
+// another name to it. A name with or without a prefix that ends in a slash, such as that of a
+// route "openai/*", is the client's. A request that refers to state of the vendor may have an
+// error about that instead.
+func (p *Plan) isMapped(ctx context.Context, e *upstream.Error) bool {
+	v := reqctx.From(ctx)
+	requested := "/" + cmp.Or(v.Model, p.Source.Model)
+	sent := "/" + p.Model
+	if strings.HasSuffix(requested, sent) || strings.HasSuffix(sent, requested) || !codec.IsModelRefused(e) {
+		return false
+	}
+	return v.StateFormat == "" || strings.Contains(e.Text, p.Model)
+}
+
+// A statusError is the cause of the error for a response with a status other than 2xx.
+type statusError struct {
+	status     int
+	aboutModel bool   // the vendor has a text about the request
+	url        string // without keys; empty if it does not matter
+	location   string // of a redirect, without keys
+	err        error  // from the body
+}
+
+func (e *statusError) Error() string {
+	text := e.err.Error()
+	if e.url != "" {
+		text += ", requested URL " + e.url
+	}
+	if e.location != "" {
+		text += ", which redirects to " + e.location
+	}
+	return text
+}
+
+func (e *statusError) Unwrap() error { return e.err }
+
+// logURL returns a URL without keys, user-info and query.
+func logURL(u *url.URL) string {
+	return u.Scheme + "://" + redact.Line(u.Host) + logPath(u)
 }
 
 // logPath returns the path of a URL without keys.

@@ -20,9 +20,10 @@ type reReader interface {
 }
 
 // secrets returns the secrets in a request: the key, and the headers and the
-// parameters of the base URL that have the name of a secret.
-func (s *Client) secrets(sent *http.Request) *redact.Secrets {
-	var values []string
+// parameters of the base URL that have the name of a secret, and those that its transport
+// holds.
+func (s *Client) secrets(sent *http.Request, held *redact.Held) *redact.Secrets {
+	values := held.Values()
 	for name, list := range sent.Header {
 		for _, v := range list {
 			if name == http.CanonicalHeaderKey(s.config.KeyHeader) {
@@ -49,7 +50,24 @@ func (a *Response) clean(err error) error {
 	if a == nil || err == nil {
 		return err
 	}
-	return clean(err, a.secrets)
+	err = clean(err, a.secrets)
+	var e *upstream.Error
+	if errors.As(err, &e) {
+		a.client.hideAccount(e)
+	}
+	return err
+}
+
+// hideAccount removes the names of the host's account from what clients receive of an error.
+func (s *Client) hideAccount(e *upstream.Error) {
+	if len(s.config.Private) == 0 {
+		return
+	}
+	names := redact.NewSecrets(s.config.Private)
+	e.Text = names.Clean(e.Text)
+	if e.Details != nil {
+		e.Details = &content.Extra{Format: e.Details.Format, JSON: names.Clean(e.Details.JSON)}
+	}
 }
 
 func clean(err error, secrets *redact.Secrets) error {
@@ -85,22 +103,8 @@ func cleanError(e *upstream.Error, secrets *redact.Secrets) {
 	if secrets.Clean(e.UpstreamID) != e.UpstreamID {
 		e.UpstreamID = ""
 	}
-	if e.Err != nil {
-		text := e.Err.Error()
-		if clean := secrets.Clean(text); clean != text {
-			e.Err = &cleanedError{clean, e.Err}
-		}
-	}
+	e.Err = secrets.CleanError(e.Err)
 }
-
-// A cleanedError is an error with secrets removed from its text.
-type cleanedError struct {
-	text string
-	err  error
-}
-
-func (e *cleanedError) Error() string { return e.text }
-func (e *cleanedError) Unwrap() error { return e.err }
 
 // cleanHeader returns h without secrets: h itself if it has none.
 func cleanHeader(h http.Header, secrets *redact.Secrets) http.Header {

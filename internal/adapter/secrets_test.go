@@ -10,6 +10,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/redact"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -41,7 +42,7 @@ func TestCleanLargeEnvelope(t *testing.T) {
 			Code: upstream.CodeOverloaded, UpstreamID: "host-key-for-tests", Err: envelope(text),
 			Details: &content.Extra{Format: "tests", JSON: `{"message":"of host-key-for-tests"}`},
 		}
-		cleanError(&got, s.secrets(sent))
+		cleanError(&got, s.secrets(sent, new(redact.Held)))
 		if strings.Contains(got.Details.JSON+got.UpstreamID, "host-key") {
 			t.Errorf("%s: the error has the key: %s, id %q", name, got.Details.JSON, got.UpstreamID)
 		}

@@ -46,6 +46,66 @@ func StatusCode(status int) upstream.Code {
 	return upstream.CodeBadGateway
 }
 
+// IsHostError reports whether an error response with a status other than 2xx, 401 and 403 is
+// about the host's configuration and not about the request: the URL is wrong, or a proxy has
+// responded. found reports whether the body has the vendor's error object, and text is its
+// message. Rate limits, time-outs and errors of servers may come from a proxy as well; it
+// reports false for them.
+func IsHostError(status int, found bool, text string) bool {
+	switch status {
+	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests, 498, 499:
+		return false
+	case http.StatusMethodNotAllowed, http.StatusNotAcceptable, http.StatusProxyAuthRequired, http.StatusLengthRequired,
+		http.StatusRequestURITooLong, http.StatusUnsupportedMediaType, http.StatusMisdirectedRequest, http.StatusUpgradeRequired,
+		http.StatusRequestHeaderFieldsTooLarge:
+		return true // the adapter chooses what they are about
+	case http.StatusNotFound:
+		return !found || aboutURL(text)
+	}
+	return status < 400 || status < 500 && !found
+}
+
+// noPage and urlProblems have the messages, and the words in messages, with which servers
+// report that they have nothing at a URL.
+var (
+	noPage = []string{"not found", "404 not found", "404: not found", "404 page not found", "page not found", "resource not found",
+		"file not found", "the requested resource was not found", "the requested resource could not be found"}
+	urlProblems = []string{"invalid url", "unknown url", "request url", "requested url", "check the url", "check the configuration", "unexpected endpoint",
+		"unknown endpoint", "no such endpoint", "endpoint not found", "unknown route", "no route", "no such route", "route not found",
+		"unknown path", "invalid path", "path not found", "invalid request path", "cannot post ", "cannot get "}
+)
+
+// aboutURL reports whether the message of a 404 is about the URL, and not about a model or a
+// file.
+func aboutURL(text string) bool {
+	text = strings.Trim(strings.ToLower(text), " .!")
+	return slices.Contains(noPage, text) || containsAny(text, urlProblems)
+}
+
+// modelProblems and unloaded have the words with which servers reject the name of a model
+// with another status than 404, and report that the host has not loaded a model.
+var (
+	modelProblems = []string{"invalid model", "not a valid model", "model not exist", "model does not exist", "unknown model", "no such model",
+		"model not found", "model identifier", "model id ", "unexpected model name", "model name format"}
+	unloaded = []string{"not loaded", "no model loaded", "no models loaded", "not been loaded", "model unloaded", "model is unloaded"}
+)
+
+// IsModelRefused reports whether e means that the server does not have the model of the
+// request.
+func IsModelRefused(e *upstream.Error) bool {
+	return e.Code == upstream.CodeNotFound || e.Code == upstream.CodeInvalid && containsAny(strings.ToLower(e.Text), modelProblems)
+}
+
+// IsModelUnloaded reports whether e means that the server has not loaded the model, which
+// only the host can do.
+func IsModelUnloaded(e *upstream.Error) bool {
+	return (e.Code == upstream.CodeNotFound || e.Code == upstream.CodeInvalid) && containsAny(strings.ToLower(e.Text), unloaded)
+}
+
+func containsAny(text string, words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
+}
+
 // RetryAfter returns the wait that the headers of an error request, or 0. The header
 // with milliseconds takes precedence. A date is relative to the Date of the response,
 // or to now if it has none.
@@ -208,10 +268,7 @@ func aboutKey(text string, any bool) bool {
 		return false
 	}
 	for sentence := range strings.SplitSeq(text, ". ") {
-		has := func(words []string) bool {
-			return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(sentence, w) })
-		}
-		if has(keyNames) && (any || has(keyProblems)) {
+		if containsAny(sentence, keyNames) && (any || containsAny(sentence, keyProblems)) {
 			return true
 		}
 	}

@@ -15,6 +15,21 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
+func TestModelUnloaded(t *testing.T) {
+	for text, want := range map[string]bool{
+		"No models loaded. Please load a model in the developer page or use the `lms load` command.": true,
+		"Model is not loaded": true,
+		"model 'x' not found": false,
+		"":                    false,
+	} {
+		for _, code := range []upstream.Code{upstream.CodeNotFound, upstream.CodeInvalid} {
+			if got := IsModelUnloaded(&upstream.Error{Code: code, Text: text}); got != want {
+				t.Errorf("%q: got %v", text, got)
+			}
+		}
+	}
+}
+
 func TestStatusCode(t *testing.T) {
 	want := map[int]upstream.Code{
 		400: upstream.CodeInvalid, 401: upstream.CodeBadGateway, 402: upstream.CodeBadGateway, 403: upstream.CodeBadGateway,

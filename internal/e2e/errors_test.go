@@ -86,6 +86,10 @@ func TestErrors(t *testing.T) {
 		g := newGateway(f, up, upstream.HandlerOptions{})
 		for _, c := range vendorFailures {
 			t.Run(c.name, func(t *testing.T) {
+				if c.name == "unknown model" && strings.Contains(t.Name(), "→azure") {
+					// The host maps the model to a deployment of another name.
+					c.messages, c.generate, c.contains, c.omits = "502 api_error", "502 UNAVAILABLE", "", "WO1"
+				}
 				for _, m := range f.modes {
 					vendor.Say(c.pieces(b.name)...)
 					a := g.ask(b.model, (&vendorResponse{}).request(f), m)

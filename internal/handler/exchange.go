@@ -134,7 +134,7 @@ func (x *exchange) prepare(ctx context.Context) (context.Context, *Operation, er
 		if op.Request.Wire.HasState() {
 			x.values.StateFormat = op.Request.Wire.Format
 		}
-		x.report.Model = op.Request.Model
+		x.report.Model, x.values.Model = op.Request.Model, op.Request.Model
 		op.Request.RejectLoss = x.s.options.RejectLoss
 		op.Request.ForwardLinks = x.s.options.ForwardLinks
 		if err := x.s.checkLinks(op.Files); err != nil {
@@ -186,6 +186,9 @@ func (x *exchange) authenticate(ctx context.Context) (known context.Context, err
 	}
 	if known == nil {
 		known = ctx
+	}
+	if key != "" && !reqctx.HasClient(known) {
+		known = reqctx.WithClient(known, key)
 	}
 	return x.context(known), nil
 }

@@ -15,6 +15,11 @@ type MemberRules struct {
 	// such a name is dropped, unless it is merged.
 	Fields []string
 
+	// State lists the own members that refer to a conversation at the vendor, or that change
+	// how a response is returned, and that requests cannot have. A request that has one is
+	// refused, unless its value is null or false.
+	State []string
+
 	// Merged lists the members of which fields represent a part.
 	Merged []Merged
 
@@ -69,7 +74,7 @@ func (l *lowering) members() {
 // ownMembers returns x without the members that fields represent.
 func (l *lowering) ownMembers(x *content.Extra) *content.Extra {
 	rules := &l.t.Members
-	if len(rules.Fields) == 0 || x.JSON == "" {
+	if len(rules.Fields)+len(rules.State) == 0 || x.JSON == "" {
 		return x
 	}
 	doc, err := jsonwire.Parse(x.JSON, codec.UnlimitedJSON)
@@ -95,6 +100,12 @@ func (l *lowering) ownMembers(x *content.Extra) *content.Extra {
 			}
 			w.Name(name)
 			w.Raw(raw)
+		case slices.Contains(rules.State, name): // Bound: State is a constant list.
+			changed = true
+			if v.Kind() > jsonwire.False {
+				l.refuse(content.CodeUnsupported, At("extra."+name),
+					"is not supported: a request contains its whole conversation and waits for the response; remove the member")
+			}
 		case slices.Contains(rules.Fields, name):
 			l.lose(MemberReplaced, At("extra."+name))
 			changed = true

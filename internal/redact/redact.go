@@ -33,8 +33,9 @@ func clean(text string, limit int, line bool) string {
 		text = text[:strings.LastIndexAny(text, " \t\r\n")+1]
 	}
 	var b strings.Builder
-	hide := false  // the next word is a secret
-	named := false // the previous word is the name of a secret
+	hide := false   // the next word is a secret
+	named := false  // the previous word is the name of a secret
+	hideID := false // the previous word is the name of an account; the next one is a secret if it is an id
 	at := 0
 	for word := range strings.FieldsFuncSeq(text, isSeparator) {
 		next := len(text) - len(strings.TrimLeftFunc(text[at:], isSeparator))
@@ -45,6 +46,12 @@ func clean(text string, limit int, line bool) string {
 		// Names and schemes count before and after the word is cleaned:
 		// cleaning the result again must find the same secrets.
 		clean := cleanWord(word)
+		if hideID {
+			clean = eachPiece(clean, removeID)
+		}
+		if name := strings.Trim(word, pieceSeparators+":="); name != "" {
+			hideID = isAccountName(name) || hideID && (strings.EqualFold(name, "id") || strings.EqualFold(name, "number"))
+		}
 		isValue := hide
 		hide = isScheme(word)
 		if !isValue && !hide {
@@ -208,6 +215,7 @@ func cleanPieces(word string) string {
 // cleanPiece cleans a string without quotes and brackets. It removes everything
 // from the first key, or from the value of the first secret name, to the end.
 func cleanPiece(s string) string {
+	s = removeResource(s)
 	if i := strings.Index(s, "//"); i >= 0 {
 		s = s[:i+2] + authority(s[i+2:])
 	}
@@ -220,13 +228,16 @@ func cleanPiece(s string) string {
 	trimmed := strings.TrimRight(s, ".:!?")
 	name := 0 // where the name of a value begins
 	for i := range len(s) {
-		if (i == 0 || !isKeyByte(s[i-1])) && i < len(trimmed) && isKey(trimmed[i:]) {
+		if (i == 0 || !isKeyByte(s[i-1])) && i < len(trimmed) && (isKey(trimmed[i:]) || isPrefixedID(trimmed[i:])) {
 			return s[:i] + mask + s[len(trimmed):]
 		}
 		switch s[i] {
 		case '=', ':':
 			if i+1 < len(s) && isSecretName(s[name:i]) {
 				return s[:i+1] + mask
+			}
+			if rest := s[i+1:]; isAccountName(s[name:i]) && removeID(rest) != rest {
+				return s[:i+1] + removeID(rest)
 			}
 			name = i + 1
 		case '&', '?':

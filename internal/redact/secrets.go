@@ -100,6 +100,28 @@ func (s *Secrets) Clean(text string) string {
 	return b.String()
 }
 
+// CleanError returns err, or an error that wraps it and has a text without secrets. It
+// returns nil for nil.
+func (s *Secrets) CleanError(err error) error {
+	if s == nil || err == nil {
+		return err
+	}
+	text := err.Error()
+	if clean := s.Clean(text); clean != text {
+		return &cleanedError{clean, err}
+	}
+	return err
+}
+
+// A cleanedError is an error with secrets removed from its text.
+type cleanedError struct {
+	text string
+	err  error
+}
+
+func (e *cleanedError) Error() string { return e.text }
+func (e *cleanedError) Unwrap() error { return e.err }
+
 // step returns the distance to the next index at which a secret can begin.
 // Backslashes belong to the character after them.
 func step(text string, i int) int {
@@ -324,7 +346,9 @@ func SecretsInValue(value string) []string {
 	if strings.HasPrefix(scheme, "AWS4-") {
 		// The names of signed headers are not secrets.
 		_, signature, _ := strings.Cut(value, "Signature=")
-		return append(list, signature)
+		_, credential, _ := strings.Cut(value, "Credential=")
+		id, _, _ := strings.Cut(credential, "/")
+		return append(list, signature, id)
 	}
 	for word := range strings.FieldsFuncSeq(value, func(r rune) bool { return strings.ContainsRune(" ;,", r) }) {
 		if word == scheme && word != value {
@@ -363,6 +387,9 @@ func IsSecretName(name string) bool {
 // [Text], or "[removed]" if the name is that of a key or password.
 func MemberValue(name, value string) string {
 	if len(name) >= len("secret") && value != "" && isSecretName(name) && !strings.HasSuffix(strings.ToLower(name), "signature") {
+		return mask
+	}
+	if isAccountName(name) && isAccountID(value) {
 		return mask
 	}
 	return Text(value)

@@ -81,7 +81,7 @@ func TestValues(t *testing.T) {
 		{"cf-aig-authorization", "Bearer c", "Bearer c|c"}, {"api-version", "2024-10-21", ""}, {"User-Agent", "polywire", ""},
 		{"Anthropic-Beta", "x", ""}, {"OpenAI-Project", "p", ""},
 		{"Authorization", "AWS4-HMAC-SHA256 Credential=A/b, SignedHeaders=content-type;host, Signature=0a1b",
-			"AWS4-HMAC-SHA256 Credential=A/b, SignedHeaders=content-type;host, Signature=0a1b|0a1b"},
+			"AWS4-HMAC-SHA256 Credential=A/b, SignedHeaders=content-type;host, Signature=0a1b|0a1b|A"},
 	} {
 		if got := strings.Join(SecretsOf(tt.name, tt.value), "|"); got != tt.want {
 			t.Errorf("%s: %s: got %q, want %q", tt.name, tt.value, got, tt.want)

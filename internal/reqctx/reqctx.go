@@ -4,6 +4,7 @@ package reqctx
 
 import (
 	"context"
+	"crypto/sha256"
 
 	"github.com/polywire/polywire/content"
 )
@@ -25,6 +26,10 @@ type Values struct {
 	// safe for concurrent use. It may be nil.
 	ReportHeld func()
 
+	// Model is the model that the client requested. It is empty if the request does not come
+	// from a handler.
+	Model string
+
 	// StateFormat is the format of the vendor that keeps state to which the request
 	// refers. Only upstreams of this format may receive the request. It is empty if the
 	// request refers to no such state.
@@ -44,6 +49,28 @@ func From(ctx context.Context) *Values {
 		return v
 	}
 	return new(Values)
+}
+
+type clientKey struct{}
+
+// WithClient returns a context with the identity of the client: a digest of id, or none if id
+// is empty. No vendor can recover a random key from a digest of it.
+func WithClient(ctx context.Context, id string) context.Context {
+	digest := ""
+	if id != "" {
+		sum := sha256.Sum256([]byte("polywire client " + id))
+		digest = string(sum[:])
+	}
+	return context.WithValue(ctx, clientKey{}, digest)
+}
+
+// HasClient reports whether the identity of the client was set.
+func HasClient(ctx context.Context) bool { return ctx.Value(clientKey{}) != nil }
+
+// Client returns the digest that identifies the client, or "".
+func Client(ctx context.Context) string {
+	s, _ := ctx.Value(clientKey{}).(string)
+	return s
 }
 
 // MaxIDSize is the maximum length of an id, in bytes.

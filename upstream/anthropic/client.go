@@ -47,7 +47,7 @@ func (c *Client) Generate(ctx context.Context, req *upstream.Request, w *upstrea
 		return err
 	}
 	a, err := c.client.Do(ctx, &adapter.Request{
-		Path: p.path(), Header: p.header, ClientHeader: p.clientHeader, Body: body, Stream: req.Stream,
+		Path: p.path(), Header: p.header, ClientHeader: p.clientHeader, Body: body, Stream: req.Stream, Plan: &p.Plan,
 	})
 	if err != nil {
 		return err
@@ -88,9 +88,11 @@ func (c *Client) CountTokens(ctx context.Context, req *upstream.Request) (upstre
 			return upstream.TokenCount{}, err
 		}
 	}
-	n, err := c.client.Count(ctx, &p.Plan, &adapter.Request{
-		Path: p.countPath(), Header: p.header, ClientHeader: p.clientHeader, Body: body,
-	}, decode)
+	x := &adapter.Request{Path: p.countPath(), Header: p.header, ClientHeader: p.clientHeader, Body: body, Plan: &p.Plan}
+	if c.rules.wrapsCount {
+		x.Plan = nil // a model that the service has may be unknown to this operation
+	}
+	n, err := c.client.Count(ctx, &p.Plan, x, decode)
 	var e *upstream.Error
 	if c.rules.wrapsCount && errors.As(err, &e) && (e.Code == upstream.CodeInvalid || e.Code == upstream.CodeNotFound) {
 		return p.Estimate(), nil // the model, or the region, does not count

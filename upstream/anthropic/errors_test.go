@@ -63,7 +63,7 @@ func TestFailures(t *testing.T) {
 		{"529", status(529, "acme is overloaded"), 529, "!acme"},
 		{"400 with a key in it", status(400, "bad key "+hostKey), 400, "bad key"},
 		{"502 as a page", fake.Reply{Code: 502, ContentType: "text/html", Body: html}, 503, "!!nginx"},
-		{"400 as a page", fake.Reply{Code: 400, ContentType: "text/html", Body: html}, 400, "!!nginx"},
+		{"400 as a page", fake.Reply{Code: 400, ContentType: "text/html", Body: html}, 502, "!!nginx"},
 		{"503 with nothing", fake.Reply{Code: 503}, 503, ""},
 		{"302", fake.Reply{Code: 302, Header: map[string]string{"Location": "https://other.example/"}}, 502, "!!other"},
 		{"200 as a page", fake.Reply{Code: 200, ContentType: "text/html", Body: html}, 502, "!!nginx"},

@@ -107,7 +107,7 @@ func New(opts *Options) (*Client, error) {
 	}
 	conf := adapter.Config{
 		Name: cmp.Or(o.Name, "anthropic"), BaseURL: o.BaseURL, Versions: rules.versions, Key: o.Key, KeyFunc: o.KeyFunc, KeyHeader: "X-Api-Key",
-		Model: o.MapModel, HTTPClient: o.HTTPClient, Header: o.Header,
+		Model: o.MapModel, HTTPClient: o.HTTPClient, Header: o.Header, Private: []string{o.Project},
 		// Rate limits. Headers about the host's account are not for clients.
 		ForwardedHeaders: []string{"Anthropic-Ratelimit-", "Anthropic-Priority-", "Anthropic-Fast-"},
 		Limits:           o.Limits, MaxResponse: o.MaxResponse, DecodeError: rules.decodeError,

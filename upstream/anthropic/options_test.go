@@ -14,7 +14,7 @@ import (
 )
 
 // TestBaseURL checks base URLs with and without version and slash. The cause of a
-// 404 has the path, and nothing else of the URL.
+// 404 has the URL without its query.
 func TestBaseURL(t *testing.T) {
 	var asked string
 	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -42,7 +42,7 @@ func TestBaseURL(t *testing.T) {
 			t.Errorf("%q: asked for %s", tt.base, asked)
 		}
 		var e *upstream.Error
-		if !errors.As(err, &e) || !strings.HasSuffix(e.Err.Error(), ", requested path "+tt.path) {
+		if !errors.As(err, &e) || !strings.HasSuffix(e.Err.Error(), ", requested URL "+ts.URL+tt.path) {
 			t.Errorf("%q: %v", tt.base, err)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -23,7 +24,9 @@ type Options struct {
 
 	// Credentials sign requests with Signature Version 4. They are those of an
 	// aws.Config, for example of the one that package config of the cloud's SDK loads.
-	// They are kept until they expire, and then retrieved again.
+	// They are kept until they expire, and then retrieved again. A panic of the provider is an
+	// internal error. However, a provider in an aws.CredentialsCache of the program must not
+	// panic, because that cache calls it on a goroutine of its own.
 	Credentials aws.CredentialsProvider
 
 	// Key is an API key of the service, sent as "Authorization: Bearer". KeyFunc, if
@@ -43,7 +46,7 @@ type Options struct {
 
 	// Header is added to every request: for example X-Amzn-Bedrock-GuardrailIdentifier
 	// and X-Amzn-Bedrock-GuardrailVersion. Signatures include the headers that begin
-	// with "X-Amz".
+	// with "X-Amz". It must not have an Authorization header beside Credentials or a key.
 	Header http.Header
 
 	// MapModel maps the model of a request to the id of a model or of an inference
@@ -98,6 +101,11 @@ func (o *Options) problems() []string {
 	} else if o.Region == "" && (o.BaseURL == "" || o.Credentials != nil) {
 		problems = append(problems, "Region: is required for the endpoint and for signatures")
 	}
+	for name := range o.Header {
+		if http.CanonicalHeaderKey(name) == "Authorization" && o.Credentials != nil {
+			problems = append(problems, fmt.Sprintf("Header: %q may not be set, because the signature is sent in it", name))
+		}
+	}
 	switch hasKey := o.Key != "" || o.KeyFunc != nil; {
 	case o.Credentials != nil && hasKey:
 		problems = append(problems, "Credentials: only one of Credentials, Key and KeyFunc may be set")
@@ -111,7 +119,7 @@ func (o *Options) problems() []string {
 func (o *Options) httpClient() *http.Client {
 	t := &transport{region: o.Region, credentials: o.Credentials, signer: v4.NewSigner(), limit: o.Limits.Body}
 	if _, cached := o.Credentials.(*aws.CredentialsCache); o.Credentials != nil && !cached {
-		t.credentials = aws.NewCredentialsCache(o.Credentials)
+		t.credentials = aws.NewCredentialsCache(provider{o.Credentials})
 	}
 	c := http.Client{Transport: newTransport()}
 	if o.HTTPClient != nil {

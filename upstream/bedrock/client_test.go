@@ -1,11 +1,13 @@
 package bedrock_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -521,5 +523,81 @@ func TestStreamLosses(t *testing.T) {
 	req.Stream = true
 	if res, err := upstream.Collect(context.Background(), c, req); err != nil || len(res.Losses) > 0 {
 		t.Errorf("got %v, %v", res.Losses, err)
+	}
+}
+
+// TestQuotedCredentials tests that no key reaches a client or the log if a server quotes all
+// of them, although the request does not contain the secret access key.
+func TestQuotedCredentials(t *testing.T) {
+	for _, status := range []int{400, 404, 429, 500} {
+		for _, stream := range []bool{false, true} {
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				w.Header().Set("X-Amzn-Errortype", "ValidationException")
+				w.WriteHeader(status)
+				_ = json.NewEncoder(w).Encode(map[string]string{"message": fmt.Sprintf("got id %s, secret %s, token %s and %s", accessKey, secretKey, session, r.Header.Get("Authorization"))})
+			}))
+			c, err := bedrock.New(&bedrock.Options{Region: region, BaseURL: s.URL, Credentials: credentials(secretKey)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var log bytes.Buffer
+			h := messages.NewHandler(c, &messages.Options{HandlerOptions: upstream.HandlerOptions{
+				Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+			}})
+			w := post(h, "/v1/messages", body("/v1/messages", "Hi.", stream))
+			all := fmt.Sprint(w.Header(), w.Body, log.String())
+			for _, secret := range []string{accessKey, secretKey, session, "wJalr", "IQoJb3"} {
+				if strings.Contains(all, secret) {
+					t.Errorf("%d: %q is in %s", status, secret, all)
+				}
+			}
+			if !strings.Contains(all, "got id [removed], secret") {
+				t.Errorf("%d: the rest of the message is missing in %s", status, all)
+			}
+			s.Close()
+		}
+	}
+}
+
+// TestProviders tests that a provider that panics, fails with its keys in the error, or has no
+// keys makes the request fail before it is sent, and nothing else.
+func TestProviders(t *testing.T) {
+	for name, tt := range map[string]struct {
+		retrieve func() (aws.Credentials, error)
+		cause    string
+	}{
+		"panic": {func() (aws.Credentials, error) { panic("no role") }, "the CredentialsProvider panicked: no role"},
+		"empty": {func() (aws.Credentials, error) { return aws.Credentials{}, nil }, "no access key id"},
+		"id":    {func() (aws.Credentials, error) { return aws.Credentials{AccessKeyID: accessKey}, nil }, "no secret access key"},
+		"error with keys": {func() (aws.Credentials, error) {
+			return aws.Credentials{AccessKeyID: accessKey, SecretAccessKey: secretKey}, errors.New(accessKey + " with " + secretKey + " has expired")
+		}, "[removed] with [removed] has expired"},
+	} {
+		c, f := strict(t, bedrock.Options{Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) { return tt.retrieve() })}, fakebedrock.Options{})
+		for range 2 {
+			_, err := generate(c, ask("Hi."))
+			var e *upstream.Error
+			if !errors.As(err, &e) || e.Code != upstream.CodeInternal || e.Text != "" || !strings.Contains(e.Err.Error(), tt.cause) || strings.Contains(e.Err.Error(), accessKey) {
+				t.Errorf("%s: got %v, want a CodeInternal with %q", name, err, tt.cause)
+			}
+		}
+		if n := len(f.Refused()); n > 0 {
+			t.Errorf("%s: %d requests were sent", name, n)
+		}
+	}
+}
+
+// TestHeaderBesideKey tests that a header with credentials is not accepted beside those of the
+// options.
+func TestHeaderBesideKey(t *testing.T) {
+	own := http.Header{"Authorization": {"Bearer x"}}
+	for want, o := range map[string]bedrock.Options{
+		`bedrock: Header: "Authorization" may not be set, because the key is sent in it`:       {Region: region, Key: apiKey, Header: own},
+		`bedrock: Header: "Authorization" may not be set, because the signature is sent in it`: {Region: region, Credentials: credentials(secretKey), Header: own},
+	} {
+		if _, err := bedrock.New(&o); err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 
+	"github.com/polywire/polywire/internal/redact"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -77,6 +78,10 @@ func (t *transport) sign(r *http.Request) (*http.Request, error) {
 	if err != nil {
 		return nil, hostError(r.Context(), fmt.Errorf("the Credentials cannot be retrieved: %w", err))
 	}
+	if !credentials.HasKeys() {
+		return nil, hostError(r.Context(), errors.New("the Credentials have no access key id or no secret access key"))
+	}
+	redact.Hold(r.Context(), credentials.AccessKeyID, credentials.SecretAccessKey, credentials.SessionToken)
 	hash, err := bodyHash(r)
 	if err != nil {
 		return nil, hostError(r.Context(), fmt.Errorf("the request body cannot be hashed: %w", err))
@@ -97,6 +102,41 @@ func (t *transport) sign(r *http.Request) (*http.Request, error) {
 		}
 	}
 	return c, nil
+}
+
+// A provider is a CredentialsProvider of the program. A cache calls it on a goroutine of its
+// own, where no caller could recover from a panic.
+type provider struct{ aws.CredentialsProvider }
+
+// Retrieve returns the credentials. Its error contains no part of them, because the caller
+// of a cache does not get them beside an error.
+func (p provider) Retrieve(ctx context.Context) (c aws.Credentials, err error) {
+	defer recovered(&err)
+	c, err = p.CredentialsProvider.Retrieve(ctx)
+	return c, withoutKeys(c, err)
+}
+
+// HandleFailToRefresh returns the credentials to use after an error.
+func (p provider) HandleFailToRefresh(ctx context.Context, last aws.Credentials, failed error) (c aws.Credentials, err error) {
+	s, ok := p.CredentialsProvider.(aws.HandleFailRefreshCredentialsCacheStrategy)
+	if !ok {
+		return aws.Credentials{}, failed
+	}
+	defer recovered(&err)
+	c, err = s.HandleFailToRefresh(ctx, last, failed)
+	return c, withoutKeys(last, withoutKeys(c, err))
+}
+
+// recovered turns a panic into an error.
+func recovered(err *error) {
+	if v := recover(); v != nil {
+		*err = fmt.Errorf("the CredentialsProvider panicked: %v", v)
+	}
+}
+
+// withoutKeys returns err with a text without the keys in c.
+func withoutKeys(c aws.Credentials, err error) error {
+	return redact.NewSecrets([]string{c.AccessKeyID, c.SecretAccessKey, c.SessionToken}).CleanError(err)
 }
 
 // hostError returns the error for a request that was not sent.

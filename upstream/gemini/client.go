@@ -44,7 +44,7 @@ func (c *Client) Generate(ctx context.Context, req *upstream.Request, w *upstrea
 	if req.Stream {
 		method = ":streamGenerateContent?alt=sse"
 	}
-	a, err := c.client.Do(ctx, &adapter.Request{Path: pathOf(p.resource) + method, ClientHeader: p.clientHeader, Body: body, Stream: req.Stream})
+	a, err := c.client.Do(ctx, &adapter.Request{Path: pathOf(p.resource) + method, ClientHeader: p.clientHeader, Body: body, Stream: req.Stream, Plan: &p.Plan})
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (c *Client) CountTokens(ctx context.Context, req *upstream.Request) (upstre
 	if err != nil {
 		return upstream.TokenCount{}, err
 	}
-	x := &adapter.Request{Path: pathOf(p.resource) + ":countTokens", ClientHeader: p.clientHeader, Body: body}
+	x := &adapter.Request{Path: pathOf(p.resource) + ":countTokens", ClientHeader: p.clientHeader, Body: body, Plan: &p.Plan}
 	return c.client.Count(ctx, &p.Plan, x, generatecontent.DecodeCount)
 }
 

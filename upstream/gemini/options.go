@@ -116,7 +116,7 @@ func New(opts *Options) (*Client, error) {
 	}
 	conf := adapter.Config{
 		Name: cmp.Or(o.Name, "gemini"), BaseURL: o.BaseURL, Versions: versions, Key: o.Key, KeyFunc: o.KeyFunc, KeyHeader: "X-Goog-Api-Key",
-		Model: o.MapModel, HTTPClient: o.HTTPClient, Header: o.Header,
+		Model: o.MapModel, HTTPClient: o.HTTPClient, Header: o.Header, Private: []string{o.Project},
 		ForwardedHeaders: []string{"Retry-After", "X-Gemini-Service-Tier", "Server-Timing"},
 		Limits:           o.Limits, MaxResponse: o.MaxResponse, DecodeError: generatecontent.DecodeError,
 	}

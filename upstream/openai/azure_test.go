@@ -143,7 +143,7 @@ func TestAzureErrors(t *testing.T) {
 		{"rate limit", 429, "Retry-After-Ms: 1500", `{"error":{"code":"429","message":"Requests have exceeded token rate limit. Please retry after 2 seconds. To increase your quota, see https://aka.ms/oai/quotaincrease."}}`,
 			upstream.CodeRateLimit, "rate limit", 1500 * time.Millisecond, false},
 		{"rate limit by name", 429, "Retry-After: 7", `{"error":{"code":"RateLimitReached","message":"Your requests have exceeded rate limit."}}`, upstream.CodeRateLimit, "rate limit", 7 * time.Second, false},
-		{"version", 404, "", `{"error":{"code":"404","message":"Resource not found"}}`, upstream.CodeNotFound, "Resource not found", 0, false},
+		{"version", 404, "", `{"error":{"code":"404","message":"Resource not found"}}`, upstream.CodeBadGateway, "", 0, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -168,5 +168,26 @@ func TestAzureErrors(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestAzureNames checks that clients do not learn the names of the resource and of deployments,
+// which the log has, but that names of models stay.
+func TestAzureNames(t *testing.T) {
+	const message = "The deployment prod-chat-eu of gpt-4.1 at acme-models.openai.azure.com for org-AbCdEfGh12345678 does not support x."
+	o := openai.Options{BaseURL: "https://acme-models.openai.azure.com", APIVersion: "2024-10-21", Key: "secret-key", Organization: "acme-corp",
+		Deployments: map[string]string{"m": "prod-chat-eu", "gpt-4.1-mini": "gpt-4.1"},
+		HTTPClient: &http.Client{Transport: roundTripper(func(*http.Request) (*http.Response, error) {
+			return respond(400, "", `{"error":{"message":"`+message+`","type":"acme-corp"}}`), nil
+		})}}
+	chat, err := openai.New(&o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = upstream.Collect(t.Context(), chat, simpleRequest("m", "hi"))
+	var e *upstream.Error
+	const want = "The deployment [removed] of gpt-4.1 at [removed].openai.azure.com for [removed] does not support x."
+	if !errors.As(err, &e) || e.Text != want || strings.Contains(e.Details.JSON, "acme") || strings.Contains(e.Details.JSON, "prod-chat") || !strings.Contains(e.Err.Error(), "prod-chat-eu") {
+		t.Errorf("got %+v", e)
 	}
 }

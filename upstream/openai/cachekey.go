@@ -1,8 +1,11 @@
 package openai
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"hash"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +13,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/lower"
+	"github.com/polywire/polywire/internal/reqctx"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -22,13 +26,13 @@ const (
 // for none. Servers route the requests of one key to the machine that has the cache. OpenAI
 // recommends at most about 15 requests per minute for a key and a beginning of a prompt,
 // which the requests of one conversation rarely exceed.
-func (c *client) cacheKey(n *upstream.Request) string {
+func (c *client) cacheKey(ctx context.Context, n *upstream.Request) string {
 	key := ""
 	switch {
 	case c.customKey != nil:
-		key = c.customKey(n)
+		key = c.customKey(ctx, n)
 	case c.isOpenAI, slices.Contains(c.known.cacheKeys, c.format):
-		key = conversationKey(n)
+		key = conversationKey(reqctx.Client(ctx), n)
 	}
 	if len(key) > maxCacheKey {
 		sum := sha256.Sum256([]byte(key))
@@ -38,20 +42,75 @@ func (c *client) cacheKey(n *upstream.Request) string {
 }
 
 // conversationKey returns a digest of what all requests of a conversation have in common:
-// the session of the client, or else the texts of the system and the first user turn. Tools
-// and the model are not needed to distinguish conversations, and settings may change.
-func conversationKey(n *upstream.Request) string {
-	b := make([]byte, 0, 1<<10)
-	if s := sessionOf(n.UserID); s != "" {
-		b = appendText(b, "session", s)
-	} else {
-		b = appendBeginning(b, n)
+// the identity of the client, the texts of the system, and the session of the client or else
+// the texts of the first user turn. Tools and the model are not needed to distinguish
+// conversations, and settings may change. Subagents of a session have another system text.
+func conversationKey(client string, n *upstream.Request) string {
+	d := keyDigest{hash: sha256.New(), buf: make([]byte, 0, 4<<10)}
+	if client != "" {
+		d.text("client", client, len(client))
 	}
-	if len(b) == 0 {
+	empty := true
+	for t := range conversationTexts(n.System) {
+		d.text("system", t, len(t))
+		empty = false
+	}
+	if s := sessionOf(n.UserID); s != "" {
+		d.text("session", s, len(s))
+		empty = false
+	} else if i := slices.IndexFunc(n.Turns, isUser); i >= 0 {
+		const enough, enoughAll = 1 << 10, 16 << 10 // only systems are shared by many conversations
+		size := 0
+		for t := range conversationTexts(n.Turns[i].Parts) {
+			d.text("user", t, enough)
+			empty = false
+			if size += min(len(t), enough); size > enoughAll {
+				break
+			}
+		}
+	}
+	if empty {
 		return ""
 	}
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:16])
+	return hex.EncodeToString(d.hash.Sum(nil)[:16])
+}
+
+func isUser(t content.Turn) bool { return t.Role == content.RoleUser }
+
+// conversationTexts returns the texts among parts. Cache marks are not part of them, because
+// clients move them, and neither are files: the requests of one prompt about many files share a
+// key.
+func conversationTexts(parts []content.Part) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, p := range parts {
+			if t, ok := p.(*content.Text); ok && t != nil {
+				if text, _ := lower.CutAttribution(t.Text); text != "" && !yield(text) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// A keyDigest is the digest of a list of texts.
+type keyDigest struct {
+	hash hash.Hash
+	buf  []byte // of a fixed capacity: the hash accepts no strings
+}
+
+// text adds the kind and the length of a text, and its first limit bytes.
+func (d *keyDigest) text(kind, text string, limit int) {
+	d.buf = append(d.buf[:0], kind...)
+	d.buf = strconv.AppendInt(d.buf, int64(len(text)), 10)
+	d.buf = append(d.buf, ' ')
+	for text = text[:min(len(text), limit)]; ; {
+		n := min(len(text), cap(d.buf)-len(d.buf))
+		d.hash.Write(append(d.buf, text[:n]...)) // never fails
+		if text = text[n:]; text == "" {
+			return
+		}
+		d.buf = d.buf[:0]
+	}
 }
 
 // sessionOf returns the session in a user id of Claude Code, or "". The id is a JSON object
@@ -70,39 +129,4 @@ func sessionOf(id string) string {
 	}
 	_, session, _ := strings.Cut(id, "_session_")
 	return session
-}
-
-// appendBeginning appends the texts of the system and of the first user turn. Cache marks
-// are not part of it, because clients move them, and neither are files: the requests of one
-// prompt about many files share a key.
-func appendBeginning(b []byte, n *upstream.Request) []byte {
-	b = appendTexts(b, "system", n.System)
-	for i := range n.Turns {
-		if n.Turns[i].Role == content.RoleUser {
-			return appendTexts(b, "user", n.Turns[i].Parts)
-		}
-	}
-	return b
-}
-
-// appendTexts appends the texts among parts.
-func appendTexts(b []byte, kind string, parts []content.Part) []byte {
-	const enough = 16 << 10
-	for _, p := range parts {
-		if t, ok := p.(*content.Text); ok && t != nil && len(b) < enough {
-			if text, _ := lower.CutAttribution(t.Text); text != "" {
-				b = appendText(b, kind, text)
-			}
-		}
-	}
-	return b
-}
-
-// appendText appends the length and the beginning of a text.
-func appendText(b []byte, kind, text string) []byte {
-	const enough = 1 << 10
-	b = append(b, kind...)
-	b = strconv.AppendInt(b, int64(len(text)), 10)
-	b = append(b, ' ')
-	return append(b, text[:min(len(text), enough)]...)
 }

@@ -1,12 +1,19 @@
 package openai
 
 import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -44,9 +51,10 @@ func TestConversationKey(t *testing.T) {
 	if len(beginning) != 32 || len(inSession) != 32 || beginning == inSession {
 		t.Errorf("keys %q and %q, want two of 32 digits", beginning, inSession)
 	}
+	others := map[string]string{}
 	for _, tt := range []struct {
 		name   string
-		want   string // "" means another key
+		want   string // "" means a key that no other row has
 		change func(*upstream.Request)
 	}{
 		{"later turns", beginning, func(n *upstream.Request) {
@@ -70,13 +78,23 @@ func TestConversationKey(t *testing.T) {
 		}},
 		{"texts divided in another place", "", func(n *upstream.Request) { n.System = partsOf(textOf("You are"), textOf(" an agent.")) }},
 
-		{"session and other turns", inSession, func(n *upstream.Request) { n.UserID, n.System, n.Turns = session, nil, base().Turns[:1] }},
+		{"session and other turns", inSession, func(n *upstream.Request) {
+			n.UserID, n.Turns = session, []content.Turn{turnOf(content.RoleUser, textOf("p"))}
+		}},
+		{"session and other system text", "", func(n *upstream.Request) { n.UserID, n.System = session, partsOf(textOf("You are a poet.")) }},
+		{"end of a long system text", "", func(n *upstream.Request) { n.System[1] = textOf(strings.Repeat("a", 5000) + "b") }},
+		{"long system text", "", func(n *upstream.Request) { n.System[1] = textOf(strings.Repeat("a", 5000) + "c") }},
 		{"session in the earlier form", inSession, func(n *upstream.Request) { n.UserID = earlier }},
 		{"object without a session", beginning, func(n *upstream.Request) { n.UserID = `{"device_id":"d"}` }},
 		{"invalid object", beginning, func(n *upstream.Request) { n.UserID = `{"session_id":"s"` }},
 		{"user id with the word", beginning, func(n *upstream.Request) { n.UserID = "x_session_y" }},
 	} {
-		switch key := of(tt.change); {
+		key := of(tt.change)
+		if tt.want == "" && others[key] != "" {
+			t.Errorf("%s and %s have the same key", tt.name, others[key])
+		}
+		others[key] = tt.name
+		switch {
 		case tt.want == "" && (key == beginning || key == inSession || key == ""):
 			t.Errorf("%s: the key %q is that of another conversation", tt.name, key)
 		case tt.want != "" && key != tt.want:
@@ -88,10 +106,67 @@ func TestConversationKey(t *testing.T) {
 	}
 }
 
+// TestCacheKeyClients checks that clients have different keys for the same conversation, also
+// if a client of the handler is identified by its key alone, and that the keys do not change
+// between processes.
+func TestCacheKeyClients(t *testing.T) {
+	keys := func(h upstream.HandlerOptions, clients ...string) (list []string) {
+		c, err := New(&Options{HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+			b, _ := io.ReadAll(r.Body)
+			list = append(list, gjson.GetBytes(b, cacheKeyName).Str)
+			return nil, errors.New("not sent")
+		})}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, client := range clients {
+			r := httptest.NewRequest(http.MethodPost, "/v1/messages", strings.NewReader(`{"model":"gpt-5.2","max_tokens":9,"system":"s","messages":[{"role":"user","content":"q"}]}`))
+			r.Header.Set("Content-Type", "application/json")
+			r.Header.Set("Anthropic-Version", "2023-06-01")
+			r.Header.Set("X-Api-Key", client)
+			h.Logger = slog.New(slog.DiscardHandler)
+			messages.NewHandler(c, &messages.Options{HandlerOptions: h}).ServeHTTP(httptest.NewRecorder(), r)
+		}
+		return list
+	}
+	tenants := func(ctx context.Context, _ *http.Request, key string) (context.Context, error) {
+		return upstream.WithClient(ctx, key[:1]), nil
+	}
+	one := func(ctx context.Context, _ *http.Request, key string) (context.Context, error) {
+		return upstream.WithClient(ctx, ""), nil
+	}
+	byKey := keys(upstream.HandlerOptions{Authenticate: upstream.Keys("a1", "a2", "b1")}, "a1", "a2", "b1", "a1")
+	byTenant := keys(upstream.HandlerOptions{Authenticate: tenants}, "a1", "a2", "b1", "a1")
+	none := keys(upstream.HandlerOptions{}, "a1", "b1")
+	single := keys(upstream.HandlerOptions{Authenticate: one}, "a1", "b1")
+	all := map[string]string{}
+	order := func(list []string) string { // the first list with a key, by letter
+		s := ""
+		for _, k := range list {
+			if all[k] == "" {
+				all[k] = string(rune('A' + len(all)))
+			}
+			s += all[k]
+		}
+		return s
+	}
+	if got := order(byKey) + " " + order(byTenant) + " " + order(none) + " " + order(single); got != "ABCA DDED FF FF" {
+		t.Errorf("got the keys %s: %v", got, all)
+	}
+	if len(byKey[0]) != 32 || byKey[0] != keys(upstream.HandlerOptions{Authenticate: upstream.Keys("a1")}, "a1")[0] {
+		t.Errorf("got the key %q", byKey[0])
+	}
+}
+
+// roundTrip is a transport.
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
 // TestCacheKeyOption checks keys of the caller.
 func TestCacheKeyOption(t *testing.T) {
-	fixed := func(key string) func(*upstream.Request) string {
-		return func(n *upstream.Request) string { return key + n.UserID }
+	fixed := func(key string) func(context.Context, *upstream.Request) string {
+		return func(_ context.Context, n *upstream.Request) string { return key + n.UserID }
 	}
 	long := strings.Repeat("k", maxCacheKey+1)
 	own := func(f content.Format, json string) *content.Extra { return &content.Extra{Format: f, JSON: json} }
@@ -128,7 +203,7 @@ func TestCacheKeyServers(t *testing.T) {
 		"https://api.deepseek.com":             {false, false},
 	} {
 		chat, responses := bothClients(t, Options{BaseURL: base})
-		if got := [2]bool{chat.cacheKey(n) != "", responses.cacheKey(n) != ""}; got != want {
+		if got := [2]bool{chat.cacheKey(t.Context(), n) != "", responses.cacheKey(t.Context(), n) != ""}; got != want {
 			t.Errorf("%s: got keys %v, want %v", base, got, want)
 		}
 	}

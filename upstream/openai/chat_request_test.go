@@ -35,7 +35,7 @@ func send(t testing.TB, p *plan) (doc string, losses []content.Loss, err error) 
 		if err != nil {
 			return err
 		}
-		body := adapter.Written{Writer: p.write()}
+		body := adapter.Written{Writer: p.write(t.Context())}
 		r := body.Reader()
 		defer r.Close()
 		text, err := io.ReadAll(r)

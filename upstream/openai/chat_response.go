@@ -18,10 +18,9 @@ import (
 // chunk.
 type chatDecoder struct {
 	complete bool // the chunk is a complete response
-	logprobs bool // the request asks for log probabilities; otherwise they are ignored
+	options  chatOptions
 	doc      jsonwire.Doc
 	limits   jsonwire.Limits
-	tags     ThinkTags
 	events   []upstream.Event
 	template chunkTemplate
 
@@ -34,6 +33,16 @@ type chatDecoder struct {
 	hasUsage   bool // there was a usage, not only a fallback
 	reported   map[*loss.Rule]bool
 	newID      func() string
+}
+
+// chatOptions are what the decoding of a response depends on besides the response.
+type chatOptions struct {
+	tags     ThinkTags
+	logprobs bool // the request asks for log probabilities; otherwise they are ignored
+
+	// apart reports that the server bills thinking in addition to the completion, also if
+	// its total does not include thinking.
+	apart bool
 }
 
 // A chatCandidate is the state of one choice.
@@ -72,7 +81,7 @@ const (
 
 func (d *chatDecoder) init(lim content.Limits, tags ThinkTags) {
 	d.limits = jsonwire.Limits{Depth: lim.Depth, Values: lim.Values, AllowInvalidUTF8: true}
-	d.tags, d.newID = tags, newCallID
+	d.options.tags, d.newID = tags, newCallID
 }
 
 // reset removes the events of the previous chunk.
@@ -175,14 +184,14 @@ func (d *chatDecoder) setOnce(to *string, v jsonwire.Value) {
 
 // readUsage adds a usage event if the counts have changed.
 func (d *chatDecoder) readUsage(usage, fallback jsonwire.Value) {
-	u, ok := toUsage(usage)
+	u, ok := toUsage(usage, d.options.apart)
 	switch {
 	case ok:
 		d.hasUsage = true
 	case d.hasUsage:
 		return
 	default:
-		if u, ok = toUsage(fallback); !ok || u.Prompt()+u.Completion() == 0 {
+		if u, ok = toUsage(fallback, d.options.apart); !ok || u.Prompt()+u.Completion() == 0 {
 			u, ok = usageFromTimings(fallback)
 		}
 	}
@@ -209,7 +218,7 @@ func (d *chatDecoder) candidate(index int) (*chatCandidate, error) {
 	if len(d.candidates) >= maxCandidates || index >= maxCandidates {
 		return nil, codec.BadGateway(errors.New("openai: the response has too many choices"))
 	}
-	d.candidates = append(d.candidates, chatCandidate{index: index, tags: tagParser{mode: d.tags}})
+	d.candidates = append(d.candidates, chatCandidate{index: index, tags: tagParser{mode: d.options.tags}})
 	return &d.candidates[len(d.candidates)-1], nil
 }
 
@@ -328,7 +337,7 @@ func (d *chatDecoder) readChoice(v jsonwire.Value) error {
 		codec.Expect("openai: delta", delta, codec.Objects|codec.Optional),
 		codec.Expect("openai: message", message, codec.Objects|codec.Optional),
 		codec.Expect("openai: text", text, codec.Texts|codec.Optional),
-		codec.Expect("openai: finish_reason", s.finish, codec.Texts|codec.Optional),
+		codec.Expect("openai: finish_reason", s.finish, codec.Texts|codec.Numbers|codec.Optional),
 	); err != nil {
 		return codec.BadGateway(err)
 	}
@@ -352,7 +361,7 @@ func (d *chatDecoder) readChoice(v jsonwire.Value) error {
 	if err := s.read(delta); err != nil {
 		return codec.BadGateway(err)
 	}
-	if d.logprobs && logprobs.Get("content").Len()+logprobs.Get("refusal").Len() > 0 {
+	if d.options.logprobs && logprobs.Get("content").Len()+logprobs.Get("refusal").Len() > 0 {
 		d.add(upstream.Event{Kind: upstream.EventExtra, Candidate: cand.index, Extra: &content.Extra{
 			Format: ChatFormat, JSON: `{"logprobs":` + logprobs.Raw() + `}`,
 		}})
@@ -422,8 +431,8 @@ func (s *choiceMembers) read(v jsonwire.Value) error {
 	// Other members are extensions of single servers, with different meanings.
 	return cmp.Or(
 		codec.Expect("openai: role", role, codec.Texts|codec.Optional),
-		codec.Expect("openai: content", s.content, codec.Texts|codec.Lists|codec.Optional),
-		codec.Expect("openai: refusal", s.refusal, codec.Texts|codec.Optional),
+		codec.Expect("openai: content", s.content, jsonTexts|codec.Optional),
+		codec.Expect("openai: refusal", s.refusal, jsonTexts|codec.Optional),
 		codec.Expect("openai: tool_calls", s.calls, codec.Lists|codec.Optional),
 		codec.Expect("openai: function_call", s.function, codec.Objects|codec.Optional),
 	)
@@ -436,7 +445,7 @@ func (cand *chatCandidate) readFinish(s *choiceMembers, idle bool) {
 	for _, v := range s.filter.Members() {
 		cand.filtered = cand.filtered || v.Get("filtered").Kind() == jsonwire.True
 	}
-	switch reason := s.finish.Str(); {
+	switch reason := scalarText(s.finish); {
 	case cand.finishReason != "":
 	case reason != "":
 		cand.isFinished, cand.finishReason = true, strings.Clone(reason)
@@ -454,7 +463,7 @@ func (d *chatDecoder) addChoice(cand *chatCandidate, s *choiceMembers) error {
 	if err := d.addContent(cand, s.content); err != nil {
 		return codec.BadGateway(err)
 	}
-	if text := s.refusal.Str(); text != "" {
+	if text := d.textOf(s.refusal); text != "" {
 		cand.refused = true
 		d.addDelta(cand, blockText, text)
 	}
@@ -495,6 +504,10 @@ func (d *chatDecoder) addContent(cand *chatCandidate, v jsonwire.Value) error {
 		d.addText(cand, v.Str())
 		return nil
 	}
+	if v.Kind() != jsonwire.Array && v.Kind() > jsonwire.Null || v.Kind() == jsonwire.Array && !isParts(v) {
+		d.addDelta(cand, blockText, d.textOf(v))
+		return nil
+	}
 	for _, p := range v.Elems() {
 		if p.Kind() == jsonwire.String {
 			d.addText(cand, p.Str())
@@ -502,16 +515,16 @@ func (d *chatDecoder) addContent(cand *chatCandidate, v jsonwire.Value) error {
 		}
 		if err := cmp.Or(
 			codec.Expect("openai: a part of content", p, codec.Objects),
-			codec.Expect("openai: the text of a part", p.Get("text"), codec.Texts|codec.Optional),
+			codec.Expect("openai: the text of a part", p.Get("text"), jsonTexts|codec.Optional),
 		); err != nil {
 			return err
 		}
 		switch kind := p.Get("type").Str(); kind {
 		case "text", "output_text", "":
-			d.addText(cand, p.Get("text").Str())
+			d.addText(cand, d.textOf(p.Get("text")))
 		case "refusal":
 			cand.refused = true
-			d.addDelta(cand, blockText, p.Get("refusal").Str())
+			d.addDelta(cand, blockText, d.textOf(p.Get("refusal")))
 		case "thinking", "reasoning":
 			d.addListedThinking(cand, p)
 		case "image_url", "image":
@@ -521,6 +534,28 @@ func (d *chatDecoder) addContent(cand *chatCandidate, v jsonwire.Value) error {
 		}
 	}
 	return nil
+}
+
+// isParts reports whether a list has parts of content, and is not itself the JSON that the
+// request asks for.
+func isParts(list jsonwire.Value) bool {
+	for _, p := range list.Elems() {
+		if p.Kind() == jsonwire.String || p.Get("type").Kind() == jsonwire.String {
+			continue
+		}
+		if p.Kind() != jsonwire.Object || p.Len() > 0 && !p.Get("text").Exists() && !p.Get("thinking").Exists() {
+			return false
+		}
+	}
+	return true
+}
+
+// textOf returns a text. It reports one that is not a string.
+func (d *chatDecoder) textOf(v jsonwire.Value) string {
+	if v.Kind() != jsonwire.String && v.Kind() > jsonwire.Null {
+		d.addLoss(lossJSONText, "parts")
+	}
+	return jsonText(v)
 }
 
 // addListedThinking adds a thinking part in a list of content. Its text is a string or

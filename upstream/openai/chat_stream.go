@@ -165,17 +165,17 @@ func streamError(err error) *upstream.Error {
 
 // decodeChat decodes a response that is not declared as a stream. Of lim, Body, Depth
 // and Values apply. It also accepts a stream. For logprobs see chatDecoder.
-func decodeChat(text string, lim content.Limits, tags ThinkTags, logprobs bool) (*upstream.Frame, error) {
+func decodeChat(text string, lim content.Limits, o chatOptions) (*upstream.Frame, error) {
 	text = trimBlank(text)
 	switch {
 	case text == "":
 		return nil, codec.BadGateway(errors.New("openai: the response body is empty"))
 	case text[0] != '{' && text[0] != '[':
-		return decodeChatStream(text, lim, tags, logprobs)
+		return decodeChatStream(text, lim, o)
 	}
 	var d chatDecoder
-	d.init(lim, tags)
-	d.complete, d.logprobs = true, logprobs
+	d.init(lim, o.tags)
+	d.complete, d.options = true, o
 	if err := d.readChunk(text, false); err != nil {
 		return nil, err
 	}
@@ -185,9 +185,9 @@ func decodeChat(text string, lim content.Limits, tags ThinkTags, logprobs bool) 
 	return &upstream.Frame{Format: ChatFormat, Events: d.events, Complete: true}, nil
 }
 
-func decodeChatStream(text string, lim content.Limits, tags ThinkTags, logprobs bool) (*upstream.Frame, error) {
-	r := newChatReader(strings.NewReader(text), lim, tags)
-	r.logprobs = logprobs
+func decodeChatStream(text string, lim content.Limits, o chatOptions) (*upstream.Frame, error) {
+	r := newChatReader(strings.NewReader(text), lim, o.tags)
+	r.options = o
 	all := &upstream.Frame{Format: ChatFormat}
 	for {
 		f, err := r.Next()
@@ -226,7 +226,7 @@ const maxTemplate = 4 << 10
 // learnTemplate makes a template of the current chunk if all it does is to continue an
 // open block.
 func (d *chatDecoder) learnTemplate(data string, choices jsonwire.Value) {
-	if len(d.events) != 1 || len(data) > maxTemplate || d.doc.Replacements() > 0 || choices.Len() != 1 || d.tags != ThinkTagsOff {
+	if len(d.events) != 1 || len(data) > maxTemplate || d.doc.Replacements() > 0 || choices.Len() != 1 || d.options.tags != ThinkTagsOff {
 		return
 	}
 	e := &d.events[0]

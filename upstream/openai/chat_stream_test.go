@@ -31,7 +31,7 @@ func collectChat(t *testing.T, src io.Reader, tags ThinkTags) (*upstream.Respons
 func completeChat(t *testing.T, text string, tags ThinkTags) (*upstream.Response, error) {
 	t.Helper()
 	up := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		f, err := decodeChat(text, content.Limits{}, tags, false)
+		f, err := decodeChat(text, content.Limits{}, chatOptions{tags: tags})
 		if err != nil {
 			return err
 		}
@@ -212,6 +212,8 @@ func TestChatFailures(t *testing.T) {
 		{"error", events(hi, `{"error":{"message":"Oh no.","type":"server_error"}}`), upstream.CodeUnavailable, ""},
 		{"error of request", events(`{"error":{"message":"Bad x.","type":"invalid_request_error","param":"x","code":null}}`), upstream.CodeInvalid, "Bad x."},
 		{"error with status", events(`{"error":{"code":429,"message":"Provider returned error","metadata":{"raw":"slow down"}}}`), upstream.CodeRateLimit, "Provider returned error: slow down"},
+		{"invalid tool call", events(hi, `{"error":{"message":"parameters for tool f did not match schema: missing properties: name","type":"invalid_request_error","code":"tool_use_failed","status_code":400}}`),
+			upstream.CodeInternal, "parameters for tool f did not match schema: missing properties: name"},
 		{"event named error", "event: error\ndata: {\"message\":\"Oh no.\"}\n\n", upstream.CodeUnavailable, ""},
 		{"error as text", events(`{"error":"model 'x' not found"}`), upstream.CodeUnavailable, ""},
 		{"legacy error", events(`{"object":"error","message":"Too long.","code":400}`), upstream.CodeInvalid, "Too long."},

@@ -57,7 +57,12 @@ func (d *chatDecoder) readThinking(cand *chatCandidate, s *choiceMembers) {
 		}
 	}
 	for _, v := range s.reasoning {
-		if !(codec.Texts | codec.Optional).Has(v.Kind()) && (v.Len() > 0 || v.Kind() < jsonwire.Array) {
+		if text == "" && v.Len() > 0 {
+			text = d.textOf(v) // without a member to return it in
+		}
+	}
+	for _, v := range s.reasoning {
+		if !(codec.Texts | codec.Lists | codec.Objects | codec.Optional).Has(v.Kind()) {
 			d.addLoss(lossUnknownPiece, "")
 		}
 	}

@@ -27,6 +27,14 @@ type chatCall struct {
 	pending   strings.Builder // arguments received before the block is open
 }
 
+// scalarText returns an id or a name, which some servers send as a number.
+func scalarText(v jsonwire.Value) string {
+	if v.Kind() == jsonwire.Number {
+		return v.Raw()
+	}
+	return v.Str()
+}
+
 // newCallID returns an id for a tool call without one.
 func newCallID() string { return "call_" + strings.ToLower(rand.Text()[:24]) }
 
@@ -36,7 +44,7 @@ func (d *chatDecoder) addFragment(cand *chatCandidate, v, f jsonwire.Value, comp
 	if err := cmp.Or(
 		codec.Expect("openai: a tool call", v, codec.Objects|codec.Missing),
 		codec.Expect("openai: the function of a tool call", f, codec.Objects|codec.Optional),
-		codec.Expect("openai: the name of a tool call", f.Get("name"), codec.Texts|codec.Optional),
+		codec.Expect("openai: the name of a tool call", f.Get("name"), codec.Texts|codec.Numbers|codec.Optional),
 	); err != nil {
 		return codec.BadGateway(err)
 	}
@@ -46,7 +54,7 @@ func (d *chatDecoder) addFragment(cand *chatCandidate, v, f jsonwire.Value, comp
 		}
 		return nil
 	}
-	id, name, args, index := v.Get("id").Str(), f.Get("name").Str(), argumentText(f.Get("arguments")), 0
+	id, name, args, index := scalarText(v.Get("id")), scalarText(f.Get("name")), jsonText(f.Get("arguments")), 0
 	if n, ok := v.Get("index").Int(); ok && n > 0 {
 		index = int(min(n, 1<<30))
 	}
@@ -115,18 +123,6 @@ func (c *chatCall) setName(id, name string) {
 	if c.block < 0 && len(name) > len(c.name) && strings.HasPrefix(name, c.name) {
 		c.name = strings.Clone(name)
 	}
-}
-
-// argumentText returns a fragment of arguments. They should be a string of JSON, but
-// some servers send the JSON itself.
-func argumentText(v jsonwire.Value) string {
-	switch v.Kind() {
-	case jsonwire.String:
-		return v.Str()
-	case jsonwire.None, jsonwire.Null:
-		return ""
-	}
-	return string(jsonwire.AppendCompact(nil, v.Raw()))
 }
 
 // addInput adds arguments to a tool call.

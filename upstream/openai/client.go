@@ -117,7 +117,7 @@ func (c *Responses) CountTokens(ctx context.Context, req *upstream.Request) (ups
 	}
 	p.counting = true
 	for attempt := 1; ; attempt++ {
-		x := &adapter.Request{Path: c.pathOf("/responses/input_tokens", p.Model), Body: adapter.Written{Writer: p.write()}}
+		x := &adapter.Request{Path: c.pathOf("/responses/input_tokens", p.Model), Body: adapter.Written{Writer: p.write(ctx)}, Plan: &p.Plan}
 		n, err := c.server.Count(ctx, &p.Plan, x, decodeCount)
 		switch {
 		case err == nil:
@@ -169,8 +169,8 @@ type client struct {
 	refusals refusalMemory
 	targets  lower.Cache[targetKey]
 
-	attribution bool                           // of a coding agent is sent
-	customKey   func(*upstream.Request) string // of prompt caches; nil means the default
+	attribution bool                                            // of a coding agent is sent
+	customKey   func(context.Context, *upstream.Request) string // of prompt caches; nil means the default
 }
 
 // newClient returns the common part of a client. path is that of generation requests.
@@ -225,7 +225,7 @@ func (c *client) EncodeRequest(ctx context.Context, req *upstream.Request) (upst
 	if c.format == ResponsesFormat {
 		e.Prompt = cachedResponses
 	}
-	return p.Encode(ctx, e, func() (string, error) { return p.write().Text(), nil })
+	return p.Encode(ctx, e, func() (string, error) { return p.write(ctx).Text(), nil })
 }
 
 // exchange sends a request. If the server rejects a member, it sends the request again
@@ -236,7 +236,7 @@ func (c *client) exchange(ctx context.Context, p *plan, w *upstream.Writer) (*ad
 		if err := cmp.Or(w.Loss(news), violation); err != nil {
 			return nil, err
 		}
-		resp, err := c.server.Do(ctx, &adapter.Request{Path: c.pathOf(c.path, p.Model), Body: adapter.Written{Writer: p.write()}, Stream: p.Source.Stream})
+		resp, err := c.server.Do(ctx, &adapter.Request{Path: c.pathOf(c.path, p.Model), Body: adapter.Written{Writer: p.write(ctx)}, Stream: p.Source.Stream, Plan: &p.Plan})
 		if err == nil {
 			return resp, nil
 		}
@@ -351,12 +351,12 @@ func (p *plan) isThinkingOff() bool {
 }
 
 // write writes the document.
-func (p *plan) write() *jsonwire.Writer {
+func (p *plan) write(ctx context.Context) *jsonwire.Writer {
 	w := new(jsonwire.Writer)
 	w.Grow(codec.DocumentSize(p.Request.System, p.Request.Turns, p.Request.Tools))
 	base := writer{w: w, req: p.Request, target: &p.target, format: p.client.format}
 	if !p.counting {
-		base.cacheKey = p.client.cacheKey(p.Source)
+		base.cacheKey = p.client.cacheKey(ctx, p.Source)
 	}
 	if p.client.format == ResponsesFormat {
 		c := responsesWriter{writer: base, counting: p.counting}

@@ -9,6 +9,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -134,15 +135,16 @@ func (p *plan) newReader(src io.Reader) adapter.FrameReader {
 	if p.client.format == ResponsesFormat {
 		return newStopCutter(p.Request.Cut).wrap(newResponsesReader(src, limits))
 	}
-	r := newChatReader(src, limits, p.thinkTags())
-	r.logprobs = p.asksLogprobs()
+	o := p.chatOptions()
+	r := newChatReader(src, limits, o.tags)
+	r.options = o
 	return r
 }
 
 // decodeText decodes the whole response to the request.
 func (p *plan) decodeText(text string, limits content.Limits) (*upstream.Frame, error) {
 	if p.client.format == ChatFormat {
-		return decodeChat(text, limits, p.thinkTags(), p.asksLogprobs())
+		return decodeChat(text, limits, p.chatOptions())
 	}
 	f, err := decodeResponses(text, limits)
 	if err != nil {
@@ -151,6 +153,26 @@ func (p *plan) decodeText(text string, limits content.Limits) (*upstream.Frame, 
 	newStopCutter(p.Request.Cut).cutFrame(f)
 	return f, nil
 }
+
+// chatOptions returns what the response depends on.
+func (p *plan) chatOptions() chatOptions {
+	return chatOptions{tags: p.thinkTags(), logprobs: p.asksLogprobs(), apart: p.client.known.apart}
+}
+
+// jsonText returns a text or the JSON of another value. Some servers send a JSON value where
+// the format has a text: arguments of a tool call, or the content of a response with a schema.
+func jsonText(v jsonwire.Value) string {
+	switch v.Kind() {
+	case jsonwire.String:
+		return v.Str()
+	case jsonwire.None, jsonwire.Null:
+		return ""
+	}
+	return string(jsonwire.AppendCompact(nil, v.Raw()))
+}
+
+// jsonTexts are the kinds of values that jsonText is for.
+const jsonTexts = codec.Texts | codec.Objects | codec.Lists | codec.Numbers
 
 // thinkTags returns how the response marks thinking in its text.
 func (p *plan) thinkTags() ThinkTags {

@@ -148,6 +148,7 @@ const (
 type server struct {
 	defaults Dialect // for fields of the caller's Dialect that are not set
 	seed     string  // the member "seed" has this name; "" means its own
+	apart    bool    // thinking above the completion tokens is billed in addition to them; see toUsage
 	prefix   bool    // the member "prefix" marks the beginning of a response, which the model continues
 
 	cacheKeys []content.Format // of requests that may have the member prompt_cache_key
@@ -159,8 +160,9 @@ var servers = map[string]server{
 	"api.deepseek.com": {defaults: Dialect{Thinking: thinkingObject, Efforts: []string{"none", "low", "high", "max"}}},
 	"api.mistral.ai": {defaults: Dialect{ShortIDs: true, Efforts: []string{"none", "high"}}, seed: "random_seed", prefix: true,
 		cacheKeys: []content.Format{ChatFormat}},
-	"api.x.ai":      {cacheKeys: []content.Format{ResponsesFormat}},
-	"openrouter.ai": {defaults: Dialect{CacheControl: true}},
+	"api.x.ai":             {cacheKeys: []content.Format{ResponsesFormat}, apart: true},
+	"openrouter.ai":        {defaults: Dialect{CacheControl: true}},
+	"ai-gateway.vercel.sh": {apart: true},
 }
 
 // setDefaults sets the options that the caller has not set.

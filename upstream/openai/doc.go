@@ -43,8 +43,8 @@
 // their older names. The client detects how a server responds: where it puts thinking,
 // how it numbers and names tool calls, whether and where it reports usage, and how it
 // ends a response. [Dialect] configures the rest: how to turn thinking on and off,
-// which files the models read, and how to treat other files. The rules of DeepSeek's,
-// Mistral's, xAI's and OpenRouter's own hosts are built in.
+// which files the models read, and how to treat other files. The rules for
+// the hosts of DeepSeek, Mistral, xAI, OpenRouter and Vercel's gateway are built in.
 //
 // If a server rejects a member by name, with status 400 or 422, the client sends the
 // request again without it or with an equivalent. It does so before the response

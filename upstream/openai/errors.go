@@ -18,9 +18,10 @@ import (
 // decodeError decodes an error response. The body may be truncated, empty, or not JSON.
 //
 // The Code depends on the status and on the error's code and type. Errors of the
-// program's account, such as an invalid key, are [upstream.CodeBadGateway]. Used-up
-// credit is [upstream.CodeQuota], which clients do not retry. For invalid requests and
-// rate limits, Text is the server's message on one line without secrets. For an invalid
+// program's account, such as an invalid key, are [upstream.CodeBadGateway], and so are those
+// about a wrong URL and those of a proxy. Used-up
+// credit is [upstream.CodeQuota], which clients do not retry. An error about the model's
+// output is [upstream.CodeInternal]. For invalid requests, rate limits and these, Text is the server's message on one line without secrets. For an invalid
 // key it is a sentence that does not contain the server's message. Err, for logs, is a
 // *vendorError.
 func decodeError(format content.Format, status int, header http.Header, body []byte) *upstream.Error {
@@ -28,8 +29,12 @@ func decodeError(format content.Format, status int, header http.Header, body []b
 	codec.ErrorBody(body, f.decode)
 	f.retryAfter = f.parseRetryAfter(header)
 	e := &upstream.Error{Code: f.upstreamCode(codec.StatusCode(status)), Err: &f}
-	if f.isKeyRefused() {
+	switch {
+	case f.isKeyRefused():
 		e.Text, e.KeyRefused = codec.KeyRefusedText, true
+		return e
+	case codec.IsHostError(status, f.found, f.message):
+		e.Code = upstream.CodeBadGateway
 		return e
 	}
 	forwarded := []string{"X-Ratelimit-", "Ratelimit"}
@@ -90,19 +95,20 @@ func decodeErrorObject(v jsonwire.Value) *upstream.Error {
 
 // A vendorError holds the server's error, for logs and for retries.
 type vendorError struct {
-	format      content.Format
-	status      int // 0 within a response
-	found       bool
-	kind        string
-	code        string
-	numericCode int // a code that is an HTTP status
-	param       string
-	message     string // on one line, without secrets
-	flagged     bool   // by a filter
-	reasons     string // of a filter, as JSON
-	retryAfter  time.Duration
-	requestID   string
-	bodySize    int // of a body without an error object
+	format       content.Format
+	status       int // 0 within a response
+	found        bool
+	kind         string
+	code         string
+	numericCode  int // a code that is an HTTP status
+	param        string
+	message      string // on one line, without secrets
+	flagged      bool   // by a filter
+	reasons      string // of a filter, as JSON
+	failedOutput bool   // the error has the output of the model that is invalid
+	retryAfter   time.Duration
+	requestID    string
+	bodySize     int // of a body without an error object
 
 	object *content.Extra
 
@@ -183,6 +189,7 @@ func (f *vendorError) decode(v jsonwire.Value) {
 		f.numericCode, f.code = n, ""
 	}
 	f.decodeReasons(v)
+	f.failedOutput = v.Get("failed_generation").Kind() == jsonwire.String
 	if raw := v.Get("metadata").Get("raw").Str(); raw != "" {
 		f.message = strings.TrimSpace(f.message + ": " + redact.Line(raw))
 	}
@@ -231,8 +238,11 @@ func (f *vendorError) isKeyRefused() bool {
 
 // upstreamCode returns the Code for an error. c is the Code of its status.
 func (f *vendorError) upstreamCode(c upstream.Code) upstream.Code {
-	if f.isKeyRefused() {
+	switch {
+	case f.isKeyRefused():
 		return upstream.CodeBadGateway
+	case f.isModelError():
+		return upstream.CodeInternal // a retry may succeed, and the server works
 	}
 	switch f.code {
 	case "credit_balance_exhausted", "organization_spend_limit_exceeded", "project_spend_limit_exceeded",
@@ -252,12 +262,23 @@ func (f *vendorError) upstreamCode(c upstream.Code) upstream.Code {
 		return upstream.CodeOverloaded
 	case "server_is_overloaded":
 		return upstream.CodeOverloaded
-	case "tool_use_failed":
-		return upstream.CodeUnavailable // the model's error: a retry may succeed
 	case "server_error", "vector_store_timeout":
 		return upstream.CodeUnavailable
 	}
 	return f.codeByType(c)
+}
+
+// isModelError reports whether the model's output is invalid: a tool call that does not match
+// its schema, or text that is not the required JSON. Servers report it as an error of the
+// request.
+func (f *vendorError) isModelError() bool {
+	switch f.code {
+	case "tool_use_failed", "json_validate_failed", "output_parse_failed":
+		return true
+	}
+	text := strings.ToLower(f.message)
+	return f.failedOutput || strings.Contains(text, "parameters for tool") && strings.Contains(text, "did not match schema") ||
+		strings.Contains(text, "tool call validation failed")
 }
 
 // codeByType returns the Code by the error's type, then by its message.
@@ -330,6 +351,8 @@ func (f *vendorError) canShowText(c upstream.Code) bool {
 	switch c {
 	case upstream.CodeInvalid, upstream.CodeNotFound, upstream.CodeTooLarge, upstream.CodeRateLimit, upstream.CodeQuota:
 		return f.found
+	case upstream.CodeInternal:
+		return f.isModelError()
 	}
 	return false
 }

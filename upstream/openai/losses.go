@@ -35,6 +35,7 @@ var (
 	lossNamelessCall     = dropped(loss.ResponseCall, "a tool call without a name was dropped")
 	lossResponseFile     = dropped(loss.ResponseFile, "a file that cannot be decoded was dropped")
 	lossExecutedTools    = dropped(loss.ResponseVendorPart, "calls of the server's built-in tools and their results were dropped")
+	lossJSONText         = hint(loss.ResponseText, "the server sent a JSON value where the format has a text; the text is its JSON")
 	lossMessageSignature = hint(loss.ResponseSignature, "the signature of a message was omitted")
 )
 
@@ -49,11 +50,11 @@ var (
 // chatLosses lists the losses of responses in Chat Completions.
 var chatLosses = []*loss.Rule{
 	lossEmptyResponse, lossCharacters, lossThinkingState, lossResponseCitation, lossUnknownPiece, lossLateInput, lossCustomCall,
-	lossNamelessCall, lossResponseFile, lossExecutedTools, lossMessageSignature,
+	lossNamelessCall, lossResponseFile, lossExecutedTools, lossMessageSignature, lossJSONText,
 }
 
 // responsesLosses lists the losses of responses in the Responses API.
 var responsesLosses = []*loss.Rule{
 	lossEmptyResponse, lossCharacters, lossThinkingState, lossResponseCitation, lossCustomCall, lossNamelessCall,
-	lossImageFailed, lossUsageCut, lossConflictingText, lossUnknownItem,
+	lossImageFailed, lossUsageCut, lossConflictingText, lossUnknownItem, lossJSONText,
 }

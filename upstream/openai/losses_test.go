@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -246,6 +247,7 @@ var chatResponseLosses = map[*loss.Rule]string{
 	lossLateInput:        events(fragmentOf(`"index":0,"id":"a","function":{"name":"f","arguments":"{}"}`), chunkOf(`{"content":"a"}`), fragmentOf(`"index":0,"function":{"arguments":"more"}`), stopped),
 	lossNamelessCall:     events(fragmentOf(`"index":0,"id":"a","function":{"arguments":"{}"}`), toolStop),
 	lossExecutedTools:    events(chunkOf(`{"content":"a","executed_tools":[{"index":0,"type":"search","arguments":"{}","output":"x"}]}`), stopped),
+	lossJSONText:         events(chunkOf(`{"content":{"title":"Apples"}}`), stopped),
 	lossMessageSignature: events(chunkOf(`{"content":"a","extra_content":{"google":{"thought_signature":"c2ln"}}}`), stopped),
 	lossCustomCall:       events(fragmentOf(`"index":0,"id":"a","custom":{"name":"f","input":"x"}`), chunkOf(`{"content":"a"}`), stopped),
 	lossResponseFile:     events(chunkOf(`{"content":"a","images":[{"image_url":{"url":"file:///x"}}]}`), stopped),
@@ -275,7 +277,7 @@ func (x *lossCase) plan(t *testing.T) *plan {
 }
 
 // noKey is an Options.CacheKey for tests of other members.
-func noKey(*upstream.Request) string { return "" }
+func noKey(context.Context, *upstream.Request) string { return "" }
 
 // chatRules returns the rules of all losses in Chat Completions: those of the rows and of
 // responses.
@@ -674,6 +676,7 @@ func responsesResponseLosses(t *testing.T) map[*loss.Rule][]content.Loss {
 		lossImageFailed:      {`{"type":"response.output_item.done","output_index":0,"item":{"type":"image_generation_call","id":"ig_1","result":null}}`, resEnd},
 		lossUsageCut:         {strings.Replace(resHi, "hi", "a STOP b", 1), resEnd},
 		lossConflictingText:  {resAddMsg, resHi, strings.Replace(resMsgDone, `"hi"`, `"ho"`, 1), resEnd},
+		lossJSONText:         {strings.Replace(resHi, `"hi"`, `{"a":1}`, 1), resEnd},
 		lossUnknownItem:      {`{"type":"response.output_item.done","output_index":0,"item":{"type":"new_call"}}`, resEnd},
 	}
 	got := map[*loss.Rule][]content.Loss{}

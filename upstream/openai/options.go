@@ -80,13 +80,17 @@ type Options struct {
 	// CacheKey returns the key of a request's conversation in the prompt cache of the
 	// server, which is sent as prompt_cache_key. All requests of a conversation should have
 	// the same key. A key of more than 64 bytes is sent as a digest; "" sends none. CacheKey
-	// must be safe for concurrent use. A key in the Extra of a request takes precedence.
+	// gets the context of the request, which may identify the client: the keys of different
+	// tenants should differ, because a tenant can observe whether a beginning is in the cache
+	// of its key. It must be safe for concurrent use. A key in the Extra of a request takes
+	// precedence.
 	//
-	// Nil means a digest of the session in the user id, as Claude Code sends it, or else
-	// of the texts of the system and the first user turn. It is sent to OpenAI's and Azure's
-	// servers, to Mistral's and, in the Responses API, to xAI's. Other servers get only
-	// the keys of CacheKey.
-	CacheKey func(*upstream.Request) string
+	// Nil means a digest of the identity of the client (see [upstream.WithClient]), of the
+	// texts of the system, and of the session in the user id, as Claude Code sends it, or else
+	// of the beginning of the first user turn. It is the same in all processes. It is sent to
+	// OpenAI's and Azure's servers, to Mistral's and, in the Responses API, to xAI's. Other
+	// servers get only the keys of CacheKey.
+	CacheKey func(ctx context.Context, r *upstream.Request) string
 
 	// KeepAttribution keeps the line "x-anthropic-billing-header: …" with which Claude
 	// Code begins its system prompt. By default it is omitted and reported as a hint: it
@@ -132,7 +136,7 @@ func (opts *Options) newServer(format content.Format, name string) (Options, *ad
 	o.Dialect.setDefaults(&known.defaults)
 	server, err := adapter.New(adapter.Config{
 		Name: cmp.Or(o.Name, name), BaseURL: o.BaseURL, Versions: versions, Key: o.Key, KeyFunc: o.KeyFunc, KeyHeader: o.KeyHeader,
-		Model: o.MapModel, HTTPClient: o.HTTPClient, Header: o.headers(),
+		Model: o.MapModel, HTTPClient: o.HTTPClient, Header: o.headers(), Private: o.accountNames(),
 		ForwardedHeaders: []string{"X-Generation-Id", "Retry-After", "Retry-After-Ms", "X-Ratelimit-"},
 		Limits:           o.Limits, MaxResponse: o.MaxResponse,
 		DecodeError: func(status int, h http.Header, body []byte) *upstream.Error {
@@ -155,6 +159,27 @@ func (o Options) headers() http.Header {
 		h.Set("OpenAI-Project", o.Project)
 	}
 	return h
+}
+
+// accountNames returns the names of the account that errors of the server may contain.
+// Deployments that are named like a model are not among them.
+func (o *Options) accountNames() []string {
+	h := o.headers()
+	names := []string{h.Get("OpenAI-Organization"), h.Get("OpenAI-Project")}
+	if o.isAzure() {
+		resource, _, _ := strings.Cut(o.host(), ".")
+		names = append(names, resource)
+	}
+	for _, d := range o.Deployments {
+		isModel := false
+		for model := range o.Deployments {
+			isModel = isModel || strings.Contains(model, d)
+		}
+		if !isModel {
+			names = append(names, d)
+		}
+	}
+	return names
 }
 
 // isOpenAI reports whether the server follows OpenAI's rules.

@@ -14,7 +14,7 @@ import (
 )
 
 // TestBaseURL checks base URLs with and without a trailing slash. The error of a wrong
-// one names the path, but not the rest of the URL.
+// one names the URL without its query.
 func TestBaseURL(t *testing.T) {
 	var asked string
 	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -44,7 +44,7 @@ func TestBaseURL(t *testing.T) {
 				t.Errorf("%q: requested %s", tt.base, asked)
 			}
 			var e *upstream.Error
-			if !errors.As(err, &e) || !strings.HasSuffix(e.Err.Error(), ", requested path "+tt.path+at) {
+			if !errors.As(err, &e) || !strings.HasSuffix(e.Err.Error(), ", requested URL "+ts.URL+tt.path+at) {
 				t.Errorf("%q: %v", tt.base, err)
 			}
 		}

@@ -308,14 +308,30 @@ func TestForeignState(t *testing.T) {
 		chat := lossCase{change: kept}
 		for _, p := range []*plan{chat.plan(t), newPlan(t, with(newRequest("gpt-4.1", textOf("q")), kept), ServerOpenAI, 0)} {
 			list, _ := content.Violations(p.Err)
-			switch {
-			case x.format == p.client.format:
-				if len(list) > 0 {
-					t.Errorf("%s: own member %s: got %v", p.client.format, name, p.Err)
-				}
-			case len(list) != 1 || list[0].Path != "extra."+name || list[0].Code != content.CodeUnsupported:
+			if len(list) != 1 || list[0].Path != "extra."+name || list[0].Code != content.CodeUnsupported {
 				t.Errorf("%s: got %v, want a violation at extra.%s", p.client.format, p.Err, name)
 			}
+		}
+	}
+}
+
+// TestOwnState checks that a request of the Responses API is refused if it refers to a stored
+// conversation or asks for a response in the background, and not because of default values.
+func TestOwnState(t *testing.T) {
+	for member, refused := range map[string]bool{
+		`"previous_response_id":"resp_1"`: true, `"conversation":{"id":"conv_1"}`: true, `"background":true`: true,
+		`"previous_response_id":null`: false, `"conversation":null`: false, `"background":false`: false, `"prompt":{"id":"pmpt_1"}`: false,
+	} {
+		name, _, _ := strings.Cut(strings.Trim(member, `"`), `"`)
+		p := newPlan(t, with(newRequest("gpt-5.2", textOf("q")), func(r *upstream.Request) {
+			r.Extra = &content.Extra{Format: ResponsesFormat, JSON: "{" + member + "}"}
+		}), ServerOpenAI, 0)
+		list, _ := content.Violations(p.Err)
+		if refused && (len(list) != 1 || list[0].Path != "extra."+name || list[0].Code != content.CodeUnsupported) || !refused && p.Err != nil || len(p.Losses) > 0 {
+			t.Errorf("%s: got %v, losses %v", member, p.Err, p.Losses)
+		}
+		if sent := strings.Contains(p.write(t.Context()).Text(), name); sent != (name == "prompt") {
+			t.Errorf("%s: sent is %v", member, sent)
 		}
 	}
 }
@@ -403,10 +419,10 @@ func TestLastMessage(t *testing.T) {
 					if len(list) != 1 || list[0].Path != tt.path || list[0].Code != content.CodeUnsupported {
 						t.Errorf("%s: got %v, want a violation at %s", p.client.format, p.Err, tt.path)
 					}
-				} else if doc := p.write().Text(); p.Err != nil || !strings.Contains(doc, tt.has) {
+				} else if doc := p.write(t.Context()).Text(); p.Err != nil || !strings.Contains(doc, tt.has) {
 					t.Errorf("%s: got %v, %s; want %s", p.client.format, p.Err, doc, tt.has)
 				}
-				if doc := p.write().Text(); strings.Contains(doc, placeholderText) {
+				if doc := p.write(t.Context()).Text(); strings.Contains(doc, placeholderText) {
 					t.Errorf("%s: the last message was replaced: %s", p.client.format, doc)
 				}
 			}

@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/upstream"
 )
@@ -24,6 +27,7 @@ func wantBadGateway(t *testing.T, err error, document string) {
 func TestChatWrongTypes(t *testing.T) {
 	const (
 		optional = "null string"
+		json     = "null string array object number" // a value where the format has a text
 		delta    = `{"choices":[{"index":0,"delta":{"role":"assistant","content":"hi","refusal":null,"tool_calls":[{"index":0,"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]},"finish_reason":null}],"usage":null}`
 		message  = `{"choices":[{"index":0,"message":{"role":"assistant","content":"hi","refusal":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":3}}`
 		parts    = `{"choices":[{"index":0,"message":{"content":[{"type":"text","text":"hi"}]},"finish_reason":"stop"}]}`
@@ -32,11 +36,11 @@ func TestChatWrongTypes(t *testing.T) {
 		at := "choices.0." + name
 		return []formattest.Needed{
 			{document, "", "object array"}, {document, "choices", "null array"}, {document, "choices.0", "object"},
-			{document, at, "null object"}, {document, at + ".role", optional}, {document, at + ".content", "null string array"},
-			{document, at + ".refusal", optional}, {document, at + ".tool_calls", "null array"},
+			{document, at, "null object"}, {document, at + ".role", optional}, {document, at + ".content", json},
+			{document, at + ".refusal", json}, {document, at + ".tool_calls", "null array"},
 			{document, at + ".tool_calls.0", "object"}, {document, at + ".tool_calls.0.function", "null object"},
-			{document, at + ".tool_calls.0.function.name", optional}, {document, at + ".function_call", "null object"},
-			{document, "choices.0.finish_reason", optional}, {document, "usage", "null object"},
+			{document, at + ".tool_calls.0.function.name", "null string number"}, {document, at + ".function_call", "null object"},
+			{document, "choices.0.finish_reason", "null string number"}, {document, "usage", "null object"},
 		}
 	}
 	formattest.WrongKinds(t, list(delta, "delta"), func(t *testing.T, _ formattest.Needed, broken string) {
@@ -44,8 +48,7 @@ func TestChatWrongTypes(t *testing.T) {
 		wantBadGateway(t, err, broken)
 	})
 	whole := append(list(message, "message"),
-		formattest.Needed{parts, "choices.0.message.content.0", "string object"},
-		formattest.Needed{parts, "choices.0.message.content.0.text", optional})
+		formattest.Needed{parts, "choices.0.message.content.0.text", json})
 	formattest.WrongKinds(t, whole, func(t *testing.T, _ formattest.Needed, broken string) {
 		_, err := completeChat(t, broken, ThinkTagsOff)
 		wantBadGateway(t, err, broken)
@@ -62,6 +65,7 @@ func TestChatWrongTypes(t *testing.T) {
 func TestResponsesWrongTypes(t *testing.T) {
 	const (
 		optional = "null string"
+		json     = "null string array object number" // a value where the format has a text
 		index    = "null number"
 		textDone = `{"type":"response.output_text.done","output_index":0,"content_index":0,"text":"hi"}`
 		cite     = `{"type":"response.output_text.annotation.added","output_index":0,"content_index":0,"annotation_index":0,"annotation":{"type":"url_citation","url":"https://a.example/"}}`
@@ -86,22 +90,22 @@ func TestResponsesWrongTypes(t *testing.T) {
 	}
 	var list []formattest.Needed
 	for _, s := range []string{resHi, argument, refusal, think, raw} {
-		list = append(list, formattest.Needed{s, "delta", "string"}, formattest.Needed{s, "output_index", index})
+		list = append(list, formattest.Needed{s, "delta", "string array object number"}, formattest.Needed{s, "output_index", index})
 	}
 	for _, s := range []string{textDone, thought, rawDone} {
-		list = append(list, formattest.Needed{s, "text", "string"})
+		list = append(list, formattest.Needed{s, "text", "string array object number"})
 	}
 	list = append(list,
 		formattest.Needed{resHi, "content_index", index}, formattest.Needed{think, "summary_index", index},
-		formattest.Needed{refused, "refusal", "string"}, formattest.Needed{cite, "annotation", "object"},
-		formattest.Needed{callDone, "arguments", "null string array object"},
+		formattest.Needed{refused, "refusal", "string array object number"}, formattest.Needed{cite, "annotation", "object"},
+		formattest.Needed{callDone, "arguments", json},
 		formattest.Needed{resCreated, "response", "object"}, formattest.Needed{progress, "response", "object"},
 		formattest.Needed{resAddMsg, "item", "object"}, formattest.Needed{resMsgDone, "item", "object"},
 		formattest.Needed{resMsgDone, "item.type", optional},
-		formattest.Needed{resMsgDone, "item.content", "null string array"}, formattest.Needed{resMsgDone, "item.content.0", "object"},
-		formattest.Needed{resMsgDone, "item.content.0.text", optional},
-		formattest.Needed{addCall, "item.name", optional},
-		formattest.Needed{item, "item.summary", "null array"}, formattest.Needed{item, "item.summary.0.text", optional},
+		formattest.Needed{resMsgDone, "item.content", json}, formattest.Needed{resMsgDone, "item.content.0", "object"},
+		formattest.Needed{resMsgDone, "item.content.0.text", json},
+		formattest.Needed{addCall, "item.name", "null string number"},
+		formattest.Needed{item, "item.summary", "null array"}, formattest.Needed{item, "item.summary.0.text", json},
 		formattest.Needed{end, "response", "object"}, formattest.Needed{end, "response.output", "null array"},
 		formattest.Needed{end, "response.usage", "null object"}, formattest.Needed{end, "response.status", optional},
 		formattest.Needed{end, "response.incomplete_details", "null object"},
@@ -127,13 +131,71 @@ func TestResponsesWrongTypes(t *testing.T) {
 	}
 	formattest.WrongKinds(t, []formattest.Needed{
 		{body, "", "object array"}, {body, "output", "null array"}, {body, "output.0", "object"},
-		{body, "output.0.content", "null string array"}, {body, "output.0.content.0", "object"},
-		{body, "output.0.content.0.text", optional}, {body, "output.0.content.1.refusal", optional},
-		{body, "output.0.role", optional}, {body, "output.1.name", optional},
+		{body, "output.0.content", json}, {body, "output.0.content.0", "object"},
+		{body, "output.0.content.0.text", json}, {body, "output.0.content.1.refusal", json},
+		{body, "output.0.role", optional}, {body, "output.1.name", "null string number"},
 		{body, "output.2.summary", "null array"},
 		{body, "status", optional}, {body, "usage", "null object"},
 	}, func(t *testing.T, _ formattest.Needed, broken string) {
 		_, err := completeResponses(t, broken)
 		wantBadGateway(t, err, broken)
 	})
+}
+
+// TestJSONTexts checks that a JSON value where the format has a text becomes its JSON, with a
+// hint. Cloudflare Workers AI responds so to every request with a schema.
+func TestJSONTexts(t *testing.T) {
+	apples := partsOf(textOf(`{"title":"Apples"}`))
+	hint := []content.Loss{lossJSONText.At("parts")}
+	for _, tt := range []struct {
+		name, message string
+		want          []content.Part
+		losses        []content.Loss
+	}{
+		{"object", `{"content":{ "title": "Apples" }}`, apples, hint},
+		{"list", `{"content":[{"title":"Apples"}]}`, partsOf(textOf(`[{"title":"Apples"}]`)), hint},
+		{"list of numbers", `{"content":[1, 2.50]}`, partsOf(textOf(`[1,2.50]`)), hint},
+		{"number", `{"content":7}`, partsOf(textOf("7")), hint},
+		{"text of a part", `{"content":[{"type":"text","text":{"title":"Apples"}}]}`, apples, hint},
+		{"parts", `{"content":[{"type":"text","text":"a"},"b",{"text":"c"}]}`, partsOf(textOf("abc")), nil},
+		{"refusal", `{"refusal":{"title":"Apples"}}`, apples, hint},
+		{"thinking", `{"reasoning_content":{"title":"Apples"},"content":"a"}`, partsOf(&content.Thinking{Text: `{"title":"Apples"}`}, textOf("a")), hint},
+		{"id and name of a call", `{"tool_calls":[{"index":0,"id":5,"type":"function","function":{"name":7,"arguments":{"a":1}}}]}`,
+			partsOf(&content.ToolUse{ID: "5", Name: "7", Input: `{"a":1}`}), nil},
+	} {
+		whole, err := completeChat(t, `{"choices":[{"index":0,"message":`+tt.message+`,"finish_reason":"stop"}]}`, ThinkTagsLeading)
+		if err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+			continue
+		}
+		stream, err := collectChat(t, strings.NewReader(events(`{"choices":[{"index":0,"delta":`+tt.message+`}]}`, stopped, done)), ThinkTagsLeading)
+		if err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+			continue
+		}
+		for _, got := range []*upstream.Response{whole, stream} {
+			if diff := cmp.Diff(tt.want, got.Parts); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+			}
+			if diff := cmp.Diff(tt.losses, got.Losses); diff != "" {
+				t.Errorf("%s: losses (-want +got):\n%s", tt.name, diff)
+			}
+		}
+	}
+	for _, message := range []string{
+		`{"type":"message","role":"assistant","content":{"title":"Apples"}}`,
+		`{"type":"message","role":"assistant","content":[{"type":"output_text","text":{"title":"Apples"}}]}`,
+	} {
+		whole, err1 := completeResponses(t, `{"id":"r","status":"completed","output":[`+message+`]}`)
+		stream, err2 := readResponses(t, strings.NewReader(events(resCreated, `{"type":"response.output_item.done","output_index":0,"item":`+message+`}`, resEnd)))
+		if err := errors.Join(err1, err2); err != nil {
+			t.Errorf("%s: %v", message, err)
+			continue
+		}
+		for _, got := range []*upstream.Response{whole, stream} {
+			if diff := cmp.Diff(apples, got.Parts); diff != "" || len(got.Losses) != 1 || got.Losses[0].Reason != lossJSONText.Reason {
+				t.Errorf("%s: losses %v (-want +got):\n%s", message, got.Losses, diff)
+			}
+		}
+	}
 }

@@ -111,7 +111,7 @@ func drainBody(b *testing.B, c *Responses, n *upstream.Request) {
 	if _, err := p.Load(b.Context()); err != nil {
 		b.Fatal(err)
 	}
-	doc := adapter.Written{Writer: p.write()}
+	doc := adapter.Written{Writer: p.write(b.Context())}
 	if _, err := io.Copy(io.Discard, doc.Reader()); err != nil {
 		b.Fatal(err)
 	}

@@ -3,7 +3,6 @@ package openai
 import (
 	"cmp"
 	"strconv"
-	"strings"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
@@ -40,8 +39,8 @@ func (d *responsesDecoder) startItem(it *outputItem, item jsonwire.Value) {
 	case itemReasoning:
 		it.awaitsState = item.Get("encrypted_content").Str() != ""
 	case itemCall:
-		it.pending = toArguments(item.Get("arguments"))
-		it.call = digestOf(item.Get("call_id").Str())
+		it.pending = jsonText(item.Get("arguments"))
+		it.call = digestOf(scalarText(item.Get("call_id")))
 		d.openCall(it, item, "")
 	}
 }
@@ -52,11 +51,11 @@ var carriedCallMembers = [...]string{"namespace", "async", "caller"}
 
 // openCall opens the block of a tool call if its name is known.
 func (d *responsesDecoder) openCall(it *outputItem, item jsonwire.Value, input string) {
-	name := item.Get("name").Str()
+	name := scalarText(item.Get("name"))
 	if name == "" {
 		return
 	}
-	p := &content.ToolUse{ID: item.Get("call_id").Str(), Name: name, Input: input}
+	p := &content.ToolUse{ID: scalarText(item.Get("call_id")), Name: name, Input: input}
 	if p.ID == "" {
 		p.ID = item.Get("id").Str()
 	}
@@ -120,7 +119,7 @@ func phaseSignature(item jsonwire.Value) content.Signature {
 func (d *responsesDecoder) sameItem(output int64, k itemKind, item jsonwire.Value, isStart bool) *outputItem {
 	id, call := digestOf(item.Get("id").Str()), uint64(0)
 	if k == itemCall {
-		call = digestOf(item.Get("call_id").Str())
+		call = digestOf(scalarText(item.Get("call_id")))
 	}
 	var open *outputItem
 	for i := len(d.items) - 1; i >= 0; i-- {
@@ -160,7 +159,7 @@ func (d *responsesDecoder) itemDone(v jsonwire.Value) error {
 	it := d.sameItem(output, k, item, false)
 	if it == nil {
 		// Some servers send an item with another id each time.
-		if open := d.findOpen(output, k); open != nil && !(k == itemCall && open.call != 0 && item.Get("call_id").Str() != "") {
+		if open := d.findOpen(output, k); open != nil && !(k == itemCall && open.call != 0 && scalarText(item.Get("call_id")) != "") {
 			it = open
 		}
 	}
@@ -213,15 +212,15 @@ func checkItem(k itemKind, item jsonwire.Value) error {
 		list := item.Get("content")
 		if err := cmp.Or(
 			codec.Expect("openai: role", item.Get("role"), codec.Texts|codec.Optional),
-			codec.Expect("openai: content", list, codec.Lists|codec.Texts|codec.Optional),
+			codec.Expect("openai: content", list, jsonTexts|codec.Optional),
 		); err != nil {
 			return err
 		}
 		for _, x := range list.Elems() {
 			if err := cmp.Or(
 				codec.Expect("openai: a part of content", x, codec.Objects),
-				codec.Expect("openai: the text of a part", x.Get("text"), codec.Texts|codec.Optional),
-				codec.Expect("openai: the refusal of a part", x.Get("refusal"), codec.Texts|codec.Optional),
+				codec.Expect("openai: the text of a part", x.Get("text"), jsonTexts|codec.Optional),
+				codec.Expect("openai: the refusal of a part", x.Get("refusal"), jsonTexts|codec.Optional),
 			); err != nil {
 				return err
 			}
@@ -229,7 +228,7 @@ func checkItem(k itemKind, item jsonwire.Value) error {
 	case itemReasoning:
 		for _, name := range [...]string{"summary", "content"} {
 			for _, x := range item.Get(name).Elems() {
-				if err := codec.Expect("openai: the text of a thinking part", x.Get("text"), codec.Texts|codec.Optional); err != nil {
+				if err := codec.Expect("openai: the text of a thinking part", x.Get("text"), jsonTexts|codec.Optional); err != nil {
 					return err
 				}
 			}
@@ -238,7 +237,7 @@ func checkItem(k itemKind, item jsonwire.Value) error {
 			}
 		}
 	case itemCall:
-		return codec.Expect("openai: the name of a tool call", item.Get("name"), codec.Texts|codec.Optional)
+		return codec.Expect("openai: the name of a tool call", item.Get("name"), codec.Texts|codec.Numbers|codec.Optional)
 	}
 	return nil
 }
@@ -253,8 +252,8 @@ func (d *responsesDecoder) completeMessage(it *outputItem, item jsonwire.Value) 
 		}
 	}
 	list := item.Get("content")
-	if list.Kind() == jsonwire.String {
-		d.reconcile(it, 0, list.Str())
+	if list.Kind() != jsonwire.Array && list.Kind() > jsonwire.Null {
+		d.reconcile(it, 0, d.textOf(list))
 		return
 	}
 	for i, x := range list.Elems() {
@@ -262,9 +261,9 @@ func (d *responsesDecoder) completeMessage(it *outputItem, item jsonwire.Value) 
 		switch t := x.Get("type"); {
 		case t.Is("refusal"):
 			d.refused = true
-			d.reconcile(it, part, x.Get("refusal").Str())
+			d.reconcile(it, part, d.textOf(x.Get("refusal")))
 		case t.Is("output_text"), t.Is("text"), !t.Exists():
-			d.reconcile(it, part, x.Get("text").Str())
+			d.reconcile(it, part, d.textOf(x.Get("text")))
 			d.addCitations(it, part, x.Get("annotations"))
 		}
 	}
@@ -314,7 +313,7 @@ func (d *responsesDecoder) completeReasoning(it *outputItem, item jsonwire.Value
 	}
 	for i, x := range list.Elems() {
 		if x.Get("type").Is(member) || !x.Get("type").Exists() {
-			d.reconcile(it, int64(i), x.Get("text").Str())
+			d.reconcile(it, int64(i), d.textOf(x.Get("text")))
 		}
 	}
 	data, fits := carriedItem(item)
@@ -338,7 +337,7 @@ func (d *responsesDecoder) addCarried(data string) {
 // hasText reports whether a list of texts contains text.
 func hasText(list jsonwire.Value) bool {
 	for _, x := range list.Elems() {
-		if x.Get("text").Str() != "" {
+		if jsonText(x.Get("text")) != "" {
 			return true
 		}
 	}
@@ -347,9 +346,9 @@ func hasText(list jsonwire.Value) bool {
 
 // completeCall adds the rest of a tool call.
 func (d *responsesDecoder) completeCall(it *outputItem, item jsonwire.Value) {
-	args := toArguments(item.Get("arguments"))
+	args := jsonText(item.Get("arguments"))
 	if it.call == 0 {
-		it.call = digestOf(item.Get("call_id").Str())
+		it.call = digestOf(scalarText(item.Get("call_id")))
 	}
 	it.pending = ""
 	if it.block >= 0 {
@@ -371,18 +370,6 @@ func (d *responsesDecoder) completeInput(it *outputItem, full string) {
 	case full != "" && (len(full) != it.size || appendDigest(digestSeed, full) != it.sum):
 		d.addLoss(lossConflictingText, d.blockPath(it.block))
 	}
-}
-
-// toArguments returns the arguments of a tool call. Some servers send the JSON itself
-// instead of a string.
-func toArguments(v jsonwire.Value) string {
-	switch v.Kind() {
-	case jsonwire.String:
-		return v.Str()
-	case jsonwire.None, jsonwire.Null:
-		return ""
-	}
-	return strings.TrimSpace(v.Raw())
 }
 
 // carriedItem returns an item in the form in which the server accepts it back, or "" if
@@ -442,7 +429,7 @@ func (d *responsesDecoder) completeOther(item jsonwire.Value) {
 		d.addToolUse(item, kind, "code_interpreter", objectWith("code", item.Get("code")))
 		d.addToolResult(item, kind, item.Get("outputs"))
 	case "mcp_call":
-		d.addToolUse(item, kind, item.Get("name").Str(), item.Get("arguments").Str())
+		d.addToolUse(item, kind, scalarText(item.Get("name")), item.Get("arguments").Str())
 		d.addToolResult(item, kind, item.Get("output"))
 	case "compaction":
 	default:

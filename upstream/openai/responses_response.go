@@ -154,6 +154,14 @@ func (d *responsesDecoder) reportReplaced() {
 	}
 }
 
+// textOf returns a text. It reports one that is not a string.
+func (d *responsesDecoder) textOf(v jsonwire.Value) string {
+	if v.Kind() != jsonwire.String && v.Kind() > jsonwire.Null {
+		d.addLoss(lossJSONText, d.blockPath(-1))
+	}
+	return jsonText(v)
+}
+
 func (d *responsesDecoder) add(e upstream.Event) { d.events = append(d.events, e) }
 
 func (d *responsesDecoder) addLoss(r *loss.Rule, path string) {
@@ -317,7 +325,7 @@ func (d *responsesDecoder) itemOfPart(kind string, v jsonwire.Value) (it *output
 
 // readDelta decodes a delta of text or arguments.
 func (d *responsesDecoder) readDelta(kind string, v jsonwire.Value) error {
-	piece := v.Get("delta").Str()
+	piece := d.textOf(v.Get("delta"))
 	if piece == "" {
 		return nil
 	}
@@ -361,12 +369,12 @@ func (d *responsesDecoder) readDone(kind string, v jsonwire.Value) error {
 		member = "refusal"
 	case "function_call_arguments.done":
 		if it := d.findOpen(toIndex(v.Get("output_index")), itemCall); it != nil && it.block >= 0 {
-			d.completeInput(it, toArguments(v.Get("arguments")))
+			d.completeInput(it, jsonText(v.Get("arguments")))
 		}
 		d.reportReplaced()
 		return nil
 	}
-	full := v.Get(member).Str()
+	full := jsonText(v.Get(member))
 	if full == "" {
 		return nil
 	}
@@ -450,7 +458,7 @@ func (d *responsesDecoder) readEnd(kind string, response jsonwire.Value) error {
 			d.endItem(&d.items[i])
 		}
 	}
-	if u, ok := toUsage(response.Get("usage")); ok {
+	if u, ok := toUsage(response.Get("usage"), false); ok {
 		d.add(upstream.Event{Kind: upstream.EventUsage, Usage: &u})
 	}
 	stop := d.toStop(kind, response.Get("incomplete_details"))

@@ -154,13 +154,13 @@ func checkEvent(kind string, v jsonwire.Value) error {
 	member, want := "", codec.Kinds(0)
 	switch kind {
 	case "output_text.delta", "refusal.delta", "function_call_arguments.delta", "reasoning_summary_text.delta", "reasoning_text.delta":
-		member, want = "delta", codec.Texts
+		member, want = "delta", jsonTexts
 	case "output_text.done", "reasoning_summary_text.done", "reasoning_text.done":
-		member, want = "text", codec.Texts|codec.Missing
+		member, want = "text", jsonTexts|codec.Missing
 	case "refusal.done":
-		member, want = "refusal", codec.Texts|codec.Missing
-	case "function_call_arguments.done": // some servers send the JSON itself
-		member, want = "arguments", codec.Texts|codec.Objects|codec.Lists|codec.Optional
+		member, want = "refusal", jsonTexts|codec.Missing
+	case "function_call_arguments.done":
+		member, want = "arguments", jsonTexts|codec.Optional
 	case "created", "in_progress", "queued":
 		member, want = "response", codec.Objects|codec.Missing
 	case "output_item.added", "output_item.done":

@@ -139,7 +139,7 @@ func (t *target) setChat(x *lower.Target) {
 
 // setResponses sets what only the Responses API has.
 func (t *target) setResponses(x *lower.Target) {
-	x.Members.Fields = responsesMembers
+	x.Members.Fields, x.Members.State = responsesMembers, responsesState
 	x.Members.Merged = responsesMerged
 	x.Limit.Min = minTokens
 	if t.isOpenAI {
@@ -533,8 +533,12 @@ var chatMembers = []string{
 var responsesMembers = []string{
 	"model", "instructions", "input", "tools", "tool_choice", "parallel_tool_calls", "reasoning", "text",
 	"max_output_tokens", "temperature", "top_p", "store", "include", "safety_identifier", "service_tier", "stream",
-	"stream_options", "previous_response_id", "conversation", "background",
+	"stream_options",
 }
+
+// responsesState are the members without which the model would not see the conversation, or
+// with which the server would not return the response. Nothing is stored: see [Responses].
+var responsesState = []string{"previous_response_id", "conversation", "background"}
 
 // maxStops is the limit of stop sequences.
 const maxStops = 4

@@ -7,7 +7,11 @@ import (
 
 // toUsage decodes a usage of Chat Completions or the Responses API. Counts may be missing, null
 // or fractional. ok is false if v has no counts.
-func toUsage(v jsonwire.Value) (u content.Usage, ok bool) {
+//
+// Thinking is part of the completion, unless the total includes both, or there is more
+// thinking than completion and the server is known to bill both (apart). From other servers
+// that report more thinking, the completion is what they bill: Thinking is at most that.
+func toUsage(v jsonwire.Value, apart bool) (u content.Usage, ok bool) {
 	if v.Kind() != jsonwire.Object {
 		return u, false
 	}
@@ -29,10 +33,11 @@ func toUsage(v jsonwire.Value) (u content.Usage, ok bool) {
 	u.CacheWrite = min(c.cacheWritten, c.prompt-u.CacheRead)
 	u.Input = c.prompt - u.CacheRead - u.CacheWrite
 	u.Thinking = c.reasoning
-	u.Output = max(c.completion-c.reasoning, 0)
-	if c.reasoning > 0 && c.total == c.prompt+c.completion+c.reasoning {
-		u.Output = c.completion // this server counts thinking in addition to the completion
+	if c.total != c.prompt+c.completion+c.reasoning && !(apart && c.reasoning > c.completion) {
+		u.Thinking = min(c.reasoning, c.completion)
+		c.completion -= u.Thinking
 	}
+	u.Output = c.completion
 	return u, true
 }
 

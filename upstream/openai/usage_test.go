@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -25,6 +26,9 @@ func TestUsage(t *testing.T) {
 		{"fractions and nulls", []string{hi, stopped, withUsage(`{"prompt_tokens":5.0,"completion_tokens":2.0,"total_tokens":null,"prompt_tokens_details":null,"completion_tokens_details":{"reasoning_tokens":null}}`)}, content.Usage{Input: 5, Output: 2}},
 		{"fractional tokens", []string{hi, stopped, withUsage(`{"prompt_tokens":5.5,"completion_tokens":2.5,"reasoning_tokens":1}`)}, content.Usage{Input: 5, Output: 1, Thinking: 1}},
 		{"thinking not in completion", []string{hi, stopped, withUsage(`{"prompt_tokens":5,"completion_tokens":2,"total_tokens":17,"completion_tokens_details":{"reasoning_tokens":10}}`)}, content.Usage{Input: 5, Output: 2, Thinking: 10}},
+		{"more thinking than completion", []string{hi, stopped, withUsage(`{"prompt_tokens":3670,"completion_tokens":514,"total_tokens":4184,"completion_tokens_details":{"reasoning_tokens":553}}`)}, content.Usage{Input: 3670, Thinking: 514}},
+		{"more thinking without a total", []string{hi, stopped, withUsage(`{"prompt_tokens":5,"completion_tokens":2,"completion_tokens_details":{"reasoning_tokens":10}}`)}, content.Usage{Input: 5, Thinking: 2}},
+		{"thinking without a completion", []string{hi, stopped, withUsage(`{"prompt_tokens":5,"total_tokens":15,"completion_tokens_details":{"reasoning_tokens":10}}`)}, content.Usage{Input: 5, Thinking: 10}},
 		{"hits and misses", []string{hi, stopped, withUsage(`{"prompt_tokens":50,"completion_tokens":2,"prompt_cache_hit_tokens":40,"prompt_cache_miss_tokens":10}`)}, content.Usage{Input: 10, CacheRead: 40, Output: 2}},
 		{"x_groq", []string{hi, `{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"x_groq":{"usage":{"prompt_tokens":5,"completion_tokens":2}}}`}, content.Usage{Input: 5, Output: 2}},
 		{"timings", []string{hi, `{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"timings":{"prompt_n":5,"cache_n":7,"predicted_n":2}}`}, content.Usage{Input: 5, CacheRead: 7, Output: 2}},
@@ -45,5 +49,38 @@ func TestUsage(t *testing.T) {
 				t.Errorf("-want +got:\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestUsageApart checks the usage of servers that bill thinking in addition to the completion,
+// although the total of one of them does not include it. Others bill the completion.
+func TestUsageApart(t *testing.T) {
+	const body = `{"choices":[{"index":0,"message":{"content":"hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":5,"completion_tokens":%d,"total_tokens":%d,"completion_tokens_details":{"reasoning_tokens":96}}}`
+	for _, tt := range []struct {
+		host              string
+		completion, total int
+		want              content.Usage
+	}{
+		{"https://ai-gateway.vercel.sh/v1", 10, 15, content.Usage{Input: 5, Output: 10, Thinking: 96}},
+		{"https://ai-gateway.vercel.sh/v1", 100, 105, content.Usage{Input: 5, Output: 4, Thinking: 96}},
+		{"https://api.x.ai/v1", 10, 111, content.Usage{Input: 5, Output: 10, Thinking: 96}},
+		{"https://api.x.ai/v1", 10, 0, content.Usage{Input: 5, Output: 10, Thinking: 96}},
+		{"https://openrouter.ai/api/v1", 10, 15, content.Usage{Input: 5, Thinking: 10}},
+	} {
+		c, err := New(&Options{BaseURL: tt.host})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := c.DecodeResponse(nil, fmt.Sprintf(body, tt.completion, tt.total))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := f.Response()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(tt.want, got.Usage); diff != "" {
+			t.Errorf("%s, %d (-want +got):\n%s", tt.host, tt.completion, diff)
+		}
 	}
 }
