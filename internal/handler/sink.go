@@ -42,6 +42,7 @@ type sink struct {
 	encoding
 	writing atomic.Bool // a write to the client is running
 	writes  int64       // number of writes to the client
+	content bool        // the stream has more than keep-alives
 	err     error       // the first error
 
 	buf             []byte
@@ -107,6 +108,7 @@ func (s *sink) consume(events []upstream.Event) (losses []content.Loss, err erro
 	if s.stream != nil {
 		var failed error
 		s.buf, failed = s.events(s.pending(), events)
+		s.content = s.content || len(s.buf) > 0
 		if s.x.headerSent && len(s.buf) < maxHeld && moreFollow(events) {
 			s.held = len(s.buf)
 		} else if len(s.buf) > 0 {
@@ -217,6 +219,7 @@ func (s *sink) flush() {
 	}
 	s.writing.Store(false)
 	if errors.Is(flushed, http.ErrNotSupported) {
+		x.unflushable = true
 		x.logUnflushable() // a writer that cannot flush delivers everything at the end
 	} else {
 		s.noteWrite(flushed)
