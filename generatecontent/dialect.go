@@ -189,7 +189,8 @@ func (d *dialect) generate(t *target, f *framing) func(string, *http.Request, st
 		c.Timeout, _ = clientTimeout(r) // checkHead has validated it
 		if f != nil {
 			c.Request.Stream = true
-			c.Stream, c.ErrorPause = streamFor(*f, c.Request), errorPause
+			c.Stream = streamFor(*f, c.Request)
+			c.ErrorPause, c.BreakPause = errorPause, breakPause
 			return c, nil
 		}
 		c.Response = func(res *upstream.Response) (*jsonwire.Writer, []content.Loss) {
@@ -202,6 +203,12 @@ func (d *dialect) generate(t *target, f *framing) func(string, *http.Request, st
 // errorPause is the pause of a stream before each form of an error. Some clients
 // recognize a bare error object only if they receive it in a separate read.
 const errorPause = 50 * time.Millisecond
+
+// breakPause is the pause after an error before the connection breaks. AI SDK 4,
+// LangChain JS (@langchain/google) and Effect AI ignore the error in each form, so only the
+// break shows them that the response is incomplete. Other clients read the error, but drop
+// one that they have received and not read yet when the connection breaks.
+const breakPause = 200 * time.Millisecond
 
 // count returns a function that makes an operation of a countTokens body.
 func (d *dialect) count(t *target) func(string, *http.Request, string) (*handler.Operation, error) {

@@ -82,6 +82,11 @@ func NewHandler(up upstream.Upstream, opts *Options) *Handler {
 // object, a blank line, and the same object as an event, because some clients read only
 // one of the two. In an array it is the last element. A stream never ends without a
 // finishReason or an error.
+//
+// If a stream with content fails, ServeHTTP panics with [http.ErrAbortHandler] 200 ms after
+// the error and after OnDone, which breaks the connection: some clients read no form of the
+// error. Middleware must not stop this panic. It does not panic if the context of r has no
+// [http.ServerContextKey], as in tests without a server.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.handler.ServeHTTP(w, r) }
 
 // Match reports whether h serves the request's path, for any method. It lets several

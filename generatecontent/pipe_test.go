@@ -44,7 +44,8 @@ type read struct {
 	data  string
 }
 
-// reads reads a body to its end, piece by piece.
+// reads reads a body to its end, piece by piece. The last read is broken if the connection
+// broke.
 func reads(t *testing.T, res *http.Response, start time.Time) (list []read) {
 	t.Helper()
 	defer res.Body.Close()
@@ -57,16 +58,24 @@ func reads(t *testing.T, res *http.Response, start time.Time) (list []read) {
 		if err == io.EOF {
 			return list
 		}
+		if err == io.ErrUnexpectedEOF {
+			return append(list, read{time.Since(start), broken})
+		}
 		if err != nil {
 			t.Fatalf("%v after %v", err, list)
 		}
 	}
 }
 
+// broken is the data of a read that failed because the connection broke.
+const broken = "broken"
+
 func joinedReads(list []read) string {
 	var b strings.Builder
 	for _, r := range list {
-		b.WriteString(r.data)
+		if r.data != broken {
+			b.WriteString(r.data)
+		}
 	}
 	return b.String()
 }

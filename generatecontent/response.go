@@ -47,7 +47,8 @@ type Candidate struct {
 }
 
 // ResponseFromUpstream converts r to this format. It returns the response and the losses,
-// with neutral paths. It does not modify r; the response may share its parts.
+// with neutral paths. It does not modify r; the response may share its parts. A nil r is an
+// empty response.
 //
 // The ResponseID and ModelVersion are empty if r does not have them; the caller sets them.
 // Empty texts are omitted. Base64 in another alphabet or without padding is converted to
@@ -68,6 +69,9 @@ func ResponseFromUpstream(r *upstream.Response) (*Response, []content.Loss) {
 // convertResponse implements ResponseFromUpstream. If signs is true, the client expects a
 // signature on the first tool call.
 func convertResponse(r *upstream.Response, signs bool) (*Response, []content.Loss) {
+	if r == nil {
+		r = new(upstream.Response)
+	}
 	w := new(wholeResponse)
 	all := append([]upstream.Candidate{{Parts: r.Parts, Stop: r.Stop, Extra: r.Extra}}, r.MoreCandidates...)
 	w.init(w, w, len(all))

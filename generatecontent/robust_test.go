@@ -4,8 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -52,28 +56,111 @@ func TestKeepAlive(t *testing.T) {
 }
 
 // TestErrorPause checks that both forms of an error after the first byte arrive in
-// separate reads, some tens of milliseconds apart, and that nothing follows.
+// separate reads, some tens of milliseconds apart, that the connection breaks after them,
+// and that the report, which is complete before, has the error.
 func TestErrorPause(t *testing.T) {
 	up := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		_ = w.Text("Once")
 		return &upstream.Error{Code: upstream.CodeUnavailable}
 	})
-	inBubble(t, up, Options{}, func(t *testing.T, p *pipeServer) {
+	var log strings.Builder
+	var reports []*upstream.Report
+	o := Options{HandlerOptions: upstream.HandlerOptions{
+		Logger: slog.New(slog.NewTextHandler(&log, nil)),
+		OnDone: func(_ context.Context, r *upstream.Report) { reports = append(reports, r) },
+	}}
+	inBubble(t, up, o, func(t *testing.T, p *pipeServer) {
 		start := time.Now()
 		list := reads(t, p.send(t.Context(), t, eventsPath), start)
 		const failure = `{"error":{"code":503,"message":"The service is currently unavailable.","status":"UNAVAILABLE"}}` + "\r\n\r\n"
-		if len(list) != 3 || list[1].data != failure || list[2].data != "data: "+failure {
+		if len(list) != 4 || list[1].data != failure || list[2].data != "data: "+failure || list[3].data != broken {
 			t.Fatalf("reads: %v", list)
 		}
-		for i := 1; i < len(list); i++ {
-			formattest.Took(t, "the failure", list[i].after-list[i-1].after, 20*time.Millisecond, 80*time.Millisecond)
+		for i, pause := range []time.Duration{errorPause, errorPause, breakPause} {
+			formattest.Took(t, "the pause", list[i+1].after-list[i].after, pause, 30*time.Millisecond)
+		}
+		if len(reports) != 1 || reports[0].Status != 200 || reports[0].Code != upstream.CodeUnavailable || reports[0].Duration > 150*time.Millisecond {
+			t.Errorf("reports: %+v", reports)
+		}
+		if strings.Count(log.String(), "level=") != 1 || strings.Contains(log.String(), "panic") {
+			t.Errorf("log: %s", &log)
 		}
 	})
 	inBubble(t, up, Options{}, func(t *testing.T, p *pipeServer) {
 		list := reads(t, p.send(t.Context(), t, arrayPath), time.Now())
-		if h, _ := mustHear(t, inArray, joinedReads(list)); h.Failure == nil || len(h.List) != 1 {
+		if h, _ := mustHear(t, inArray, joinedReads(list)); h.Failure == nil || len(h.List) != 1 || list[len(list)-1].data != broken {
 			t.Errorf("%v", list)
 		}
+	})
+}
+
+// TestUnbroken checks what does not break the connection: an error before content, in a
+// stream that a keep-alive has begun; a complete response; a writer that has sent nothing,
+// because it cannot flush; and no server that recovers the panic.
+func TestUnbroken(t *testing.T) {
+	failed := &upstream.Error{Code: upstream.CodeUnavailable}
+	silent := upstream.Func(func(c context.Context, _ *upstream.Request, _ *upstream.Writer) error {
+		if err := formattest.Sleep(c, 20*time.Second); err != nil {
+			return err
+		}
+		return failed
+	})
+	begun := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		_ = w.Text("Once")
+		return failed
+	})
+	for name, up := range map[string]upstream.Upstream{"keep-alive": silent, "complete": hello} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, up, Options{}, func(t *testing.T, p *pipeServer) {
+				for _, path := range []string{eventsPath, arrayPath} {
+					if list := reads(t, p.send(t.Context(), t, path), time.Now()); list[len(list)-1].data == broken {
+						t.Errorf("%s: %v", path, list)
+					}
+				}
+			})
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		withServer := context.WithValue(t.Context(), http.ServerContextKey, new(http.Server))
+		for name, serve := range map[string]func(h http.Handler, w http.ResponseWriter){
+			"unflushable": func(h http.Handler, w http.ResponseWriter) {
+				h.ServeHTTP(struct{ http.ResponseWriter }{w}, post(eventsPath, smallBody).WithContext(withServer))
+			},
+			"no server": func(h http.Handler, w http.ResponseWriter) { h.ServeHTTP(w, post(eventsPath, smallBody)) },
+		} {
+			w := httptest.NewRecorder()
+			serve(NewHandler(begun, nil), w)
+			if h, err := receive(inEvents, w.Body.String()); err != nil || h.Failure == nil {
+				t.Errorf("%s: %v %s", name, err, w.Body)
+			}
+		}
+	})
+}
+
+// TestBreakClientGone checks that the pause before the break ends when the client leaves,
+// and that the request is not counted in the budget then.
+func TestBreakClientGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, leave := context.WithCancel(context.WithValue(t.Context(), http.ServerContextKey, new(http.Server)))
+		budget := new(upstream.Budget)
+		var done time.Time
+		h := NewHandler(upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+			_ = w.Text("Once")
+			return errors.New("x")
+		}), &Options{HandlerOptions: upstream.HandlerOptions{Budget: budget, OnDone: func(context.Context, *upstream.Report) {
+			done = time.Now()
+			if requests, n := budget.InFlight(); requests != 0 || n != 0 {
+				t.Errorf("%d requests and %d bytes are counted", requests, n)
+			}
+			time.AfterFunc(10*time.Millisecond, leave)
+		}}})
+		defer func() {
+			if v := recover(); v != http.ErrAbortHandler {
+				t.Errorf("panic %v, want http.ErrAbortHandler", v)
+			}
+			formattest.Took(t, "the pause", time.Since(done), 10*time.Millisecond, 10*time.Millisecond)
+		}()
+		h.ServeHTTP(httptest.NewRecorder(), post(eventsPath, smallBody).WithContext(ctx))
 	})
 }
 
@@ -93,7 +180,11 @@ func TestFailureAfterKeepAlive(t *testing.T) {
 				return &upstream.Error{Code: upstream.CodeUnavailable}
 			})
 			inBubble(t, up, Options{}, func(t *testing.T, p *pipeServer) {
-				list := reads(t, p.send(t.Context(), t, eventsPath), time.Now())[texts:]
+				list := reads(t, p.send(t.Context(), t, eventsPath), time.Now())
+				if isBroken := list[len(list)-1].data == broken; isBroken != (texts > 0) {
+					t.Errorf("the connection broke: %v", isBroken)
+				}
+				list = list[texts:min(len(list), texts+3)]
 				const failure = `{"error":{"code":503,"message":"The service is currently unavailable.","status":"UNAVAILABLE"}}` + "\r\n\r\n"
 				if len(list) != 3 || list[0].data != "data: " || list[1].data != failure || list[2].data != failure {
 					t.Fatalf("reads: %v", list)
@@ -177,4 +268,67 @@ func TestServerTimeout(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestBreakOverNetwork checks the break with HTTP/1.1 and HTTP/2, and that middleware that
+// recovers the panic can write nothing after the error.
+func TestBreakOverNetwork(t *testing.T) {
+	h := NewHandler(upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		_ = w.Text("Once")
+		return &upstream.Error{Code: upstream.CodeUnavailable}
+	}), &Options{HandlerOptions: upstream.HandlerOptions{Logger: slog.New(slog.DiscardHandler)}})
+	recovering := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			if recover() == nil {
+				t.Error("no panic")
+			}
+			http.Error(w, "Internal Server Error", http.StatusInternalServerError)
+		}()
+		h.ServeHTTP(w, r)
+	})
+	for name, served := range map[string]http.Handler{"handler": h, "recovered": recovering} {
+		for _, major := range []int{1, 2} {
+			for _, path := range []string{eventsPath, arrayPath} {
+				t.Run(fmt.Sprintf("%s/%d%s", name, major, path), func(t *testing.T) {
+					t.Parallel()
+					var log lockedLog
+					s := httptest.NewUnstartedServer(served)
+					s.EnableHTTP2 = major == 2
+					s.Config.ErrorLog = slog.NewLogLogger(slog.NewTextHandler(&log, nil), slog.LevelError)
+					s.StartTLS()
+					defer s.Close()
+					res, err := s.Client().Post(s.URL+path, "application/json", strings.NewReader(smallBody))
+					if err != nil {
+						t.Fatal(err)
+					}
+					defer res.Body.Close()
+					body, err := io.ReadAll(res.Body)
+					if err == nil || res.ProtoMajor != major || !strings.HasSuffix(strings.Trim(string(body), "\r\n]"), `"UNAVAILABLE"}}`) {
+						t.Errorf("HTTP/%d, error %v after %s", res.ProtoMajor, err, body)
+					}
+					if text := log.text(); strings.Contains(text, "panic") {
+						t.Errorf("the server logged %s", text)
+					}
+				})
+			}
+		}
+	}
+}
+
+// A lockedLog is a log for several goroutines.
+type lockedLog struct {
+	mu  sync.Mutex
+	log strings.Builder
+}
+
+func (l *lockedLog) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.log.Write(b)
+}
+
+func (l *lockedLog) text() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.log.String()
 }

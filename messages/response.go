@@ -39,7 +39,8 @@ type Response struct {
 }
 
 // ResponseFromUpstream converts r to the Messages format. It returns the response and the
-// losses, with neutral paths. It does not change r; the response may share its parts.
+// losses, with neutral paths. It does not change r; the response may share its parts. A nil r
+// is an empty response.
 //
 // ID and Model are empty if r has none; the caller sets them.
 //
@@ -60,6 +61,9 @@ func ResponseFromUpstream(r *upstream.Response) (*Response, []content.Loss) {
 // convertResponse is [ResponseFromUpstream] for a response to the conversation in turns.
 // Ids that it makes differ from those in turns; where defines where state is carried.
 func convertResponse(r *upstream.Response, turns []content.Turn, where placement) (*Response, []content.Loss) {
+	if r == nil {
+		r = new(upstream.Response)
+	}
 	w := &wholeResponse{list: make([]content.Part, 0, len(r.Parts))}
 	w.init(w, w, turns)
 	w.placement, w.whole = where, true

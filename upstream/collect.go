@@ -116,7 +116,7 @@ var (
 )
 
 // Send adds events to the response. It returns an error if the response is larger than
-// Limit or has more than 1,000 candidates.
+// Limit or has more than 1,000 candidates, or if [Event.Check] does for an event.
 func (c *Collector) Send(events []Event) error {
 	if len(events) > 0 && events[0].Frame != nil && !slices.Contains(c.resp.NoUsageFrom, events[0].Frame.Format) {
 		c.resp.NoUsageFrom = append(c.resp.NoUsageFrom, events[0].Frame.Format)
@@ -130,6 +130,9 @@ func (c *Collector) Send(events []Event) error {
 }
 
 func (c *Collector) add(e *Event) error {
+	if err := e.Check(); err != nil {
+		return err
+	}
 	if e.Candidate >= maxCandidates {
 		return errTooManyCandidates
 	}

@@ -2,8 +2,11 @@ package upstream
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/polywire/polywire/content"
 )
@@ -89,6 +92,43 @@ type Event struct {
 	Frame *Frame
 }
 
+// Check returns an error if the kind of e is undefined, its Candidate is negative, or a field
+// that its kind needs is nil: see [EventKind]. It does not check the order of events. The
+// sinks of this module call it for each event, and do nothing with events that fail it.
+func (e *Event) Check() error {
+	ok := true
+	switch e.Kind {
+	case EventStart:
+		ok = e.Start != nil
+	case EventOpen:
+		ok = !content.IsNil(e.Part)
+	case EventCitation:
+		ok = e.Citation != nil
+	case EventSignature:
+		ok = e.Signature != nil
+	case EventUsage:
+		ok = e.Usage != nil
+	case EventStop:
+		ok = e.Stop != nil
+	case EventLoss:
+		ok = e.Loss != nil
+	case EventText, EventInput, EventBlockExtra, EventClose, EventExtra:
+	default:
+		return fmt.Errorf("upstream: event with the undefined kind %d", e.Kind)
+	}
+	switch {
+	case e.Kind == EventOpen && !ok:
+		return errNilPart
+	case !ok:
+		return fmt.Errorf("upstream: %v with a nil %s", e.Kind, strings.TrimPrefix(e.Kind.String(), "Event"))
+	case e.Candidate < 0:
+		return fmt.Errorf("upstream: %v with candidate %d, want 0 or more", e.Kind, e.Candidate)
+	}
+	return nil
+}
+
+var errNilPart = errors.New("upstream: EventOpen with a nil Part")
+
 // Start describes a response when it begins. All fields are optional.
 type Start struct {
 	ID    string // the vendor's id of the response
@@ -156,6 +196,9 @@ type Frame struct {
 // describes events that are not in the order that [EventKind] defines.
 func (f *Frame) Response() (*Response, error) {
 	return Collect(context.Background(), Func(func(_ context.Context, _ *Request, w *Writer) error {
+		if f == nil {
+			return errNilFrame
+		}
 		c := *f
 		c.Events = slices.Clone(f.Events)
 		return w.Frame(&c)

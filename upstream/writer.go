@@ -6,7 +6,6 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/polywire/polywire/content"
@@ -65,6 +64,9 @@ const maxOpenBlocks = 1000
 var errTooManyOpen = errors.New("upstream: more than 1000 blocks are open at once")
 
 func newWriter(req *Request, sink Sink) *Writer {
+	if req == nil {
+		req = new(Request)
+	}
 	w := &Writer{sink: sink, writerState: writerState{req: req, text: -1, last: block{in: -1, out: -1}, ids: callid.Maker{Prefix: "call_"}}}
 	for i := range w.recentlyClosed {
 		w.recentlyClosed[i].in = -1
@@ -493,6 +495,9 @@ func (w *Writer) Frame(f *Frame) error {
 // reports that Next is certain to return without reading from its source, Frames uses it
 // for [Frame].More.
 func (w *Writer) Frames(r FrameReader) error {
+	if r == nil {
+		return w.do(func() error { return errNilReader })
+	}
 	buffered, _ := r.(interface{ Buffered() bool })
 	for {
 		f, err := r.Next()
@@ -502,7 +507,7 @@ func (w *Writer) Frames(r FrameReader) error {
 		if err != nil {
 			return err
 		}
-		if buffered != nil {
+		if buffered != nil && f != nil {
 			f.More = buffered.Buffered()
 		}
 		if err := w.Frame(f); err != nil {
@@ -518,6 +523,9 @@ func (w *Writer) forward(events []Event) (same bool, err error) {
 	w.batch = slices.Grow(w.batch, len(events))
 	for i := range events {
 		e := &events[i]
+		if err := e.Check(); err != nil {
+			return false, err
+		}
 		before := e.Block
 		switch e.Kind {
 		case EventOpen:
@@ -536,8 +544,13 @@ func (w *Writer) forward(events []Event) (same bool, err error) {
 			err = w.forwardDelta(e)
 		case EventSignature:
 			err = w.forwardSignature(e)
-		default:
-			err = w.forwardOther(e)
+		case EventStart:
+			if w.started {
+				err = errLateStart
+			}
+			w.started = true
+		case EventUsage, EventStop:
+			w.started = true
 		}
 		if err != nil {
 			return false, err
@@ -577,10 +590,8 @@ func (w *Writer) splitText() bool {
 
 func (w *Writer) forwardOpen(e *Event) error {
 	switch {
-	case content.IsNil(e.Part):
-		return errors.New("upstream: EventOpen with a nil Part")
-	case e.Block < 0 || e.Candidate < 0:
-		return fmt.Errorf("upstream: EventOpen with block %d and candidate %d, want 0 or more", e.Block, e.Candidate)
+	case e.Block < 0:
+		return fmt.Errorf("upstream: EventOpen with block %d, want 0 or more", e.Block)
 	case len(w.open) >= maxOpenBlocks:
 		return errTooManyOpen
 	case w.forwardedBlock(e) != nil:
@@ -618,9 +629,6 @@ func (w *Writer) forwardDelta(e *Event) error {
 			ok = false
 		}
 	case EventCitation:
-		if e.Citation == nil {
-			return nilFieldError(e.Kind)
-		}
 		_, ok = b.kind.(*content.Text)
 	}
 	if !ok {
@@ -634,9 +642,6 @@ func (w *Writer) forwardDelta(e *Event) error {
 }
 
 func (w *Writer) forwardSignature(e *Event) error {
-	if e.Signature == nil {
-		return nilFieldError(e.Kind)
-	}
 	if b := w.forwardedBlock(e); b != nil {
 		e.Block = b.out
 		return nil
@@ -650,40 +655,10 @@ func (w *Writer) forwardSignature(e *Event) error {
 	return fmt.Errorf("upstream: signature of block %d, which is neither open nor one of the last four closed", e.Block)
 }
 
-var errNilFrame = errors.New("upstream: nil Frame")
-
-// nilFieldError returns the error for an event without the value that its kind needs. The
-// field has the name of the kind.
-func nilFieldError(k EventKind) error {
-	return fmt.Errorf("upstream: %v with a nil %s", k, strings.TrimPrefix(k.String(), "Event"))
-}
-
-func (w *Writer) forwardOther(e *Event) error {
-	ok := true
-	switch e.Kind {
-	case EventStart:
-		if w.started {
-			return errLateStart
-		}
-		w.started, ok = true, e.Start != nil
-	case EventUsage:
-		w.started, ok = true, e.Usage != nil
-	case EventStop:
-		w.started, ok = true, e.Stop != nil
-	case EventLoss:
-		ok = e.Loss != nil
-	case EventExtra:
-	default:
-		return fmt.Errorf("upstream: event with the undefined kind %d", e.Kind)
-	}
-	switch {
-	case !ok:
-		return nilFieldError(e.Kind)
-	case e.Candidate < 0:
-		return fmt.Errorf("upstream: %v with candidate %d, want 0 or more", e.Kind, e.Candidate)
-	}
-	return nil
-}
+var (
+	errNilFrame  = errors.New("upstream: nil Frame")
+	errNilReader = errors.New("upstream: nil FrameReader")
+)
 
 // forwardedBlock returns the open block that an event refers to, or nil.
 func (w *Writer) forwardedBlock(e *Event) *block {

@@ -202,7 +202,7 @@ func (s wireFormat) ask(t *testing.T, h http.Handler, m mode) *answer {
 // the first byte and in a stream.
 func (s wireFormat) receive(t *testing.T, m mode, res *http.Response) *answer {
 	t.Helper()
-	body, err := io.ReadAll(res.Body)
+	body, err := readBody(res.Body)
 	if err != nil {
 		t.Fatalf("%v after %q", err, body)
 	}

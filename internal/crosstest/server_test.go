@@ -2,6 +2,7 @@ package crosstest
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -142,6 +143,20 @@ func (s wireFormat) onLoopback(t *testing.T, up upstream.Upstream, o upstream.Ha
 func startHTTP1(s *httptest.Server) { s.Start() }
 func startHTTP2(s *httptest.Server) { s.EnableHTTP2 = true; s.StartTLS() }
 
+// readBody reads a body to its end, or to the break after the error of a generateContent
+// stream.
+func readBody(from io.Reader) ([]byte, error) {
+	b, err := io.ReadAll(from)
+	if err == io.ErrUnexpectedEOF {
+		end := bytes.TrimRight(b, "\r\n]")
+		last := bytes.LastIndexByte(end, '\n')
+		if bytes.HasPrefix(bytes.TrimPrefix(end[last+1:], []byte("data: ")), []byte(`{"error":{"code":`)) {
+			return b, nil
+		}
+	}
+	return b, err
+}
+
 // send sends a request, which edits may change, and reads the response.
 func send(t *testing.T, url, body string, edits ...func(*http.Request)) (*http.Response, string) {
 	t.Helper()
@@ -160,7 +175,7 @@ func send(t *testing.T, url, body string, edits ...func(*http.Request)) (*http.R
 		return new(http.Response), ""
 	}
 	defer res.Body.Close()
-	b, err := io.ReadAll(res.Body)
+	b, err := readBody(res.Body)
 	if err != nil {
 		t.Errorf("%v after %q", err, b)
 	}

@@ -83,7 +83,7 @@ func TestTimeouts(t *testing.T) {
 				s.inBubble(t, tt.up, o, func(t *testing.T, b *bubble) {
 					start := time.Now()
 					a := b.ask(t, m)
-					formattest.Took(t, "the call", time.Since(start), tt.after, 1200*time.Millisecond) // grace, and pauses before an error
+					formattest.Took(t, "the call", time.Since(start), tt.after, 1400*time.Millisecond) // grace, and pauses before and after an error
 					a.wants(t, s.failure(upstream.CodeTimeout), "")
 					if a.status == http.StatusOK && !m.stream {
 						t.Errorf("status %d", a.status)

@@ -93,7 +93,7 @@ func (c *encoding) estimate(complete bool) (u *content.Usage, events []upstream.
 // WholeResponse returns the response to r in format f: resp or, if necessary, a copy that
 // has the requested model and an estimate of the usage. The loss is that of the estimate.
 func WholeResponse(f content.Format, r *upstream.Request, resp *upstream.Response) (*upstream.Response, []content.Loss) {
-	if r == nil {
+	if r == nil || resp == nil {
 		return resp, nil
 	}
 	own := *resp

@@ -30,15 +30,17 @@ type exchange struct {
 	route  *Route     // nil before routing
 	op     *Operation // nil before parsing
 
-	headerSent bool         // the response headers were written
-	bodyUnread bool         // the body was not read to its end
-	readFailed bool         // reading the body failed
-	lingering  bool         // the connection closes after the response, although the client may still be sending
-	bytesRead  int64        // of the body
-	reserved   int64        // bytes of the budget for the body: at least bytesRead
-	entered    bool         // the budget counts this request
-	held       atomic.Int64 // batches of events that an upstream.Failover has received but not passed on
-	users      atomic.Int32 // users of the reserved bytes: this goroutine, and the upstream's
+	headerSent  bool         // the response headers were written
+	bodyUnread  bool         // the body was not read to its end
+	readFailed  bool         // reading the body failed
+	lingering   bool         // the connection closes after the response, although the client may still be sending
+	unflushable bool         // the writer delivers everything at the end
+	breaks      bool         // the stream ends by a break of the connection
+	bytesRead   int64        // of the body
+	reserved    int64        // bytes of the budget for the body: at least bytesRead
+	entered     bool         // the budget counts this request
+	held        atomic.Int64 // batches of events that an upstream.Failover has received but not passed on
+	users       atomic.Int32 // users of the reserved bytes: this goroutine, and the upstream's
 
 	mu          sync.Mutex
 	lastSend    string      // name of the adapter that sent the last request

@@ -50,6 +50,9 @@ func (s *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			// connection shows the client that it is incomplete.
 			panic(http.ErrAbortHandler)
 		}
+		if x.breaks {
+			x.breakConnection()
+		}
 		x.linger()
 	}()
 	ctx, op, err := x.prepare(ctx)

@@ -141,6 +141,10 @@ type Operation struct {
 	// ErrorPause, if not zero, is the pause before each form of an error in a
 	// stream. Some clients recognize an error only if they read it separately.
 	ErrorPause time.Duration
+
+	// BreakPause, if not zero, is the pause between an error in a stream that has content
+	// and the break of the connection: see [exchange.breakConnection].
+	BreakPause time.Duration
 }
 
 // CountTokens makes c an operation that counts the tokens of its request. write

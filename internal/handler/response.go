@@ -72,7 +72,7 @@ func (p *pieceWriter) Write(b []byte) (n int, err error) {
 	for n < len(b) && err == nil {
 		p.x.setWriteDeadline(time.Now().Add(p.x.s.options.Timeouts.Write))
 		var k int
-		k, err = p.x.w.Write(b[n:min(len(b), n+writeSize)])
+		k, err = writeAll(p.x.w, b[n:min(len(b), n+writeSize)])
 		n += k
 	}
 	return n, err
@@ -81,8 +81,11 @@ func (p *pieceWriter) Write(b []byte) (n int, err error) {
 func (p *pieceWriter) WriteString(s string) (n int, err error) {
 	for n < len(s) && err == nil {
 		p.x.setWriteDeadline(time.Now().Add(p.x.s.options.Timeouts.Write))
+		piece := s[n:min(len(s), n+writeSize)]
 		var k int
-		k, err = io.WriteString(p.x.w, s[n:min(len(s), n+writeSize)])
+		if k, err = io.WriteString(p.x.w, piece); err == nil && k < len(piece) {
+			err = io.ErrShortWrite
+		}
 		n += k
 	}
 	return n, err
@@ -108,7 +111,7 @@ func (x *exchange) writeFailure(f *Failure) {
 	}
 	x.header(status)
 	x.setWriteDeadline(time.Now().Add(x.s.options.Timeouts.Write))
-	n, err := x.w.Write(body)
+	n, err := writeAll(x.w, body)
 	x.report.BytesOut += int64(n)
 	x.noteWriteError(err)
 }

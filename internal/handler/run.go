@@ -246,7 +246,26 @@ func (x *exchange) respond(ctx context.Context, s *sink, err error) {
 				s.flush()
 			}
 		}
+		x.breaks = s.op.BreakPause > 0 && s.content && s.err == nil && !clientLeft && x.canBreak()
 	}
+}
+
+// canBreak reports whether a panic with [http.ErrAbortHandler] breaks the connection after what
+// was sent: not without a server, as in tests with an httptest.ResponseRecorder, and not if
+// the writer has sent nothing yet.
+func (x *exchange) canBreak() bool {
+	return x.r.Context().Value(http.ServerContextKey) != nil && !x.unflushable
+}
+
+// breakConnection ends a stream whose error some clients do not read: only a broken
+// connection shows them that the response is incomplete. It first pauses, because other
+// clients then do not read an error that has just arrived. The report is complete by then
+// and the budget free. The expired deadline keeps middleware that recovers the panic from
+// writing anything after the error.
+func (x *exchange) breakConnection() {
+	x.pause(x.op.BreakPause)
+	x.setWriteDeadline(time.Unix(1, 0))
+	panic(http.ErrAbortHandler)
 }
 
 // pause waits for d, or until the client leaves.

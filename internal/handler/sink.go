@@ -29,7 +29,7 @@ func (e *writeError) Error() string { return "writing to the client failed: " + 
 func (e *writeError) Unwrap() error { return e.err }
 
 // A sink receives the events of one response. The holder of the token may use it;
-// closed and sends need no token.
+// closed, sends and writing need no token.
 type sink struct {
 	x      *exchange
 	op     *Operation
@@ -40,8 +40,10 @@ type sink struct {
 	sends  atomic.Int64  // completed sends
 
 	encoding
-	writes int64 // number of writes to the client
-	err    error // the first error
+	writing atomic.Bool // a write to the client is running
+	writes  int64       // number of writes to the client
+	content bool        // the stream has more than keep-alives
+	err     error       // the first error
 
 	buf             []byte
 	held            int            // bytes of buf that wait for events that follow at once
@@ -106,6 +108,7 @@ func (s *sink) consume(events []upstream.Event) (losses []content.Loss, err erro
 	if s.stream != nil {
 		var failed error
 		s.buf, failed = s.events(s.pending(), events)
+		s.content = s.content || len(s.buf) > 0
 		if s.x.headerSent && len(s.buf) < maxHeld && moreFollow(events) {
 			s.held = len(s.buf)
 		} else if len(s.buf) > 0 {
@@ -204,18 +207,22 @@ func (s *sink) flush() {
 		x.header(http.StatusOK)
 	}
 	s.writes++
+	s.writing.Store(true)
 	if len(s.buf) > 0 {
-		n, err := x.w.Write(s.buf)
+		n, err := writeAll(x.w, s.buf)
 		x.report.BytesOut += int64(n)
 		s.noteWrite(err)
 	}
+	var flushed error
 	if s.err == nil {
-		// A writer that cannot flush delivers everything at the end.
-		if err := x.rc.Flush(); errors.Is(err, http.ErrNotSupported) {
-			x.logUnflushable()
-		} else {
-			s.noteWrite(err)
-		}
+		flushed = x.rc.Flush()
+	}
+	s.writing.Store(false)
+	if errors.Is(flushed, http.ErrNotSupported) {
+		x.unflushable = true
+		x.logUnflushable() // a writer that cannot flush delivers everything at the end
+	} else {
+		s.noteWrite(flushed)
 	}
 	if cap(s.buf) > maxIdleBuffer {
 		s.buf = nil
@@ -255,23 +262,24 @@ func (s *sink) tryLock() bool {
 }
 
 // shutDown ends the upstream's access to the client: it takes the token and does not
-// return it. It waits for the current holder, and after timeout it interrupts its
-// write.
+// return it. It waits for the current holder. A write that still runs after timeout is
+// interrupted; a holder that does something else, such as one that gets no processor time,
+// is not. The client is gone only if a write failed.
 func (s *sink) shutDown(timeout time.Duration) {
 	close(s.closed)
-	t := time.NewTimer(timeout)
+	t := time.NewTicker(timeout)
 	defer t.Stop()
-	select {
-	case <-s.token:
-		return
-	case <-t.C:
+	for {
+		select {
+		case <-s.token:
+			return
+		case <-t.C:
+			if s.writing.Load() {
+				s.x.setWriteDeadline(time.Unix(1, 0))
+			}
+		}
 	}
-	s.x.setWriteDeadline(time.Unix(1, 0))
-	<-s.token
-	s.noteWrite(errWriteBlocked)
 }
-
-var errWriteBlocked = errors.New("a write was blocked for too long")
 
 // estimateUsage adds an estimate to the report if the upstream responded without usage, and
 // to the response if the client receives it.

@@ -44,6 +44,11 @@ func (s *StreamWriter) Send(events []upstream.Event) error {
 	if s.err != nil {
 		return s.err
 	}
+	for i := range events {
+		if s.err = events[i].Check(); s.err != nil {
+			return s.err
+		}
+	}
 	s.record(events)
 	b, err := s.events(s.buf[:0], events)
 	s.write(b)
@@ -112,12 +117,22 @@ func (s *StreamWriter) write(b []byte) {
 	if len(b) == 0 {
 		return
 	}
-	if _, err := s.w.Write(b); err != nil {
+	if _, err := writeAll(s.w, b); err != nil {
 		s.gone = true
 		if s.err == nil {
 			s.err = err
 		}
 	}
+}
+
+// writeAll writes b. Fewer bytes without an error are [io.ErrShortWrite]: some writers break
+// the contract of [io.Writer].
+func writeAll(w io.Writer, b []byte) (n int, err error) {
+	n, err = w.Write(b)
+	if err == nil && n < len(b) {
+		err = io.ErrShortWrite
+	}
+	return n, err
 }
 
 // EventWriter returns an io.Writer that calls send for each event that a [StreamWriter]

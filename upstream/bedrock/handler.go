@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -192,7 +193,15 @@ func (o *responseWriter) writeDocument() error {
 	h.Set("Content-Type", jsonType)
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	o.w.WriteHeader(status)
-	_, err := o.w.Write(body)
+	return writeAll(o.w, body)
+}
+
+// writeAll writes b. Fewer bytes without an error are [io.ErrShortWrite].
+func writeAll(w io.Writer, b []byte) error {
+	n, err := w.Write(b)
+	if err == nil && n < len(b) {
+		err = io.ErrShortWrite
+	}
 	return err
 }
 
@@ -255,8 +264,7 @@ func (o *responseWriter) writeEvents(p []byte) error {
 	if o.frames.Len() == 0 {
 		return nil
 	}
-	_, err := o.w.Write(o.frames.Bytes())
-	return err
+	return writeAll(o.w, o.frames.Bytes())
 }
 
 // encode appends the frame of an event to frames.
