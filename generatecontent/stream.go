@@ -531,7 +531,9 @@ func (s *stream) writeRest() {
 	case s.usageReported && s.countsStale:
 		s.encodeUsage(&s.Usage)
 	case !s.usageReported && s.prompt != nil && len(s.counts) == 0:
-		s.encodeUsage(&content.Usage{Input: s.prompt()})
+		if n := s.prompt(); n > 0 { // 0: a request without content is not the one that was sent
+			s.encodeUsage(&content.Usage{Input: n})
+		}
 	}
 	s.countsStale = false
 	dst = append(append(dst, s.counts...), s.suffix...)
