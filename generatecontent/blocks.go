@@ -17,9 +17,26 @@ type responseEncoder struct {
 	response.Engine[sentState]
 	to partWriter
 
-	members      response.Members // of the response
-	states       []sentCandidate  // parallel to Candidates
-	expectSigned bool             // clients expect a signature on the first tool call
+	expectation
+
+	members response.Members // of the response
+	states  []sentCandidate  // parallel to Candidates
+}
+
+// An expectation is what the client expects of a response, as its request shows. The zero
+// expectation is for responses without a known request.
+type expectation struct {
+	hideThinking bool // the request did not ask for thought parts: none is sent
+	expectSigned bool // the client expects a signature on the first tool call
+}
+
+// expectationOf returns the expectation of the client that sent r, which may be nil.
+func expectationOf(r *upstream.Request) expectation {
+	if r == nil {
+		return expectation{}
+	}
+	show := r.Thinking.Display
+	return expectation{hideThinking: show == "" || show == "omitted", expectSigned: signsCalls(r.Model)}
 }
 
 // A sentCandidate is what a [responseEncoder] keeps of a candidate.
@@ -75,7 +92,11 @@ func (s *responseEncoder) BeforeBlock(*sentBlock) {}
 func (s *responseEncoder) CloseBlock(*sentBlock) (later bool) { return false }
 
 // Forget implements [response.Format].
-func (s *responseEncoder) Forget(b *sentBlock) { s.state(b).DropIfUnsigned(b.Number, &s.Room) }
+func (s *responseEncoder) Forget(b *sentBlock) {
+	if n, ok := s.state(b).DropIfUnsigned(b.Number, &s.Room); ok {
+		s.reportHidden(b.Candidate, n)
+	}
+}
 
 // endPart writes the part of a block that was not written as text.
 func (s *responseEncoder) endPart(b *sentBlock) {

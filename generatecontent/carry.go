@@ -8,14 +8,15 @@ import (
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/partfield"
+	"github.com/polywire/polywire/internal/response"
 )
 
 // State of other vendors is sent as thoughtSignature; see [envelope]. Every client
 // returns the signature of a tool call, and some return no other part of the thinking.
 // Therefore the next tool call carries all thinking before it. In a response without a
-// later tool call, the last text carries it; see [envelope.State]. The client also receives
-// the thinking as thought parts. The signature of a text is in its own thoughtSignature,
-// with a copy in the signature of the next tool call.
+// later tool call, the last text carries it; see [envelope.State]. A client that asked for the
+// thinking also receives it as thought parts. The signature of a text is in its own
+// thoughtSignature, with a copy in the signature of the next tool call.
 
 // isForeign reports whether a signature is of another format and must be carried.
 func isForeign(s content.Signature) bool { return envelope.IsForeign(s, Format) }
@@ -39,7 +40,39 @@ func (s *responseEncoder) openThinking(b *sentBlock, p *content.Thinking) bool {
 		return false
 	}
 	s.state(b).Open(b.Number, b.Index, p, &s.Room)
+	if s.hidesThinking() {
+		s.signHidden(b, p.Signature)
+		return false
+	}
 	return p.Redacted.Data == ""
+}
+
+// hidesThinking reports whether the client receives no thinking, because its request does
+// not ask for it. The thinking of servers of this format is always sent: the server
+// decides.
+func (s *responseEncoder) hidesThinking() bool { return s.hideThinking && !s.Own }
+
+// signHidden writes a signature of this format of thinking that the client does not
+// receive. Signatures of other formats are state that later parts carry.
+func (s *responseEncoder) signHidden(b *sentBlock, sig content.Signature) {
+	if sig.Data == "" || isForeign(sig) {
+		return
+	}
+	if own := toResponseSignature(sig, s.LossesOf(b)); own.Data != "" {
+		s.to.carry(b.Candidate, own)
+	}
+}
+
+// reportHidden reports thinking that no vendor has signed, unless the client receives it.
+func (s *responseEncoder) reportHidden(k, n int) {
+	if s.hidesThinking() {
+		s.LoseAt(s.Path(k, n), response.LossHiddenThinking)
+	}
+}
+
+// dropUnsigned drops the complete thinking of a candidate that no vendor has signed.
+func (s *responseEncoder) dropUnsigned(k int) {
+	s.Candidates[k].State.DropUnsigned(&s.Room, func(n int) { s.reportHidden(k, n) })
 }
 
 // visibleOnly removes the parts of thinking that this format cannot represent.
@@ -89,6 +122,7 @@ func (s *responseEncoder) unsignedCall(k int) content.Signature {
 // takeState returns the signature that carries the state before a part, or the zero Signature
 // if there is none.
 func (s *responseEncoder) takeState(k int) content.Signature {
+	s.dropUnsigned(k)
 	encode := func(f content.Format, data string) (string, bool) {
 		return envelope.EncodeBase64(f, envelope.KindThinking, data)
 	}
@@ -101,12 +135,18 @@ func (s *responseEncoder) takeState(k int) content.Signature {
 
 // carryState writes the state of a candidate that no tool call has carried, if there is any.
 func (s *responseEncoder) carryState(k int) {
-	if !s.Candidates[k].State.NeedsCarrier() {
-		return
-	}
-	if sig := s.takeState(k); sig.Data != "" {
+	if sig := s.takeUncarried(k); sig.Data != "" {
 		s.to.carry(k, sig)
 	}
+}
+
+// takeUncarried is takeState at the end of a candidate: it returns the zero Signature if the
+// client has received all state with its parts.
+func (s *responseEncoder) takeUncarried(k int) content.Signature {
+	if !s.Candidates[k].State.NeedsCarrier() {
+		return content.Signature{}
+	}
+	return s.takeState(k)
 }
 
 // decodeState decodes the state of other vendors in turns. It returns turns itself if

@@ -83,7 +83,7 @@ func (r *Request) withDocument(header []upstream.HeaderField) (*upstream.Request
 	turns, changed, losses := decodeState(n.Turns)
 	n.Turns, n.Header = turns, header
 	d := r.origin.wire()
-	d.Parsed = r
+	d.Parsed, d.Model = r, r.Model
 	if changed || r.origin.nested {
 		n.Wire = d.Paths()
 	} else {

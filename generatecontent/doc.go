@@ -78,7 +78,9 @@
 // [Request.Upstream] restore it. The server keeps no state between requests, so any
 // replica can continue a conversation.
 //
-// Thinking is sent as parts with thought set. Signed thinking is also copied into the
+// Thinking is sent as parts with thought set to clients whose request has includeThoughts. For
+// others it is omitted, and a hint reports thinking that no vendor has signed; the parts of a
+// server of this format pass as it sends them. Signed thinking is always copied into the
 // signature of the next function call, because some clients return no other part with a
 // signature. If no function call follows, it is copied into the signature of the last
 // text. The signature of a text is copied into that of the next function call, too.

@@ -51,7 +51,7 @@ func TestLockstep(t *testing.T) {
 		})
 		inBubble(t, up, Options{}, func(t *testing.T, p *pipeServer) {
 			start := time.Now()
-			res := p.send(t.Context(), t, path)
+			res := p.send(t.Context(), t, path, asksForThoughts)
 			defer res.Body.Close()
 			buf := make([]byte, 4096)
 			for _, s := range steps {

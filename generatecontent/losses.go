@@ -66,7 +66,7 @@ var (
 
 // responseLosses lists the losses of converting a response to this format.
 var responseLosses = []*loss.Rule{
-	envelope.UnknownFormat, envelope.TooLarge, envelope.TooLate, envelope.TwoVendors,
+	envelope.UnknownFormat, envelope.TooLarge, envelope.TooLate, envelope.TwoVendors, response.LossHiddenThinking,
 	lossBuiltinTool, lossPartKind, lossInvalidPart, response.LossCallName, response.LossCallArguments, response.LossCutCall, lossForwardedArguments,
 	lossResponseDocumentTitle, lossFileSource, lossFileData, lossFileType, lossFileTypeDetected, lossSignatureData, lossLateSignature,
 	lossCitationSource, lossCitationPassage, lossEmptyCited, lossCitationsReplaced, lossCitations,

@@ -185,7 +185,8 @@ var requestType = object.New("GenerateContentRequest", func(r *Request) **conten
 	opt("serviceTier", enum(serviceTier), func(r *Request) *string { return &r.ServiceTier }),
 	opt("store", anyFlag, func(r *Request) **bool { return &r.Store }),
 	kept("labels", labels), kept("continuationToken", data), kept("processingOptions", anyObject),
-	kept("modelArmorConfig", anyObject), kept("generationOutputConfig", anyObject),
+	kept("modelArmorConfig", anyObject), kept("outputConfig", anyObject),
+	kept("generationOutputConfig", anyObject),
 )
 
 // labels may have many members, which are counted: see codec.Quota.Members.
@@ -235,7 +236,8 @@ var (
 		kept("speechConfig", speech),
 		opt("mediaResolution", enum(resolution), func(c *GenerationConfig) *string { return &c.MediaResolution }),
 		formerly(opt("_responseJsonSchema", jsonSchema, func(c *GenerationConfig) *string { return &c.ResponseJSONSchema })),
-		kept("audioTranscriptionConfig", namesOnly("AudioTranscriptionConfig", "languageCodes customVocabulary diarization wordTimestamp mode")),
+		kept("audioTranscriptionConfig", namesOnly("AudioTranscriptionConfig",
+			"languageCodes languageAuto languageHints customVocabulary adaptationPhrases diarization wordTimestamp mode")),
 		kept("enableEnhancedCivicAnswers", anyValue), kept("enableAffectiveDialog", anyValue),
 		kept("translationConfig", namesOnly("TranslationConfig", "targetLanguageCode echoTargetLanguage")),
 		kept("routingConfig", anyObject), kept("modelConfig", anyObject), kept("audioTimestamp", anyValue))
@@ -406,8 +408,9 @@ var (
 		opt("response", anyObject, func(t *content.ToolResult) *content.ToolResult { return t }), // Parts, Object and Error
 		opt("parts", many(responsePart), func(t *content.ToolResult) *[]content.Part { return &t.Parts }),
 		kept("willContinue", anyFlag), kept("scheduling", anyValue))
-	responsePartType = object.Kept("FunctionResponsePart", tag("inlineData", one(blobType)), tag("fileData", one(fileType)))
-	responsePart     = one(responsePartType)
+	responsePartType = object.Kept("FunctionResponsePart", tag("inlineData", one(blobType)), tag("fileData", one(fileType)),
+		kept("mediaProcessing", anyValue))
+	responsePart = one(responsePartType)
 
 	codeType = object.New("ExecutableCode", func(t *content.ServerToolUse) **content.Extra { return &t.Extra },
 		opt("id", anyText, func(t *content.ServerToolUse) *string { return &t.ID }),

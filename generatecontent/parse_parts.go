@@ -376,6 +376,8 @@ func (p *parser) responsePart(v jsonwire.Value) content.Part {
 		case f == nil:
 			unknown, more = name, true
 		case x.Kind() == jsonwire.Null:
+		case !f.IsTag:
+			more = true
 		default:
 			p.oneOf(&data, member{f, name, x})
 		}

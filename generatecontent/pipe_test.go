@@ -38,6 +38,14 @@ func (p *pipeServer) send(ctx context.Context, t *testing.T, path string, edits 
 	return res
 }
 
+// asksForThoughts replaces the body of a request by one that asks for thought parts.
+func asksForThoughts(r *http.Request) {
+	r.Body = io.NopCloser(strings.NewReader(thoughtsBody))
+	r.ContentLength = int64(len(thoughtsBody))
+}
+
+const thoughtsBody = `{"contents":[{"role":"user","parts":[{"text":"Hi"}]}],"generationConfig":{"thinkingConfig":{"includeThoughts":true}}}`
+
 // A read is what one read of a body has brought, and when.
 type read struct {
 	after time.Duration

@@ -63,19 +63,18 @@ type Candidate struct {
 // members of the response, and all others become members of the first candidate. If
 // promptFeedback has a blockReason and r has no parts, the response has no candidates.
 func ResponseFromUpstream(r *upstream.Response) (*Response, []content.Loss) {
-	return convertResponse(r, false)
+	return convertResponse(r, expectation{})
 }
 
-// convertResponse implements ResponseFromUpstream. If signs is true, the client expects a
-// signature on the first tool call.
-func convertResponse(r *upstream.Response, signs bool) (*Response, []content.Loss) {
+// convertResponse implements ResponseFromUpstream for a client with an expectation.
+func convertResponse(r *upstream.Response, client expectation) (*Response, []content.Loss) {
 	if r == nil {
 		r = new(upstream.Response)
 	}
 	w := new(wholeResponse)
 	all := append([]upstream.Candidate{{Parts: r.Parts, Stop: r.Stop, Extra: r.Extra}}, r.MoreCandidates...)
 	w.init(w, w, len(all))
-	w.Start, w.Usage, w.Own, w.expectSigned = r.Start, r.Usage, r.Stop.Format == Format, signs
+	w.Start, w.Usage, w.Own, w.expectation = r.Start, r.Usage, r.Stop.Format == Format, client
 	w.reportForeign(w.members.Add(r.Start.Extra, Format), r.Start.Extra, "")
 	some := false
 	for i := range all {
@@ -86,6 +85,7 @@ func convertResponse(r *upstream.Response, signs bool) (*Response, []content.Los
 		w.Parts(i, all[i].Parts)
 		w.FinishLastCall(k, all[i].Stop.Reason)
 		w.carryState(k)
+		w.dropUnsigned(k)
 		w.addMembers(all[i].Extra, k)
 		w.Candidates[k].Stop = all[i].Stop
 		w.takeFeedback(&all[i].Stop)
@@ -575,7 +575,7 @@ func hasUsage(u *content.Usage) bool {
 func appendUsage(dst []byte, u *content.Usage) []byte {
 	dst = appendCount(dst, `{"promptTokenCount":`, u.Prompt()-u.ToolPrompt, true)
 	dst = appendCount(dst, `,"cachedContentTokenCount":`, u.CacheRead, false)
-	dst = appendCount(dst, `,"candidatesTokenCount":`, u.Output, true)
+	dst = appendCount(dst, `,"candidatesTokenCount":`, u.Output, false)
 	dst = appendCount(dst, `,"thoughtsTokenCount":`, u.Thinking, false)
 	dst = appendCount(dst, `,"toolUsePromptTokenCount":`, u.ToolPrompt, false)
 	dst = appendCount(dst, `,"totalTokenCount":`, u.Prompt()+u.Completion(), true)

@@ -60,7 +60,7 @@ func TestResponseViolations(t *testing.T) {
 // TestResponseExamples compares responses with those of the wire reference, ignoring the
 // order of members.
 func TestResponseExamples(t *testing.T) {
-	const usage = `"usageMetadata":{"promptTokenCount":14,"candidatesTokenCount":0,"totalTokenCount":14}`
+	const usage = `"usageMetadata":{"promptTokenCount":14,"totalTokenCount":14}`
 	counts := content.Usage{Input: 14}
 	for _, tt := range []struct {
 		name  string
@@ -404,7 +404,7 @@ func TestUsageMembers(t *testing.T) {
 		usage content.Usage
 		want  string
 	}{
-		{content.Usage{}, `{"promptTokenCount":0,"candidatesTokenCount":0,"totalTokenCount":0}`},
+		{content.Usage{}, `{"promptTokenCount":0,"totalTokenCount":0}`},
 		// Neutral counts are disjoint. On the wire, the count of the prompt includes
 		// cached tokens but not those of tool results; the total includes everything.
 		{content.Usage{Input: 1, CacheRead: 2, CacheWrite: 4, CacheWrite1h: 8, ToolPrompt: 16, Output: 32, Thinking: 64},

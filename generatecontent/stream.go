@@ -31,13 +31,21 @@ const (
 // format has no partial parts. The finishReason is written at the end, so that an error can
 // replace it, unless it arrives with a part.
 //
-// Some clients drop a response that has a chunk without parts. Therefore every chunk of a
-// response with parts has a part, which is an empty text if necessary.
+// A chunk without new parts, such as the last one, has content without parts. It has no
+// empty text: Google's older TypeScript SDK (@google/generative-ai) drops a turn with an
+// empty text from its history. Only a signature that follows its part is on an empty text,
+// as with the vendor.
+//
+// Every chunk with a candidate has usageMetadata, as the vendor's do: some clients drop a
+// chunk without it, or add the latest usage again for each. Until the upstream reports
+// usage, it has an estimate of the tokens of the prompt, as message_start of Messages, if
+// the request is known. Chunks of the vendor pass as they are.
 type stream struct {
 	framing
 	responseEncoder
 
-	id, model string // if the upstream does not report them
+	id, model string       // if the upstream does not report them
+	prompt    func() int64 // estimates the tokens of the prompt; may be nil
 
 	suffix        []byte     // the end of every chunk
 	begun         bool       // a chunk was written
@@ -45,10 +53,11 @@ type stream struct {
 	verbatimStart bool       // forwarded frames have identified the response
 	hasParts      bool       // a part was written
 	blocked       bool       // forwarded frames have reported a blocked prompt
+	usageReported bool       // the upstream has reported usage
 	usagePending  bool       // usage has changed since it was written
 	countsStale   bool       // usage has changed since counts was encoded
 	hasFrames     bool       // the events come from a server
-	counts        []byte     // usageMetadata with its name; empty if unknown
+	counts        []byte     // usageMetadata with its name; empty before the first chunk, or if unknown
 	progress      []progress // parallel to Candidates
 	heldMembers   int        // maximum bytes of members that are not written yet
 
@@ -294,8 +303,14 @@ func (s *stream) Cite(b *sentBlock, e *upstream.Event) {
 // Sign stores the signature of an open block. It writes the signature of a block that has
 // ended on an empty text.
 func (s *stream) Sign(b *sentBlock, sig content.Signature, late bool) {
-	if b.Kind == response.Thinking && s.signThinking(b, sig) {
-		return
+	if b.Kind == response.Thinking {
+		switch foreign := s.signThinking(b, sig); {
+		case foreign:
+			return
+		case !b.Begun:
+			s.signHidden(b, sig)
+			return
+		}
 	}
 	own := toResponseSignature(sig, s.LossesOf(b))
 	switch {
@@ -372,7 +387,7 @@ func (s *stream) Other(b *sentBlock, e *upstream.Event) {
 	case upstream.EventStart:
 		s.reportForeign(s.members.Add(e.Start.Extra, Format), e.Start.Extra, "")
 	case upstream.EventUsage:
-		s.usagePending, s.countsStale = hasUsage(e.Usage), true
+		s.usagePending, s.countsStale, s.usageReported = hasUsage(e.Usage), true, true
 	case upstream.EventStop:
 		k := s.Candidate(e.Candidate)
 		w := s.written(k)
@@ -403,8 +418,7 @@ func (s *stream) holdMembers(e *upstream.Event) {
 		full = full || s.candidate(k).members.Get(m.Name) != ""
 	}
 	if full {
-		s.ensurePart(k)
-		s.endChunk()
+		s.flushMembers(k)
 		s.heldMembers = 0
 	}
 	s.heldMembers += len(x.JSON)
@@ -424,14 +438,23 @@ func (s *stream) beginPart(k int) {
 	s.dst = append(s.dst, `{"candidates":[{"content":{"role":"model","parts":[`...)
 }
 
-// ensurePart writes an empty text to candidate k unless the chunk has a part.
-func (s *stream) ensurePart(k int) {
-	if s.current == k {
+// flushMembers writes the stored members of candidate k: with the part that is being
+// written, or in a chunk without parts.
+func (s *stream) flushMembers(k int) {
+	own := s.current == k
+	s.endChunk()
+	if own {
 		return
 	}
-	s.beginPart(k)
-	s.dst = append(s.dst, `{"text":""}`...)
+	s.beginChunk()
+	s.dst = append(s.dst, `{"candidates":[`+emptyContent...)
+	s.writeIndex(k)
+	s.dst = append(s.dst, "}]"...)
+	s.writeRest()
 }
+
+// emptyContent begins a candidate without parts.
+const emptyContent = `{"content":{"role":"model"}`
 
 // beginChunk writes the start of a chunk.
 func (s *stream) beginChunk() {
@@ -503,16 +526,23 @@ func (s *stream) writeIndex(k int) {
 func (s *stream) writeRest() {
 	dst := appendHeldMembers(s.dst, s.members, func(name string) bool { return name != "promptFeedback" && isResponseMember(name) })
 	s.members = s.members[:0]
-	if s.usagePending = false; s.countsStale {
-		s.countsStale = false
-		if s.counts = s.counts[:0]; hasUsage(&s.Usage) {
-			s.counts = appendUsage(append(s.counts, `,"usageMetadata":`...), &s.Usage)
+	s.usagePending = false
+	switch {
+	case s.usageReported && s.countsStale:
+		s.encodeUsage(&s.Usage)
+	case !s.usageReported && s.prompt != nil && len(s.counts) == 0:
+		if n := s.prompt(); n > 0 { // 0: a request without content is not the one that was sent
+			s.encodeUsage(&content.Usage{Input: n})
 		}
 	}
-	// Every chunk has usageMetadata, as the vendor's do: some clients add the latest
-	// usage again for each chunk without it.
+	s.countsStale = false
 	dst = append(append(dst, s.counts...), s.suffix...)
 	s.dst = append(dst, s.separator()...)
+}
+
+// encodeUsage encodes the usage of the following chunks.
+func (s *stream) encodeUsage(u *content.Usage) {
+	s.counts = appendUsage(append(s.counts[:0], `,"usageMetadata":`...), u)
 }
 
 // appendHeldMembers appends the members for which skip is false.
@@ -532,6 +562,7 @@ func (s *stream) finish() {
 	s.Candidate(0) // a response without events has one candidate
 	for k := range s.Candidates {
 		s.FinishLastCall(k, s.Candidates[k].Stop.Reason)
+		s.dropUnsigned(k)
 	}
 	s.endChunk()
 	if !s.hasParts && (s.blocked || isBlocked(s.members.Get("promptFeedback"))) {
@@ -577,13 +608,11 @@ func (s *stream) writeEnd(k int, comma bool) {
 	if comma {
 		s.dst = append(s.dst, ',')
 	}
-	if sig := s.takeState(k); sig.Data != "" {
+	if sig := s.takeUncarried(k); sig.Data != "" {
 		s.dst = append(s.dst, `{"content":{"role":"model","parts":[{"text":"","thoughtSignature":`...)
 		s.dst = append(jsonwire.AppendString(s.dst, sig.Data), "}]}"...)
-	} else if s.hasParts {
-		s.dst = append(s.dst, `{"content":{"role":"model","parts":[{"text":""}]}`...)
 	} else {
-		s.dst = append(s.dst, `{"content":{"role":"model"}`...)
+		s.dst = append(s.dst, emptyContent...)
 	}
 	s.writeStop(k)
 	s.writeIndex(k)
@@ -604,7 +633,7 @@ func (s *stream) writeBlocked() {
 }
 
 const (
-	maxHeldMembers = 16 << 10 // bytes of members; more are written with an empty text
+	maxHeldMembers = 16 << 10 // bytes of members; more are written in a chunk of their own
 	maxCandidates  = 1000
 )
 
@@ -724,7 +753,7 @@ func (s *stream) Tracked(_ *sentBlock, e *upstream.Event) {
 	case upstream.EventStart:
 		s.verbatimStart = true
 	case upstream.EventUsage:
-		s.usagePending, s.countsStale = false, true
+		s.usagePending, s.countsStale, s.usageReported = false, true, true
 	case upstream.EventStop:
 		k := s.Candidate(e.Candidate)
 		s.written(k).finishReason, _ = finishReason(&s.Candidates[k], func(*loss.Rule) {})

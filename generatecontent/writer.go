@@ -24,9 +24,14 @@ type StreamWriter struct{ writer *handler.StreamWriter }
 // events, as for alt=sse.
 //
 // r is the request that the client sent, as [DecodeRequest] returns it, with the Model that
-// it asked for. It determines the name of the model, the estimate of the tokens if the
-// upstream reports none, and whether the client expects a signature on tool calls. r may be
-// nil.
+// it asked for. It determines the name of the model, the estimates of the tokens, whether
+// the client receives thinking, and whether it expects a signature on tool calls. r may be
+// nil: then the client receives thinking, and no estimate.
+//
+// A client receives the thinking of servers of other formats, and of an Upstream of the
+// host, only if its request asks for it: if the Display of r.Thinking is neither empty nor
+// "omitted", such as "summarized" for includeThoughts. The state of omitted thinking is in
+// the thoughtSignature of later parts.
 func NewStreamWriter(w io.Writer, r *upstream.Request) *StreamWriter {
 	return newStreamWriter(w, inEvents, r)
 }
@@ -114,7 +119,8 @@ func streamFor(f framing, r *upstream.Request) *stream {
 		return newStream(f, newResponseID(), "")
 	}
 	s := newStream(f, newResponseID(), r.Model)
-	s.expectSigned = signsCalls(r.Model)
+	s.expectation = expectationOf(r)
+	s.prompt = func() int64 { return upstream.EstimateTokens(r) }
 	return s
 }
 
@@ -124,7 +130,7 @@ func responseFor(r *upstream.Request, resp *upstream.Response) (*jsonwire.Writer
 	if r != nil {
 		model = r.Model
 	}
-	res, losses := convertResponse(resp, signsCalls(model))
+	res, losses := convertResponse(resp, expectationOf(r))
 	if res.ResponseID == "" {
 		res.ResponseID = newResponseID()
 	}

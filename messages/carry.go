@@ -242,7 +242,7 @@ func (s *responseEncoder) dropUnsigned() {
 	}
 	s.state().DropUnsigned(&s.Room, func(n int) {
 		if s.hideThinking {
-			s.losePart(n, lossHiddenThinking)
+			s.losePart(n, response.LossHiddenThinking)
 		}
 	})
 }
@@ -305,7 +305,7 @@ func (s *responseEncoder) Sign(b *sentBlock, sig content.Signature, late bool) {
 func (s *responseEncoder) reveal(b *sentBlock, sig content.Signature, report lossFunc) {
 	text, ok := s.state().Remove(b.Number, &s.Room)
 	if !ok {
-		report(lossHiddenThinking)
+		report(response.LossHiddenThinking)
 		return
 	}
 	s.Own = true

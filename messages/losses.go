@@ -34,8 +34,6 @@ var (
 		Reason: "the signature of a text, which its vendor does not need, was omitted"}
 	lossUncarriedState = &loss.Rule{Feature: loss.ResponseSignature, Severity: content.LossDegraded,
 		Reason: "no tool call follows that can carry the thinking or the text's signature; it was dropped, and later requests omit it"}
-	lossHiddenThinking = &loss.Rule{Feature: loss.ResponseText, Severity: content.LossHint,
-		Reason: "the request did not ask for thinking; it was omitted"}
 	lossResponseCandidates = &loss.Rule{Feature: loss.ResponseCandidates, Severity: content.LossDropped,
 		Reason: "Messages has a single candidate; the others were dropped"}
 	lossStopReason = &loss.Rule{Feature: loss.ResponseStop, Severity: content.LossDegraded,
@@ -58,7 +56,7 @@ var (
 
 // responseLosses lists the losses of responses that are sent.
 var responseLosses = []*loss.Rule{
-	envelope.UnknownFormat, envelope.TooLarge, envelope.TooLate, envelope.TwoVendors, lossLastSignature, lossTextSignature, lossUncarriedState, lossHiddenThinking,
+	envelope.UnknownFormat, envelope.TooLarge, envelope.TooLate, envelope.TwoVendors, lossLastSignature, lossTextSignature, lossUncarriedState, response.LossHiddenThinking,
 	lossResponseImage, lossResponseDocument, lossResponseMedia, lossResponseTool, lossResponsePart, lossServerResult, response.LossCallName, response.LossCallArguments, lossSentCall, response.LossCutCall, response.LossServerArguments, lossCallID, lossResponseCitation,
 	lossResponseCandidates, lossStopReason, lossStopDetails, lossCounts,
 	lossResponseCache, lossEventMembers, lossManyMembers, lossUnknownEvent, lossUnknownDelta,

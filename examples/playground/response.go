@@ -29,9 +29,9 @@ type responseOutput struct {
 }
 
 // anyRequest returns the request to which responses respond. Without thinking in it, they
-// would contain none.
+// would contain none: Messages needs the mode, and generateContent the display.
 func anyRequest() *upstream.Request {
-	return &upstream.Request{Thinking: upstream.Thinking{Mode: upstream.ThinkingAuto}}
+	return &upstream.Request{Thinking: upstream.Thinking{Mode: upstream.ThinkingAuto, Display: "summarized"}}
 }
 
 // translateResponse translates a whole response to all targets.

@@ -21,7 +21,9 @@ func (t *task) response(ctx context.Context) error {
 	if t.stream {
 		translate = t.streamed
 	}
-	// A response to a request without thinking would contain none.
+	// A response of Messages to a request without thinking would contain none. One of
+	// generateContent has none here, as for clients that do not set includeThoughts: most read
+	// the first part as the answer.
 	req := &upstream.Request{Model: t.model, Thinking: upstream.Thinking{Mode: upstream.ThinkingAuto}}
 	if err := translate(ctx, req, in, out); err != nil {
 		return err

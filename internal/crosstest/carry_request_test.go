@@ -185,7 +185,12 @@ func TestCarriedByEachPart(t *testing.T) {
 			var report *upstream.Report
 			a := s.ask(t, s.handler(tt.up, upstream.HandlerOptions{OnDone: func(_ context.Context, r *upstream.Report) { report = r }}), m)
 			for i, want := range tt.want {
-				parts := a.document["candidates"].([]any)[i].(map[string]any)["content"].(map[string]any)["parts"]
+				var parts any
+				for _, c := range a.document["candidates"].([]any) {
+					if c := c.(map[string]any); fmt.Sprint(c["index"]) == fmt.Sprint(i) {
+						parts = c["content"].(map[string]any)["parts"]
+					}
+				}
 				b, err := json.Marshal(map[string]any{"role": "model", "parts": parts})
 				if err != nil {
 					t.Fatal(err)

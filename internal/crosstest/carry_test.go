@@ -18,6 +18,7 @@ import (
 	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/internal/partfield"
+	"github.com/polywire/polywire/internal/response"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 )
@@ -37,7 +38,7 @@ type direction struct {
 
 var directions = []direction{
 	{wireFormats[1], wireFormats[0], messagesRequests, messagesClients, generateResponses, wantedByGenerate},
-	{wireFormats[0], wireFormats[1], []carriedRequest{{}}, generateClients, messagesResponses, wantedByMessages},
+	{wireFormats[0], wireFormats[1], generateRequests, generateClients, messagesResponses, wantedByMessages},
 }
 
 // A carriedRequest is the first request of a client. In Messages it decides where a response
@@ -59,12 +60,19 @@ var messagesRequests = []carriedRequest{
 	{name: "thinking not requested", hideThinking: true},
 }
 
+var generateRequests = []carriedRequest{
+	{name: "thoughts requested", members: `"generationConfig":{"thinkingConfig":{"includeThoughts":true}},`},
+	{name: "thoughts not requested", hideThinking: true},
+}
+
 // request returns the mode with another body.
 func (r *carriedRequest) request(s wireFormat, m mode) mode {
 	if s.format == messages.Format {
 		const tools = `"tools":[{"name":"f","input_schema":{"type":"object"}}],`
 		m.body = strings.Replace(m.body, `"messages":[{"role":"user","content":"Hi"}`, tools+r.members+`"messages":[{"role":"user","content":"Hi"}`+r.history, 1)
 		m.body = strings.Replace(m.body, `"max_tokens":64`, `"max_tokens":9000`, 1)
+	} else {
+		m.body = "{" + r.members + m.body[1:]
 	}
 	return m
 }
@@ -583,6 +591,14 @@ func wantedByMessages(t *testing.T, r *carried, c *returning) (want, _ []string)
 			all = append(all, p)
 		default:
 			all = append(all, partfield.WithSignature(p, content.Signature{})) // only thinking is signed
+		}
+	}
+	if r.request.hideThinking {
+		r.losses = slices.DeleteFunc(slices.Clone(r.losses), func(l content.Loss) bool { return l.Reason == response.LossHiddenThinking.Reason })
+		for _, p := range slices.Concat(r.pieces...) {
+			if p["thought"] != nil {
+				t.Errorf("thinking that the client did not request: %v", p)
+			}
 		}
 	}
 	if got := lossesOf(&upstream.Report{Losses: r.losses}); !slices.Equal(sorted(r.row.losses), got) && r.row.name != "" {

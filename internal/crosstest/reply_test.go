@@ -106,7 +106,7 @@ var replies = append([]replyCase{
 	}),
 		messages: `{"content":[{"type":"thinking","thinking":"Hm, yes","signature":"EqQBc2ln"},{"type":"redacted_thinking","data":"b3BhcXVl"},` +
 			`{"type":"text","text":"391","citations":null}],"stop_reason":"end_turn"}`,
-		generate: `{"candidates":[{"content":{"role":"model","parts":[{"text":"Hm, yes","thought":true},{"text":"391","thoughtSignature":"` +
+		generate: `{"candidates":[{"content":{"role":"model","parts":[{"text":"391","thoughtSignature":"` + // the request does not ask for thoughts
 			base64.StdEncoding.EncodeToString([]byte(envelopeOf(messages.Format, envelope.KindThinking,
 				`[{"text":"Hm, yes","signature":"EqQBc2ln"},{"redacted":"b3BhcXVl"}]`))) +
 			`"}]},"finishReason":"STOP","index":0}]}`},
@@ -120,8 +120,9 @@ var replies = append([]replyCase{
 		messages: `{"content":[{"type":"text","text":"391","citations":null},` +
 			`{"type":"tool_use","id":"` + signedID("fc-1", "CiQBc2lnLWE=") + `","name":"f","input":{"b":1.0,"a":12345678901234567890},"caller":{"type":"direct"}}],"stop_reason":"tool_use"}`,
 		messagesLost: []string{"hint parts.0", "hint parts.1"}, // the request does not enable thinking
-		generate: `{"candidates":[{"content":{"role":"model","parts":[{"text":"Split it.","thought":true},{"text":"391","thoughtSignature":"CiQBc2lnLWM="},` +
-			`{"functionCall":{"id":"fc-1","name":"f","args":{"b":1.0,"a":12345678901234567890}},"thoughtSignature":"CiQBc2lnLWE="}]},"finishReason":"STOP","index":0}]}`},
+		generate: `{"candidates":[{"content":{"role":"model","parts":[{"text":"391","thoughtSignature":"CiQBc2lnLWM="},` +
+			`{"functionCall":{"id":"fc-1","name":"f","args":{"b":1.0,"a":12345678901234567890}},"thoughtSignature":"CiQBc2lnLWE="}]},"finishReason":"STOP","index":0}]}`,
+		generateLost: []string{"hint parts.0"}},
 	{name: "parallel tool calls", up: generate(func(w *upstream.Writer) error {
 		_ = w.Text("Both.")
 		a, b := w.ToolCall("fc-1", "one"), w.ToolCall("fc-2", "two")

@@ -14,6 +14,7 @@ type Document struct {
 	Format content.Format
 	Body   string
 	Spans  []Span // members that adapters replace
+	Model  string // that the client requested, or empty if it is unknown
 
 	// Parsed converts paths of the request to paths in the document. It may be nil.
 	Parsed interface{ Path(neutral string) string }

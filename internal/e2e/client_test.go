@@ -194,9 +194,13 @@ func keepAsGoChat(chunks []json.RawMessage) (turns []string) {
 	return turns
 }
 
-// keepAsTSChat keeps each chunk unchanged.
+// keepAsTSChat keeps each chunk that has parts, unchanged.
 func keepAsTSChat(chunks []json.RawMessage) (turns []string) {
 	for _, raw := range chunks {
+		var c struct{ Parts []json.RawMessage }
+		if err := json.Unmarshal(raw, &c); err == nil && len(c.Parts) == 0 {
+			continue
+		}
 		turns = append(turns, string(raw))
 	}
 	return turns

@@ -177,17 +177,20 @@ func (p *Pending) DropUnsigned(room *int, dropped func(n int)) {
 	})
 }
 
-// DropIfUnsigned drops a block that has no state of another format.
-func (p *Pending) DropIfUnsigned(block int, room *int) {
+// DropIfUnsigned drops a block that has no state of another format. It returns the index of
+// a block that it has dropped.
+func (p *Pending) DropIfUnsigned(block int, room *int) (n int, ok bool) {
 	for i := range slices.Backward(p.list) {
-		if s := &p.list[i]; s.block == block {
-			if !IsForeign(s.signature(), p.ClientFormat) {
-				*room += s.cost
-				p.list = slices.Delete(p.list, i, i+1)
+		if s := p.list[i]; s.block == block {
+			if IsForeign(s.signature(), p.ClientFormat) {
+				break
 			}
-			return
+			*room += s.cost
+			p.list = slices.Delete(p.list, i, i+1)
+			return s.n, true
 		}
 	}
+	return 0, false
 }
 
 // DropAll drops all states, and calls lost for each that the client does not

@@ -12,7 +12,7 @@ var generateContent = format{
 			"store": {rule: MembersLoss}, "labels": {rule: MembersLoss}, "processingOptions": {rule: MembersLoss},
 
 			"safetySettings": {rule: SafetyLoss}, "modelArmorConfig": {rule: SafetyLoss},
-			"cachedContent": {rule: StateLoss}, "continuationToken": {rule: StateLoss}, "generationOutputConfig": {rule: SettingLoss},
+			"cachedContent": {rule: StateLoss}, "continuationToken": {rule: StateLoss}, "outputConfig": {rule: SettingLoss}, "generationOutputConfig": {rule: SettingLoss},
 
 			"systemInstruction": {members: table{}},
 			"toolConfig": {members: table{

@@ -69,10 +69,10 @@ func through(r *record, up upstream.Upstream, to content.Format, want *answer, a
 	}
 	expected := *want
 	if !asked {
-		// Clients of Messages that do not request thinking receive no thinking
-		// blocks. Clients of generateContent ignore thought parts.
-		if to == formatMessages && thinkingBlock.MatchString(got.body) {
-			return fmt.Errorf("thinking for a client that did not ask for it: %s", clip(thinkingBlock.FindString(got.body), 100))
+		// Clients that do not request thinking receive no thinking blocks and no
+		// thought parts, as with the vendors.
+		if shown := thinkingParts[to].FindString(got.body); shown != "" {
+			return fmt.Errorf("thinking for a client that did not ask for it: %s", clip(shown, 100))
 		}
 		expected.thinking = read.thinking
 	}
@@ -97,10 +97,13 @@ func through(r *record, up upstream.Upstream, to content.Format, want *answer, a
 	return inOrder(to, got.body)
 }
 
-var (
-	thinkingBlock = regexp.MustCompile(`"type":\s*"(redacted_)?thinking"`)
-	messagesID    = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
-)
+var messagesID = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
+
+// thinkingParts finds the thinking in a response.
+var thinkingParts = map[content.Format]*regexp.Regexp{
+	formatMessages: regexp.MustCompile(`"type":\s*"(redacted_)?thinking"`),
+	formatGenerate: regexp.MustCompile(`"thought":\s*true`),
+}
 
 // carrierPrefix begins the ids of tool calls that carry state of the vendor.
 const carrierPrefix = "toolu_pw"

@@ -84,6 +84,11 @@ const (
 	AtEnd                // when it is complete
 )
 
+// LossHiddenThinking is the rule of the loss of thinking that is not sent because the client
+// did not request it.
+var LossHiddenThinking = &loss.Rule{Feature: loss.ResponseText, Severity: content.LossHint,
+	Reason: "the request did not ask for thinking; it was omitted"}
+
 // Rules are the rules of losses that differ between formats.
 type Rules struct {
 	Candidates   *loss.Rule // candidates beyond those of the format; nil: they are an error

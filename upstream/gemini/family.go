@@ -68,6 +68,14 @@ func (f family) isBefore(major, minor int) bool {
 // isSince reports whether the version is known and at least major.0.
 func (f family) isSince(major int) bool { return f.major >= major }
 
+// signsCalls reports whether a model is known to require a signature of the first tool call of
+// each step. A name such as gemini-flash-latest is that of a new model.
+func signsCalls(model string) bool {
+	f := familyOf(model)
+	name := model[strings.LastIndexByte(model, '/')+1:]
+	return f.isSince(3) || f.major == 0 && strings.HasPrefix(name, "gemini-") && strings.HasSuffix(name, "-latest")
+}
+
 // budgets returns the range of thinking budgets of a model without levels. off
 // reports whether thinking can be disabled, known whether the model has such a
 // range.

@@ -40,14 +40,37 @@ func (c *Client) plan(n *upstream.Request) *plan {
 		}
 	}
 	p.Document = snapshot.DocumentOf(n, generatecontent.Format)
-	switch vertex := isVertex(p.resource); {
-	case p.Document == nil:
+	vertex := isVertex(p.resource)
+	if p.Document == nil {
 		p.Target = c.target(p.Model, vertex, foreign)
 		p.Lower()
-	case vertex && (p.Document.Lenient || !vertexCloud.Accepts(n)):
-		p.lowerDocument()
+		return p
+	}
+	t := documentTarget{vertex: vertex, signs: signsCalls(p.Model) && !signsCalls(p.Document.Model)}
+	if vertex && (p.Document.Lenient || !vertexCloud.Accepts(n)) || t.signs && hasUnsignedCall(n.Turns) {
+		p.lowerDocument(t)
 	}
 	return p
+}
+
+// hasUnsignedCall reports whether the first tool call of a turn of the model has no signature.
+func hasUnsignedCall(turns []content.Turn) bool {
+	signed := false // or the turn continues one that has a call
+	for i := range turns {
+		if turns[i].Role != content.RoleAssistant {
+			signed = false
+			continue
+		}
+		for _, p := range turns[i].Parts {
+			if c, ok := p.(*content.ToolUse); ok && c != nil && !signed {
+				if c.Signature.Data == "" {
+					return true
+				}
+				signed = true
+			}
+		}
+	}
+	return false
 }
 
 // isModelPath reports whether a model name is valid in a URL path: not too long, and
@@ -110,7 +133,7 @@ func (p *plan) countBody() (adapter.Body, error) {
 			return p.splice(p.renamed()), nil
 		}
 		if p.Document != nil {
-			p.lowerDocument()
+			p.lowerDocument(documentTarget{vertex: true})
 		}
 		r := p.document()
 		r = &generatecontent.Request{Contents: r.Contents, SystemInstruction: r.SystemInstruction, Tools: r.Tools,

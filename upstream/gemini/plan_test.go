@@ -252,3 +252,92 @@ func TestCountBody(t *testing.T) {
 		}
 	}
 }
+
+// TestUnsignedCallsOfRenamed checks that unsigned tool calls pass unchanged to the model that
+// the client asked for, and are signed with a placeholder for a model that requires signatures
+// and that the host chose.
+func TestUnsignedCallsOfRenamed(t *testing.T) {
+	const (
+		question = `{"role":"user","parts":[{"text":"a"}]}`
+		call     = `{"functionCall":{"name":"f","args":{}}}`
+		signed   = `{"functionCall":{"name":"f","args":{}},"thoughtSignature":"` + generatecontent.PlaceholderSignature + `"}`
+		own      = `{"functionCall":{"name":"f","args":{}},"thoughtSignature":"AAAA"}`
+		result   = `{"functionResponse":{"name":"f","response":{}}}`
+		vertex   = "projects/p/locations/l/publishers/google/models/"
+	)
+	body := func(turns ...string) string {
+		return `{"contents":[` + strings.Join(turns, ",") + `],"tools":[{"functionDeclarations":[{"name":"f"}]}],"x":[1, 2]}`
+	}
+	model := func(parts string) string { return `{"role":"model","parts":[` + parts + `]}` }
+	results := func(parts string) string { return `{"role":"user","parts":[` + parts + `]}` }
+	unsigned := body(question, model(call), results(result))
+	for _, tt := range []struct {
+		name, asked, sent, body string
+		want                    string // of contents; empty: the body as it is
+		losses                  []string
+	}{
+		{"model of the client", "gemini-3-pro-preview", "gemini-3-pro-preview", unsigned, "", nil},
+		{"another model that signs", "gemini-3-pro-preview", "gemini-3.8-flash", unsigned, "", nil},
+		{"model that does not sign", "gemini-2.5-pro", "gemini-2.5-flash", unsigned, "", nil},
+		{"unknown model", "gemini-2.5-pro", "tunedModels/t", unsigned, "", nil},
+		{"renamed", "gemini-2.5-pro", "gemini-3-pro-preview", unsigned,
+			question + "," + model(signed) + "," + results(result), []string{"degraded turns.1.parts.0.signature"}},
+		{"renamed to the latest", "my-model", "gemini-flash-latest", unsigned,
+			question + "," + model(signed) + "," + results(result), []string{"degraded turns.1.parts.0.signature"}},
+		{"client's model unknown", "", "gemini-3-pro-preview", unsigned,
+			question + "," + model(signed) + "," + results(result), []string{"degraded turns.1.parts.0.signature"}},
+		{"renamed, Google Cloud", "gemini-2.5-pro", vertex + "gemini-3-pro-preview", unsigned,
+			question + "," + model(signed) + "," + results(result), []string{"degraded turns.1.parts.0.signature"}},
+		{"signed by the vendor", "gemini-2.5-pro", "gemini-3-pro-preview", body(question, model(own), results(result)), "", nil},
+		{"parallel calls", "gemini-2.5-pro", "gemini-3-pro-preview", body(question, model(own+","+call), results(result+","+result)), "", nil},
+		{"earlier turn and two steps", "gemini-2.5-pro", "gemini-3-pro-preview",
+			body(question, model(call), results(result), model(`{"text":"b"}`), question, model(own), results(result), model(call+","+call), results(result+","+result)),
+			strings.Join([]string{question, model(signed), results(result), model(`{"text":"b"}`), question, model(own), results(result),
+				model(signed + "," + call), results(result + "," + result)}, ","),
+			[]string{"hint turns.1.parts.0.signature", "degraded turns.7.parts.0.signature"}},
+		{"no call", "gemini-2.5-pro", "gemini-3-pro-preview", body(question), "", nil},
+	} {
+		r, err := generatecontent.ParseRequest([]byte(tt.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, _, err := generatecontent.DecodeRequest([]byte(tt.body), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n.Wire.Model = tt.asked // as a handler reads it from the URL
+		n.Model = tt.sent
+		got, losses, err := bodyOf(t, n)
+		if err != nil {
+			t.Fatalf("%s: %v", tt.name, err)
+		}
+		want := tt.body
+		if tt.want != "" {
+			if r, err = generatecontent.ParseRequest([]byte(strings.Replace(tt.body, contentsOf(tt.body), tt.want, 1))); err != nil {
+				t.Fatal(err)
+			}
+			encoded, err := r.AppendJSON(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want = string(encoded)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+		var list []string
+		for _, l := range losses {
+			list = append(list, l.Severity.String()+" "+l.Path)
+		}
+		if diff := cmp.Diff(tt.losses, list); diff != "" {
+			t.Errorf("%s: losses (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
+
+// contentsOf returns the elements of contents in a body of TestUnsignedCallsOfRenamed.
+func contentsOf(body string) string {
+	_, after, _ := strings.Cut(body, `"contents":[`)
+	list, _, _ := strings.Cut(after, `],"tools"`)
+	return list
+}

@@ -93,22 +93,35 @@ func setVertex(t *lower.Target) {
 	t.Tools.VendorAlone, t.Tools.VendorMember = true, nil
 }
 
-// vertexDocuments is the target of a request in the format itself whose document Google
-// Cloud does not accept.
-var vertexDocuments = newVertexDocuments()
-
-func newVertexDocuments() *lower.Target {
-	t := generatecontent.BaseTarget()
-	t.Files.Keep, t.Conversation.Attribution = false, true
-	setVertex(&t)
-	return &t
+// A documentTarget is the target of a request in the format itself whose document the model
+// does not accept: it differs from the document only in that.
+type documentTarget struct {
+	vertex bool // the document is not for Google Cloud
+	signs  bool // the client asked for a model that does not require signatures of tool calls
 }
 
-// lowerDocument lowers a request whose document Google Cloud does not accept. Its links stay
-// links, since they were for the vendor.
-func (p *plan) lowerDocument() {
+var documentTargets = newDocumentTargets()
+
+func newDocumentTargets() map[documentTarget]*lower.Target {
+	all := make(map[documentTarget]*lower.Target)
+	for _, k := range []documentTarget{{vertex: true}, {signs: true}, {vertex: true, signs: true}} {
+		t := generatecontent.BaseTarget()
+		t.Files.Keep, t.Conversation.Attribution = !k.vertex, true
+		if k.vertex {
+			setVertex(&t)
+		}
+		if k.signs {
+			t.Calls.Signature = generatecontent.PlaceholderSignature
+		}
+		all[k] = &t
+	}
+	return all
+}
+
+// lowerDocument lowers a request for t. Its links stay links, since they were for the vendor.
+func (p *plan) lowerDocument(t documentTarget) {
 	n := *p.Source
 	n.ForwardLinks = true
-	p.Source, p.Target = &n, vertexDocuments
+	p.Source, p.Target = &n, documentTargets[t]
 	p.Lower()
 }

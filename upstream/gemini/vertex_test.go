@@ -131,7 +131,7 @@ func sent(t *testing.T, c *Client, body string, count bool) (string, []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n.Model = "gemini-3.8-flash"
+	n.Model, n.Wire.Model = "gemini-3.8-flash", "gemini-3.8-flash" // the client asked for it
 	p := c.plan(n)
 	if p.Err != nil {
 		t.Fatal(p.Err)

@@ -91,7 +91,7 @@ func request() fake.Shape {
 		"safetySettings": fake.List(safety(), 0, 0), "generationConfig": generationConfig(),
 		"cachedContent": text, "serviceTier": enum("ServiceTier", "unspecified", "standard", "flex", "priority"),
 		"store@studio": flag, "labels": mapOf(text), "continuationToken": bytes, "processingOptions@studio": fake.FreeObject,
-		"modelArmorConfig@vertex": fake.FreeObject,
+		"modelArmorConfig@vertex": fake.FreeObject, "outputConfig@vertex": fake.FreeObject,
 	})
 }
 
@@ -139,7 +139,8 @@ var partMessage = message("Part", fake.Fields{
 	"functionResponse": message("FunctionResponse", fake.Fields{
 		"name": text, "response": fake.FreeObject, "id": text, "willContinue@studio": flag,
 		"scheduling": enum("FunctionResponse.Scheduling", "SILENT", "WHEN_IDLE", "INTERRUPT"),
-		"parts":      fake.List(message("FunctionResponsePart", fake.Fields{"inlineData": blob, "fileData": fileData}), 0, 0),
+		"parts": fake.List(message("FunctionResponsePart", fake.Fields{
+			"inlineData": blob, "fileData": fileData, "mediaProcessing@studio": enum("Part.MediaProcessing", "STATIC", "AGENTIC")}), 0, 0),
 	}),
 	"executableCode":      message("ExecutableCode", fake.Fields{"language": enum("ExecutableCode.Language", "PYTHON"), "code": text, "id": text}),
 	"codeExecutionResult": message("CodeExecutionResult", fake.Fields{"outcome": enum("CodeExecutionResult.Outcome", "OUTCOME_OK", "OUTCOME_FAILED", "OUTCOME_DEADLINE_EXCEEDED"), "output": text, "id": text}),

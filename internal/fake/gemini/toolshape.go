@@ -104,7 +104,8 @@ func generationConfig() fake.Shape {
 		"speechConfig":    speechConfig(),
 		"mediaResolution": enum("GenerationConfig.MediaResolution", "MEDIA_RESOLUTION_LOW", "MEDIA_RESOLUTION_MEDIUM", "MEDIA_RESOLUTION_HIGH"),
 		"audioTranscriptionConfig": message("AudioTranscriptionConfig", fake.Fields{
-			"languageCodes": texts, "customVocabulary": texts, "diarization": flag, "wordTimestamp": flag,
+			"languageCodes": texts, "languageAuto": fake.FreeObject, "languageHints": fake.FreeObject,
+			"customVocabulary": texts, "adaptationPhrases": texts, "diarization": flag, "wordTimestamp": flag,
 			"mode": enum("AudioTranscriptionConfig.Mode", "VERBATIM", "SMART"),
 		}),
 		"enableEnhancedCivicAnswers@studio": flag, "enableAffectiveDialog": flag,
