@@ -1,6 +1,7 @@
 package generatecontent
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -68,9 +69,7 @@ func appendChunk(dst []byte, c *content.Citation) (chunk []byte, whole bool) {
 	switch {
 	case c.Kind == content.CiteWeb && c.URL != "", strings.HasPrefix(c.URL, "https://"), strings.HasPrefix(c.URL, "http://"):
 		dst = jsonwire.AppendString(append(dst, `{"web":{"uri":`...), c.URL)
-		if c.Title != "" {
-			dst = jsonwire.AppendString(append(dst, `,"title":`...), c.Title)
-		}
+		dst = jsonwire.AppendString(append(dst, `,"title":`...), cmp.Or(c.Title, c.URL)) // vendors always send one
 		return append(dst, "}}"...), c.Text == "" && c.Extra == nil && c.Start == 0 && c.End == 0
 	case c.URL == "" && c.Title == "" && c.Text == "":
 		return nil, false

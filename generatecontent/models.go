@@ -178,9 +178,9 @@ func writeModel(w *jsonwire.Writer, m *upstream.Model, name string) {
 		w.Name("supportedGenerationMethods")
 		w.Raw(`["generateContent","streamGenerateContent","countTokens"]`)
 	}
-	if more.Get("thinking") == "" {
+	if m.Thinking && more.Get("thinking") == "" {
 		w.Name("thinking")
-		w.Bool(m.Thinking)
+		w.Bool(true)
 	}
 	for _, x := range more {
 		w.Name(x.Name)

@@ -75,11 +75,11 @@ func TestModel(t *testing.T) {
 	up := &formattest.Able{List: func(context.Context) ([]upstream.Model, error) { return list, nil }}
 	const methods = `"supportedGenerationMethods":["generateContent","streamGenerateContent","countTokens"]`
 	for path, want := range map[string]string{
-		"/gw/v1/models/a/b": `{"name":"models/a/b","displayName":"a/b",` + methods + `,"thinking":false}`,
+		"/gw/v1/models/a/b": `{"name":"models/a/b","displayName":"a/b",` + methods + `}`,
 		"/v1beta/models/g": `{"name":"models/g","displayName":"G","description":"d","inputTokenLimit":10,"outputTokenLimit":5,` +
 			`"thinking":true,"supportedGenerationMethods":["embedContent"],"topK":64}`,
-		"/v1beta/tunedModels/t":                 `{"name":"tunedModels/t","displayName":"tunedModels/t",` + methods + `,"thinking":false}`,
-		"/v1beta1/publishers/google/models/a/b": `{"name":"publishers/google/models/a/b","displayName":"a/b",` + methods + `,"thinking":false}`,
+		"/v1beta/tunedModels/t":                 `{"name":"tunedModels/t","displayName":"tunedModels/t",` + methods + `}`,
+		"/v1beta1/publishers/google/models/a/b": `{"name":"publishers/google/models/a/b","displayName":"a/b",` + methods + `}`,
 	} {
 		w := serve(up, "GET", path, "")
 		if diff := cmp.Diff(want, w.Body.String()); diff != "" || w.Code != 200 {

@@ -78,7 +78,7 @@ func TestCarriedBytes(t *testing.T) {
 		return map[string]any{"type": "tool_use", "id": id, "name": "f", "input": map[string]any{}, "caller": map[string]any{"type": "direct"}}
 	}
 	inBlock, _ := envelope.EncodeCall(vendorSignature("Yg=="), "a")
-	text := map[string]any{"type": "text", "text": "Bye", "citations": nil}
+	text := map[string]any{"type": "text", "text": "Bye"}
 	for where, want := range map[placement][]any{
 		{}:                    {thinking(envelope.Unsigned), call(encoded("a", "Yg==")), call(encoded("c", "ZA==")), text, call("b")},
 		{returnsBlocks: true}: {thinking(inBlock), call("toolu_pwblk_a"), call(encoded("c", "ZA==")), text, call("b")},
@@ -379,7 +379,7 @@ func TestLastText(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := []any{map[string]any{"type": "text", "text": "Done", "citations": nil}}
+			want := []any{map[string]any{"type": "text", "text": "Done"}}
 			if diff := cmp.Diff(want, a.Object["content"]); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

@@ -133,8 +133,8 @@ func (r *Request) neutral(n *upstream.Request) {
 		Tools:         r.Tools,
 		MaxTokens:     r.MaxTokens,
 		Temperature:   r.Temperature,
-		TopP:          r.TopP,
-		TopK:          r.TopK,
+		TopP:          ifSet(r.TopP),
+		TopK:          ifSet(r.TopK),
 		StopSequences: r.StopSequences,
 		ServiceTier:   r.ServiceTier,
 		Stream:        r.Stream,
@@ -159,6 +159,20 @@ func (r *Request) neutral(n *upstream.Request) {
 		n.Output.MediaType, n.Output.Schema.JSON = jsonType, s
 	}
 	n.Extra = r.leftover()
+}
+
+// notSet is the value of top_p and top_k by which older clients mark them as not set.
+const notSet = -1
+
+// isSet reports whether a parameter of sampling has a value.
+func isSet[T int64 | float64](n *T) bool { return n != nil && *n != notSet }
+
+// ifSet returns n, or nil if it is not set.
+func ifSet[T int64 | float64](n *T) *T {
+	if isSet(n) {
+		return n
+	}
+	return nil
 }
 
 // schema returns the schema of the response, or an empty string.

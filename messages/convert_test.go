@@ -45,7 +45,8 @@ func TestRoundTrip(t *testing.T) {
 		got, losses, err := roundTrip(t, r)
 		if len(losses) > 0 || err != nil {
 			hasParts := slices.ContainsFunc(r.Messages, func(m content.Turn) bool { return len(m.Parts) > 0 })
-			legal := r.Validate(&ValidateOptions{Version: version2023, AllowFiles: true}) == nil && hasParts && !strings.Contains(body, `"system":""`) && !strings.Contains(body, `"signature":""`) &&
+			chooses := len(r.Tools) > 0 || r.ToolChoice == nil // without tools, the choice is omitted
+			legal := chooses && r.Validate(&ValidateOptions{Version: version2023, AllowFiles: true}) == nil && hasParts && !strings.Contains(body, `"system":""`) && !strings.Contains(body, `"signature":""`) &&
 				!slices.ContainsFunc(r.Tools, func(t content.Tool) bool { return t.Input.JSON != "" && !strings.Contains(t.Input.JSON, `"type"`) })
 			if legal {
 				t.Errorf("%.300s: losses %v, %v", body, losses, err)
@@ -85,6 +86,26 @@ func TestUpstreamNeutral(t *testing.T) {
 	}
 	if r.Upstream().Turns[0].Parts[0] != r.Messages[0].Parts[0] {
 		t.Error("the parts are copies")
+	}
+}
+
+// TestNotSet checks that the value by which older clients mark a parameter as not set stays
+// in the document only.
+func TestNotSet(t *testing.T) {
+	const body = `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"}],"temperature":1,"top_p":-1,"top_k":-1}`
+	n, _, err := DecodeRequest([]byte(body), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n.TopP != nil || n.TopK != nil || n.Temperature == nil {
+		t.Errorf("top_p %v, top_k %v, temperature %v", n.TopP, n.TopK, n.Temperature)
+	}
+	if d := snapshot.DocumentOf(n, Format); d == nil || d.Body != body {
+		t.Error("the document is not sent unchanged")
+	}
+	r, losses, err := RequestFromUpstream(n.Clone())
+	if err != nil || len(losses) > 0 || r.TopP != nil || r.TopK != nil {
+		t.Errorf("%v, %v, losses %v, %v", r.TopP, r.TopK, losses, err)
 	}
 }
 

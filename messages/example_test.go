@@ -29,7 +29,7 @@ func ExampleNewHandler() {
 	text, _, _ := strings.Cut(after, `,"stop_sequence"`)
 	fmt.Println(w.Code, text)
 	// Output:
-	// 200 [{"type":"text","text":"HELLO FROM DEMO","citations":null}],"stop_reason":"end_turn"
+	// 200 [{"type":"text","text":"HELLO FROM DEMO"}],"stop_reason":"end_turn"
 }
 
 // A handler matches the end of the path. It works below any prefix, with or without

@@ -179,7 +179,8 @@ func (p *page) document(list []upstream.Model) (*jsonwire.Writer, error) {
 	return w, nil
 }
 
-// writeModel writes a model with every member that the vendor defines.
+// writeModel writes a model. Members that the upstream does not know are null if the vendor
+// writes them for every model, and absent otherwise.
 func writeModel(w *jsonwire.Writer, m *upstream.Model) error {
 	name := m.Name
 	if name == "" {
@@ -192,24 +193,19 @@ func writeModel(w *jsonwire.Writer, m *upstream.Model) error {
 	extra := modelExtra(m)
 	w.BeginObject()
 	for _, s := range [][2]string{
-		{"type", "model"}, {"id", m.ID}, {"display_name", name},
-		{"created_at", created.UTC().Format(time.RFC3339)}, {"lifecycle", lifecycle(m)},
+		{"type", "model"}, {"id", m.ID}, {"display_name", name}, {"created_at", created.UTC().Format(time.RFC3339)},
 	} {
 		w.Name(s[0])
 		w.String(s[1])
 	}
 	writeTokens(w, "max_input_tokens", m.MaxInput)
 	writeTokens(w, "max_tokens", m.MaxOutput)
-	for i := range modelType.Fields {
-		f := &modelType.Fields[i]
-		if _, ok := extra.Get(f.Name); f.Kept() && f.WriteNull && !ok {
-			w.Name(f.Name)
-			w.Null()
-		}
+	if _, ok := extra.Get("capabilities"); !ok {
+		w.Name("capabilities")
+		w.Null()
 	}
 	if extra != nil {
-		err := w.MembersExcept(extra.JSON, func(name string) bool { return name == "lifecycle" || modelType.Holds(name) })
-		if err != nil {
+		if err := w.MembersExcept(extra.JSON, modelType.Holds); err != nil {
 			return err
 		}
 	}

@@ -217,7 +217,7 @@ var (
 		optObject("format", outputFormatType, func(c *OutputConfig) **OutputFormat { return &c.Format }),
 		optional("task_budget", nullableObject(
 			required("type", constant("tokens")),
-			required("total", &object.Value{Kinds: object.Integer, Min: 20000}),
+			required("total", &object.Value{Kinds: object.Integer}),
 			optional("remaining", nullableInteger))))
 
 	outputFormatType = object.New("", func(f *OutputFormat) **content.Extra { return &f.Extra },

@@ -29,8 +29,8 @@ type Request struct {
 	Metadata      *Metadata
 	StopSequences []string
 	Temperature   *float64
-	TopP          *float64
-	TopK          *int64
+	TopP          *float64 // -1 means not set, as nil
+	TopK          *int64   // -1 means not set, as nil
 	Tools         []content.Tool
 	ToolChoice    *ToolChoice
 	Thinking      *Thinking

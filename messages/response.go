@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
@@ -29,8 +28,8 @@ type Response struct {
 	StopReason   string // a value of the wire; empty: null
 	StopSequence string // empty: null
 	StopDetails  string // JSON text of an object; empty: null
-	Container    string // JSON text of an object; empty: null
-	Diagnostics  string // JSON text of an object; empty: null
+	Container    string // JSON text of an object; empty: absent
+	Diagnostics  string // JSON text of an object; empty: absent
 
 	// Usage counts each token once. The totals in the document are sums of its fields.
 	Usage content.Usage
@@ -112,20 +111,20 @@ func (w *wholeResponse) writeSignature(b *sentBlock, data string) {
 	t.Signature = content.Signature{Format: Format, Data: data}
 }
 
-// AppendJSON appends the response as a JSON document. It writes every member that the
-// format requires, as null if the value is unknown. It returns a [*content.Violation]
+// AppendJSON appends the response as a JSON document. It writes the members that the vendor
+// writes: stop_sequence and stop_details are null if they are unknown, others absent. It returns a [*content.Violation]
 // for a part that is nil or has no block in a response. Responses of
 // [ResponseFromUpstream] have no such parts.
 func (r *Response) AppendJSON(dst []byte) ([]byte, error) {
 	var w jsonwire.Writer
-	if err := r.write(&w); err != nil {
+	if err := r.write(&w, nil); err != nil {
 		return dst, err
 	}
 	return codec.Append(dst, &w)
 }
 
-// write writes the response document.
-func (r *Response) write(w *jsonwire.Writer) error {
+// write writes the response document. omits is that of [writeUsage].
+func (r *Response) write(w *jsonwire.Writer, omits func(name, json string) bool) error {
 	var violations violation.List
 	w.BeginObject()
 	w.Name("id")
@@ -145,12 +144,10 @@ func (r *Response) write(w *jsonwire.Writer) error {
 	}
 	w.EndArray()
 	r.writeStop(w)
-	w.Name("container")
-	rawOrNull(w, r.Container)
-	w.Name("diagnostics")
-	rawOrNull(w, r.Diagnostics)
+	optionalRaw(w, "container", r.Container)
+	optionalRaw(w, "diagnostics", r.Diagnostics)
 	w.Name("usage")
-	writeUsage(w, &r.Usage)
+	writeUsage(w, &r.Usage, omits)
 	if r.Extra != nil && r.Extra.Format == Format {
 		_ = w.MembersExcept(r.Extra.JSON, isMessageMember)
 	}
@@ -164,15 +161,19 @@ func (r *Response) writeStop(w *jsonwire.Writer) {
 	w.Name("stop_sequence")
 	nullable(w, r.StopSequence)
 	w.Name("stop_details")
-	rawOrNull(w, r.StopDetails)
+	if r.StopDetails == "" {
+		w.Null()
+	} else {
+		w.Raw(r.StopDetails)
+	}
 }
 
-func rawOrNull(w *jsonwire.Writer, json string) {
-	if json == "" {
-		w.Null()
-		return
+// optionalRaw writes a member with a value that is JSON text, unless the text is empty.
+func optionalRaw(w *jsonwire.Writer, name, json string) {
+	if json != "" {
+		w.Name(name)
+		w.Raw(json)
 	}
-	w.Raw(json)
 }
 
 // A responseInfo collects everything about a response except its blocks.
@@ -364,7 +365,7 @@ func acceptCitation(c *content.Citation, report lossFunc) bool {
 // whether responses have such a block.
 //
 // Blocks of responses are not written by the tables of requests: they have members that
-// requests omit, as null or with a default, in another order, and empty at the start.
+// requests omit, with a default, in another order, and empty at the start.
 func writeBlock(w *jsonwire.Writer, p content.Part, start bool) bool {
 	switch p := p.(type) {
 	case *content.Unknown:
@@ -381,9 +382,6 @@ func writeBlock(w *jsonwire.Writer, p content.Part, start bool) bool {
 		beginBlock(w, p.Kind)
 		w.Name("tool_use_id")
 		w.String(p.ID)
-		if strings.HasPrefix(p.Kind, "web_") {
-			writeCaller(w, p.Extra)
-		}
 		if p.Content != "" {
 			w.Name("content")
 			w.Raw(p.Content)
@@ -399,10 +397,8 @@ func writeText(w *jsonwire.Writer, p *content.Text, start bool) {
 	beginBlock(w, "text")
 	w.Name("text")
 	w.String(omitAtStart(start, p.Text))
-	w.Name("citations")
-	if start || len(p.Citations) == 0 {
-		w.Null()
-	} else {
+	if !start && len(p.Citations) > 0 { // clients refuse null
+		w.Name("citations")
 		w.BeginArray()
 		for i := range p.Citations {
 			writeCitation(w, &p.Citations[i])
@@ -446,18 +442,11 @@ func writeCall(w *jsonwire.Writer, kind, id, name, input string, extra *content.
 		input = "{}" // exactly this spelling: clients accept no other at the start of a block
 	}
 	w.Raw(input)
-	if kind != "mcp_tool_use" {
-		writeCaller(w, extra)
-	}
-	endBlock(w, extra, toolUseType)
-}
-
-// writeCaller writes the caller of a tool unless the extra members include it.
-func writeCaller(w *jsonwire.Writer, extra *content.Extra) {
-	if _, ok := extra.Get("caller"); !ok {
+	if _, ok := extra.Get("caller"); !ok && kind != "mcp_tool_use" {
 		w.Name("caller")
 		w.Raw(`{"type":"direct"}`)
 	}
+	endBlock(w, extra, toolUseType)
 }
 
 func beginBlock(w *jsonwire.Writer, kind string) {
@@ -473,8 +462,8 @@ func endBlock(w *jsonwire.Writer, extra *content.Extra, t *object.Type) {
 	w.EndObject()
 }
 
-// writeCitation writes a citation that [acceptCitation] has accepted. Unlike in requests,
-// citations of documents always have a file_id.
+// writeCitation writes a citation that [acceptCitation] has accepted. Web citations always
+// have a title and an encrypted_index, because clients require them.
 func writeCitation(w *jsonwire.Writer, c *content.Citation) {
 	f := citationFormOf("", c.Kind)
 	if f == nil {
@@ -492,12 +481,17 @@ func writeCitation(w *jsonwire.Writer, c *content.Citation) {
 		writeIndex(w, f.index, c.Index)
 	}
 	w.Name(f.title)
-	nullable(w, c.Title)
-	if f.file {
-		w.Name("file_id")
-		nullable(w, c.FileID)
+	if f.kind == content.CiteWeb {
+		w.String(cmp.Or(c.Title, c.URL))
 	} else {
+		nullable(w, c.Title)
+	}
+	switch {
+	case !f.file:
 		writeIndex(w, f.index, c.Index)
+	case c.FileID != "":
+		w.Name("file_id")
+		w.String(c.FileID)
 	}
 	writeIndex(w, f.start, c.Start)
 	writeIndex(w, f.end, c.End)
@@ -625,8 +619,8 @@ func refusalDetails(explanation string) string {
 	return string(append(jsonwire.AppendString(b, explanation), '}'))
 }
 
-// writeUsage writes usage with every member of the format.
-func writeUsage(w *jsonwire.Writer, u *content.Usage) {
+// writeUsage writes usage. omits reports members that are left out; nil means none.
+func writeUsage(w *jsonwire.Writer, u *content.Usage, omits func(name, json string) bool) {
 	var more response.Members
 	more.Add(u.Extra, Format)
 	if tier := codec.Tier(u.Extra); tier != "" && more.Get("service_tier") == "" {
@@ -636,11 +630,12 @@ func writeUsage(w *jsonwire.Writer, u *content.Usage) {
 	w.BeginObject()
 	for i := range usageType.Fields {
 		f := &usageType.Fields[i]
-		w.Name(f.Name)
 		switch rest := more.Take(f.Name); {
+		case omits != nil && omits(f.Name, rest):
 		case f.Kept():
-			rawOrNull(w, rest)
+			optionalRaw(w, f.Name, rest)
 		case f.Value.Object != nil:
+			w.Name(f.Name)
 			w.BeginObject()
 			for i := range f.Value.Object.Fields {
 				f := &f.Value.Object.Fields[i]
@@ -652,12 +647,15 @@ func writeUsage(w *jsonwire.Writer, u *content.Usage) {
 			}
 			w.EndObject()
 		default:
+			w.Name(f.Name)
 			w.Int(*f.At(t).(*int64))
 		}
 	}
 	for _, m := range more {
-		w.Name(m.Name)
-		w.Raw(m.JSON)
+		if omits == nil || !omits(m.Name, m.JSON) {
+			w.Name(m.Name)
+			w.Raw(m.JSON)
+		}
 	}
 	w.EndObject()
 }

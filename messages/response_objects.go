@@ -155,13 +155,9 @@ var (
 		read("created_at", func(m *upstream.Model) *time.Time { return &m.Created }),
 		read("max_input_tokens", func(m *upstream.Model) *int64 { return &m.MaxInput }),
 		read("max_tokens", func(m *upstream.Model) *int64 { return &m.MaxOutput }),
-		optional("lifecycle", anyValue),
-		orNull("line"), orNull("deprecated_at"), orNull("retires_at"), orNull("capabilities"),
-		optional("allowed_fallback_models", anyValue))
+		optional("lifecycle", anyValue), optional("line", anyValue), optional("deprecated_at", anyValue),
+		optional("retires_at", anyValue), optional("capabilities", anyValue), optional("allowed_fallback_models", anyValue))
 )
-
-// orNull returns a member without a Go field that responses have as null if it is missing.
-func orNull(name string) object.Field { return object.Field{Name: name, WriteNull: true} }
 
 // members reads the members of an object of type t that the struct at to has fields for. A
 // value of the wrong type leaves its field.

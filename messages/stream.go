@@ -26,6 +26,10 @@ type stream struct {
 	model   string       // of the request
 	prompt  func() int64 // estimates the tokens of the prompt; may be nil
 
+	// Of the usage in message_start.
+	startUsage          content.Usage
+	startTier, startGeo string // JSON texts
+
 	started   bool   // an EventStart was received
 	begun     bool   // message_start is written
 	keptBytes int    // approximate bytes of stored members
@@ -136,7 +140,7 @@ func (s *stream) begin() {
 		info.usage.Input = s.prompt()
 	}
 	r := info.toResponse(ignore)
-	r.StopReason, r.StopDetails = "", ""
+	r.StopReason, r.StopDetails, r.Container = "", "", ""
 	if r.ID == "" {
 		r.ID = s.id
 	}
@@ -144,10 +148,39 @@ func (s *stream) begin() {
 		r.Model = s.model
 	}
 	s.scratch.Reset()
-	_ = r.write(&s.scratch) // never fails without blocks
+	_ = r.write(&s.scratch, s.startOmits) // never fails without blocks
+	s.startUsage = r.Usage
 	s.dst = append(s.dst, "event: message_start\ndata: {\"type\":\"message_start\",\"message\":"...)
 	s.appendScratch()
 	s.dst = append(s.dst, "}\n\n"...)
+}
+
+// startOmits reports the members of usage that message_start does not have. It keeps those
+// that only message_start has.
+func (s *stream) startOmits(name, json string) bool {
+	switch name {
+	case "output_tokens_details", "server_tool_use", "iterations":
+		return true
+	case "service_tier":
+		s.startTier = json
+	case "inference_geo":
+		s.startGeo = json
+	}
+	return false
+}
+
+// endOmits reports the members of usage that message_delta does not have: those of
+// message_start, unless they have changed since.
+func (s *stream) endOmits(name, json string) bool {
+	switch name {
+	case "cache_creation":
+		return s.Usage.CacheWrite == s.startUsage.CacheWrite && s.Usage.CacheWrite1h == s.startUsage.CacheWrite1h
+	case "service_tier":
+		return json == s.startTier
+	case "inference_geo":
+		return json == s.startGeo
+	}
+	return false
 }
 
 // messageDelta writes message_delta with the current stop reason and usage.
@@ -162,11 +195,10 @@ func (s *stream) messageDelta() {
 	w.Name("delta")
 	w.BeginObject()
 	r.writeStop(w)
-	w.Name("container")
-	rawOrNull(w, r.Container)
+	optionalRaw(w, "container", r.Container)
 	w.EndObject()
 	w.Name("usage")
-	writeUsage(w, &r.Usage)
+	writeUsage(w, &r.Usage, s.endOmits)
 	var m response.Members
 	m.Add(s.members.Extra(Format), Format)
 	m.Add(info.stop.Extra, Format)
@@ -358,6 +390,11 @@ func (s *stream) Forward(f *upstream.Frame, events []upstream.Event) {
 	}
 	s.FinishClosed()
 	s.Track(events)
+	if start {
+		s.scratch.Reset()
+		writeUsage(&s.scratch, &s.Usage, s.startOmits)
+		s.startUsage = s.Usage
+	}
 	switch f.Name {
 	case "ping", "error", "message_stop": // the stream writes these itself
 		return

@@ -236,14 +236,12 @@ func TestStreamBytes(t *testing.T) {
 		_ = w.Text("Hi\n")
 		return w.Usage(content.Usage{Input: 2, CacheRead: 3, Output: 4, Thinking: 5})
 	})
-	const usage = `"cache_creation_input_tokens":0,"cache_read_input_tokens":3,` +
-		`"cache_creation":{"ephemeral_5m_input_tokens":0,"ephemeral_1h_input_tokens":0},`
-	const rest = `,"server_tool_use":null,"service_tier":null,"inference_geo":null,"speed":null}`
+	const usage = `"input_tokens":2,"cache_creation_input_tokens":0,"cache_read_input_tokens":3,`
 	want := `event: message_start
-data: {"type":"message_start","message":{"id":"msg_9","type":"message","role":"assistant","model":"m","content":[],"stop_reason":null,"stop_sequence":null,"stop_details":null,"container":null,"diagnostics":null,"usage":{"input_tokens":2,` + usage + `"output_tokens":0,"output_tokens_details":{"thinking_tokens":0}` + rest + `}}
+data: {"type":"message_start","message":{"id":"msg_9","type":"message","role":"assistant","model":"m","content":[],"stop_reason":null,"stop_sequence":null,"stop_details":null,"usage":{` + usage + `"cache_creation":{"ephemeral_5m_input_tokens":0,"ephemeral_1h_input_tokens":0},"output_tokens":0}}}
 
 event: content_block_start
-data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":"","citations":null}}
+data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}
 
 event: content_block_delta
 data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hi\n"}}
@@ -252,7 +250,7 @@ event: content_block_stop
 data: {"type":"content_block_stop","index":0}
 
 event: message_delta
-data: {"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null,"stop_details":null,"container":null},"usage":{"input_tokens":2,` + usage + `"output_tokens":9,"output_tokens_details":{"thinking_tokens":5}` + rest + `}
+data: {"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null,"stop_details":null},"usage":{` + usage + `"output_tokens":9,"output_tokens_details":{"thinking_tokens":5}}}
 
 event: message_stop
 data: {"type":"message_stop"}
@@ -539,7 +537,7 @@ func TestUsageMembers(t *testing.T) {
 	const usage = `{"input_tokens":1,"cache_creation_input_tokens":5,"cache_read_input_tokens":0,` +
 		`"cache_creation":{"ephemeral_5m_input_tokens":2,"ephemeral_1h_input_tokens":3,"ephemeral_1d_input_tokens":4},` +
 		`"output_tokens":7,"output_tokens_details":{"thinking_tokens":6,"drawing_tokens":1},` +
-		`"server_tool_use":null,"service_tier":"standard","inference_geo":null,"speed":null,"thinking_tokens":99}`
+		`"service_tier":"standard","thinking_tokens":99}`
 	body := `{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[],"stop_reason":"end_turn",` +
 		`"stop_sequence":null,"stop_details":null,"usage":` + usage + `}`
 	f, err := DecodeResponse(body, content.Limits{})

@@ -60,6 +60,21 @@ type ValidateOptions struct {
 	// and document titles that are too long. In the body of count_tokens it refuses
 	// members that only the body of messages may have.
 	//
+	// Strict also applies rules that are known only from reports of errors, or that
+	// older models have:
+	//
+	//   - A request with tool calls or results defines tools.
+	//   - A tool result follows its tool call, a call has one result, and ids of open
+	//     calls are unique. Names of calls have at most 200 characters.
+	//   - A tool_choice needs tools, and names one of them. It does not force a call
+	//     while thinking is enabled.
+	//   - With thinking, temperature is 1, top_p at least 0.95, and top_k not set.
+	//   - top_k and top_p are not -1, by which older clients mark them as not set.
+	//   - Texts of users and system messages, and stop sequences, are not blank. The
+	//     text that the model continues does not end in white space.
+	//   - A cache_control with a ttl of 1h does not follow one of 5m.
+	//   - The total of a task_budget is at least 20,000.
+	//
 	// By default Validate accepts all of these. Clients may be newer than this
 	// package, and may return content that other upstreams produced.
 	Strict bool
@@ -284,7 +299,7 @@ func (v *validator) settings() {
 		v.path.Truncate(0)
 	}
 	for i, s := range r.StopSequences {
-		if isBlank(s) && !r.hasViolation("stop_sequences."+strconv.Itoa(i)) {
+		if v.opts.Strict && isBlank(s) && !r.hasViolation("stop_sequences."+strconv.Itoa(i)) {
 			v.violationAt(content.CodeValue, "stop_sequences", "each stop sequence must contain non-whitespace")
 			break
 		}
@@ -343,21 +358,24 @@ func (v *validator) sampling() {
 		}
 		return
 	}
+	strict := v.opts.Strict
 	v.fraction(r.Temperature, "temperature")
-	v.fraction(r.TopP, "top_p")
-	if r.TopK != nil && *r.TopK < 0 {
+	if strict || isSet(r.TopP) {
+		v.fraction(r.TopP, "top_p")
+	}
+	if k := r.TopK; k != nil && *k < 0 && (strict || isSet(k)) {
 		v.violationAt(content.CodeRange, "top_k", textAtLeast(0))
 	}
-	if t := r.Thinking; t == nil || t.Type != "enabled" && t.Type != "adaptive" {
+	if t := r.Thinking; !strict || t == nil || t.Type != "enabled" && t.Type != "adaptive" {
 		return
 	}
 	if t := r.Temperature; t != nil && *t != 1 {
 		v.violationAt(content.CodeConflict, "", "`temperature` may only be set to 1 when thinking is enabled or in adaptive mode")
 	}
-	if p := r.TopP; p != nil && !(*p >= 0.95) { // older models accept such values
+	if p := r.TopP; isSet(p) && !(*p >= 0.95) { // older models accept such values
 		v.violationAt(content.CodeConflict, "", "`top_p` must be unset when thinking is enabled.")
 	}
-	if r.TopK != nil {
+	if isSet(r.TopK) {
 		v.violationAt(content.CodeConflict, "", "`top_k` must be unset when thinking is enabled.")
 	}
 }
@@ -388,7 +406,7 @@ func (v *validator) toolChoice() {
 	v.path.Push(c.Type)
 	switch {
 	case c.Type == "tool":
-		if v.require(c.Name, "name") && !v.defines(c.Name) && !v.r.isUnreadable("tools") {
+		if v.require(c.Name, "name") && v.opts.Strict && !v.defines(c.Name) && !v.r.isUnreadable("tools") {
 			v.violation(content.CodeValue, "Tool '"+codec.Clip(c.Name)+"' not found in provided tools", "name")
 		}
 	case c.Name != "":
@@ -398,6 +416,9 @@ func (v *validator) toolChoice() {
 		v.violation(content.CodeUnknown, textExtra, "disable_parallel_tool_use")
 	}
 	v.members(choiceType, c)
+	if !v.opts.Strict {
+		return
+	}
 	if !v.hasTools() {
 		v.violationAt(content.CodeConflict, "", "tool_choice may only be specified while providing tools.")
 	}
@@ -472,6 +493,7 @@ func (v *validator) outputConfig() {
 			v.outputFormat(c.Format)
 			v.path.Pop()
 		}
+		v.taskBudget(c)
 		v.path.Truncate(0)
 	}
 	if r.OutputFormat != nil && c != nil && c.Format != nil {
@@ -483,6 +505,19 @@ func (v *validator) outputConfig() {
 			path = "output_format"
 		}
 		v.violationAt(content.CodeConflict, path, "Citations may not be enabled together with an output format")
+	}
+}
+
+// minTaskBudget is the minimum of output_config.task_budget.total, in tokens.
+const minTaskBudget = 20000
+
+func (v *validator) taskBudget(c *OutputConfig) {
+	if !v.opts.Strict {
+		return
+	}
+	budget, _ := c.Extra.Get("task_budget")
+	if total := gjson.Get(budget, "total"); total.Type == gjson.Number && total.Num < minTaskBudget {
+		v.violation(content.CodeRange, textAtLeast(minTaskBudget), "task_budget", "total")
 	}
 }
 
@@ -638,7 +673,7 @@ func (v *validator) text(t *content.Text, where places) {
 			v.violationOnce(onceEmptyText, content.CodeRange, "messages", "text content blocks must be non-empty")
 			v.emptyBreakpoint(t)
 		}
-	} else if where&(inResult|inContent) == 0 && where != inAssistant && isBlank(t.Text) { // the vendor's responses contain blank texts
+	} else if v.opts.Strict && where&(inResult|inContent) == 0 && where != inAssistant && isBlank(t.Text) { // the vendor's responses contain blank texts
 		v.violationOnce(onceBlankText, content.CodeValue, "messages", "text content blocks must contain non-whitespace text")
 	}
 	if where == inUser && v.is2026() && len(t.Citations) > 0 {
@@ -691,7 +726,7 @@ func (v *validator) thinkingBlock(t *content.Thinking) {
 
 // toolUseName validates the name of a tool call.
 func (v *validator) toolUseName(name string) {
-	if v.require(name, "name") {
+	if v.require(name, "name") && v.opts.Strict {
 		v.atMost(name, 200, "name")
 	}
 }

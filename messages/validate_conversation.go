@@ -66,14 +66,16 @@ func (v *validator) messages() {
 	v.path.Truncate(0)
 	v.systemPlacement()
 	v.pairing()
-	v.finalText()
+	if v.opts.Strict {
+		v.finalText()
+	}
 	if v.files > 0 {
 		if limit := fileLimits(&v.opts.Limits).Files; v.files > limit {
 			v.violationAt(content.CodeLimit, "messages", "too many files in the request: "+
 				counted(v.files, "file")+" > "+counted(limit, "file"))
 		}
 	}
-	if v.hasToolBlocks && !v.hasTools() {
+	if v.opts.Strict && v.hasToolBlocks && !v.hasTools() {
 		v.violationAt(content.CodeMissing, "", "Requests which include `tool_use` or `tool_result` blocks must define tools.")
 	}
 }
@@ -258,7 +260,7 @@ func (v *validator) countBreakpoint(ttl string) {
 	switch {
 	case orDefaultTTL(ttl) == "5m":
 		v.hasShortTTL = true
-	case ttl == "1h" && v.hasShortTTL:
+	case ttl == "1h" && v.hasShortTTL && v.opts.Strict:
 		v.violation(content.CodeOrder, "a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block."+
 			" Note that blocks are processed in the following order: `tools`, `system`, `messages`.", "ttl")
 	}
@@ -330,8 +332,8 @@ type pairing struct {
 	builtin     map[string]bool // names of the vendor's tools; built on first use
 }
 
-// pairing reports tool calls without a result in the next turn, and results without
-// a tool call.
+// pairing reports tool calls without a result in the next turn and, if Strict is set,
+// results without a tool call.
 func (v *validator) pairing() {
 	n := 0
 	for i := range v.r.Messages {
@@ -443,7 +445,12 @@ func (p *pairing) assistant(i int, t *content.Turn) {
 				continue
 			}
 			if n, duplicate := p.byID[c.ID]; duplicate && !p.calls[n].hasResult {
-				p.violation(i, k, "`tool_use` ids must be unique")
+				if p.v.opts.Strict {
+					p.violation(i, k, "`tool_use` ids must be unique")
+				}
+				if n >= p.turnStart {
+					continue // a result of this id is one of both calls
+				}
 			}
 			p.byID[c.ID] = len(p.calls)
 			p.calls = append(p.calls, toolCall{id: c.ID, name: c.Name, turn: i, part: k, toolset: toolsetOf(c.Extra)})
@@ -496,16 +503,16 @@ func (p *pairing) result(i, k int, r *content.ToolResult) {
 	n, found := p.byID[r.ID]
 	switch {
 	case !found || n < p.turnStart:
-		if !p.incomplete && (p.hasAssistant || !p.v.continues()) {
+		if p.v.opts.Strict && !p.incomplete && (p.hasAssistant || !p.v.continues()) {
 			p.violation(i, k, "unexpected `tool_use_id` found in `tool_result` blocks: "+codec.Clip(r.ID)+
 				". Each `tool_result` block must have a corresponding `tool_use` block in the previous message.")
 		}
 		return
-	case p.calls[n].hasResult:
+	case p.calls[n].hasResult && p.v.opts.Strict:
 		p.violation(i, k, "each `tool_use` must have a single `tool_result`. Found several `tool_result` blocks with id: "+codec.Clip(r.ID))
 		return
 	}
-	p.calls[n].hasResult = p.onlyResults
+	p.calls[n].hasResult = p.calls[n].hasResult || p.onlyResults
 	if p.calls[n].toolset != "" {
 		p.toolsetResult(i, k, r, p.calls[n].toolset)
 	}

@@ -10,8 +10,8 @@ import (
 func ExampleRequest_Validate() {
 	body := `{"model":"m","max_tokens":1000,"thinking":{"type":"enabled","budget_tokens":512},"messages":[
 	  {"role":"user","content":[
-	    {"type":"image","source":{"type":"base64","media_type":"image/png","data":"R0lGODlhAQABAAAAACw="}},
-	    {"type":"tool_result","tool_use_id":"toolu_1"}]}]}`
+	    {"type":"image","source":{"type":"base64","media_type":"image/png","data":"R0lGODlhAQABAAAAACw="}}]},
+	  {"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"clock","input":{}}]}]}`
 	r, err := messages.ParseRequestString(body)
 	if r == nil {
 		fmt.Println(err) // not valid JSON
@@ -24,7 +24,6 @@ func ExampleRequest_Validate() {
 	}
 	// Output:
 	// media messages.0.content.0.image.source.base64: The image was specified using the image/png media type, but the image appears to be a image/gif image
-	// pairing messages.0.content.1: unexpected `tool_use_id` found in `tool_result` blocks: toolu_1. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.
-	// missing Requests which include `tool_use` or `tool_result` blocks must define tools.
+	// pairing messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_1. Each `tool_use` block must have a corresponding `tool_result` block in the next message.
 	// range thinking.enabled.budget_tokens: Input should be greater than or equal to 1024
 }

@@ -28,6 +28,10 @@ type ruleTest struct {
 // strictOptions is for tests of values that only Strict refuses.
 var strictOptions = &ValidateOptions{Strict: true}
 
+// reportedRule is for rules that only Strict applies, because only reports show them. The
+// document is valid without Strict.
+var reportedRule = &ValidateOptions{Strict: true}
+
 // withMembers returns a valid request with additional members.
 func withMembers(members string) string {
 	return `{"model":"m","max_tokens":5000,"messages":[{"role":"user","content":"hi"}],` + members + `}`
@@ -81,6 +85,12 @@ func runRules(t *testing.T, tests []ruleTest) {
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("Validate (-want +got):\n%s\n%s", diff, tt.body)
+			}
+			if tt.rules != reportedRule {
+				return
+			}
+			if err := r.Validate(nil); err != nil {
+				t.Errorf("without Strict: %v\n%s", err, tt.body)
 			}
 		})
 	}
@@ -156,7 +166,9 @@ func TestValidateTop(t *testing.T) {
 		{"user_id", withMembers(`"metadata":{"user_id":"` + strings.Repeat("é", 513) + `"}`), nil,
 			oneViolation(content.CodeRange, "metadata.user_id", "String should have at most 512 characters")},
 		{"user_id at its limit", withMembers(`"metadata":{"user_id":"` + strings.Repeat("é", 512) + `"}`), nil, nil},
-		{"stop sequence", withMembers(`"stop_sequences":["x"," \n","",3]`), nil, []content.Violation{
+		{"blank stop sequence", withMembers(`"stop_sequences":["x",""]`), reportedRule,
+			oneViolation(content.CodeValue, "stop_sequences", "each stop sequence must contain non-whitespace")},
+		{"stop sequence", withMembers(`"stop_sequences":["x"," \n","",3]`), strictOptions, []content.Violation{
 			{Code: content.CodeType, Path: "stop_sequences.3", Text: "Input should be a valid string"},
 			{Code: content.CodeValue, Path: "stop_sequences", Text: "each stop sequence must contain non-whitespace"}}},
 		{"service tier", withMembers(`"service_tier":"cheap"`), strictOptions,
@@ -174,7 +186,7 @@ func TestValidateTop(t *testing.T) {
 func TestValidateSampling(t *testing.T) {
 	think := `"thinking":{"type":"enabled","budget_tokens":1024}`
 	runRules(t, []ruleTest{
-		{"below the minimum", withMembers(`"temperature":-0.1,"top_p":-1,"top_k":-1`), nil, []content.Violation{
+		{"below the minimum", withMembers(`"temperature":-0.1,"top_p":-0.1,"top_k":-2`), nil, []content.Violation{
 			{Code: content.CodeRange, Path: "temperature", Text: "Input should be greater than or equal to 0"},
 			{Code: content.CodeRange, Path: "top_p", Text: "Input should be greater than or equal to 0"},
 			{Code: content.CodeRange, Path: "top_k", Text: "Input should be greater than or equal to 0"}}},
@@ -182,20 +194,23 @@ func TestValidateSampling(t *testing.T) {
 			{Code: content.CodeRange, Path: "temperature", Text: "Input should be less than or equal to 1"},
 			{Code: content.CodeRange, Path: "top_p", Text: "Input should be less than or equal to 1"}}},
 		{"at the limits", withMembers(`"temperature":0,"top_p":1,"top_k":0`), nil, nil},
+		{"marks for not set", withMembers(`"top_p":-1,"top_k":-1,` + think), reportedRule, []content.Violation{
+			{Code: content.CodeRange, Path: "top_p", Text: "Input should be greater than or equal to 0"},
+			{Code: content.CodeRange, Path: "top_k", Text: "Input should be greater than or equal to 0"}}},
 		{"newer version", withMembers(`"temperature":1,"top_p":1,"top_k":5`), &ValidateOptions{Version: version2026}, []content.Violation{
 			{Code: content.CodeUnknown, Path: "temperature", Text: "Extra inputs are not permitted"},
 			{Code: content.CodeUnknown, Path: "top_p", Text: "Extra inputs are not permitted"},
 			{Code: content.CodeUnknown, Path: "top_k", Text: "Extra inputs are not permitted"}}},
-		{"temperature and thinking", withMembers(`"temperature":0.5,` + think), nil, oneViolation(content.CodeConflict, "",
+		{"temperature and thinking", withMembers(`"temperature":0.5,` + think), reportedRule, oneViolation(content.CodeConflict, "",
 			"`temperature` may only be set to 1 when thinking is enabled or in adaptive mode")},
-		{"temperature and adaptive thinking", withMembers(`"temperature":0.5,"thinking":{"type":"adaptive"}`), nil, oneViolation(content.CodeConflict, "",
+		{"temperature and adaptive thinking", withMembers(`"temperature":0.5,"thinking":{"type":"adaptive"}`), reportedRule, oneViolation(content.CodeConflict, "",
 			"`temperature` may only be set to 1 when thinking is enabled or in adaptive mode")},
 		{"temperature 1 and thinking", withMembers(`"temperature":1,` + think), nil, nil},
 		{"temperature without thinking", withMembers(`"temperature":0.5,"thinking":{"type":"disabled"}`), nil, nil},
-		{"top_p and thinking", withMembers(`"top_p":0.9,` + think), nil,
+		{"top_p and thinking", withMembers(`"top_p":0.9,` + think), reportedRule,
 			oneViolation(content.CodeConflict, "", "`top_p` must be unset when thinking is enabled.")},
 		{"high top_p and thinking", withMembers(`"top_p":0.95,` + think), nil, nil},
-		{"top_k and thinking", withMembers(`"top_k":5,` + think), nil,
+		{"top_k and thinking", withMembers(`"top_k":5,` + think), reportedRule,
 			oneViolation(content.CodeConflict, "", "`top_k` must be unset when thinking is enabled.")},
 	})
 }
@@ -239,7 +254,7 @@ func TestValidateThinking(t *testing.T) {
 			"Input tag 'on' found using 'type' does not match any of the expected tags: 'adaptive', 'enabled', 'disabled', 'between_tools'")},
 		{"binding", withMembers(`"thinking":{"type":"adaptive","block_binding":{"prefix_mismatch_behavior":"x"}}`), strictOptions,
 			oneViolation(content.CodeValue, "thinking.adaptive.block_binding.prefix_mismatch_behavior", "Input should be 'error' or 'drop_block'")},
-		{"forced", withMembers(`"thinking":{"type":"enabled","budget_tokens":1024},"tools":[{"name":"t",` + schema + `}],"tool_choice":{"type":"any"}`), nil,
+		{"forced", withMembers(`"thinking":{"type":"enabled","budget_tokens":1024},"tools":[{"name":"t",` + schema + `}],"tool_choice":{"type":"any"}`), reportedRule,
 			oneViolation(content.CodeConflict, "", "Thinking may not be enabled when tool_choice forces tool use.")},
 		{"forced, adaptive", withMembers(`"thinking":{"type":"adaptive"},"tools":[{"name":"t",` + schema + `}],"tool_choice":{"type":"any"}`), nil, nil},
 	})
@@ -248,12 +263,12 @@ func TestValidateThinking(t *testing.T) {
 func TestValidateToolChoice(t *testing.T) {
 	tools := `"tools":[{"name":"t",` + schema + `}],`
 	runRules(t, []ruleTest{
-		{"no tools", withMembers(`"tool_choice":{"type":"auto"}`), nil,
+		{"no tools", withMembers(`"tool_choice":{"type":"auto"}`), reportedRule,
 			oneViolation(content.CodeConflict, "", "tool_choice may only be specified while providing tools.")},
 		{"tag", withMembers(tools + `"tool_choice":{"type":"all"}`), nil, oneViolation(content.CodeValue, "tool_choice",
 			"Input tag 'all' found using 'type' does not match any of the expected tags: 'auto', 'any', 'tool', 'none'")},
 		{"no name", withMembers(tools + `"tool_choice":{"type":"tool"}`), nil, oneViolation(content.CodeMissing, "tool_choice.tool.name", "Field required")},
-		{"other name", withMembers(tools + `"tool_choice":{"type":"tool","name":"u"}`), nil,
+		{"other name", withMembers(tools + `"tool_choice":{"type":"tool","name":"u"}`), reportedRule,
 			oneViolation(content.CodeValue, "tool_choice.tool.name", "Tool 'u' not found in provided tools")},
 		{"name", withMembers(tools + `"tool_choice":{"type":"tool","name":"t"}`), nil, nil},
 		{"needless name", withMembers(tools + `"tool_choice":{"type":"any","name":"t"}`), nil,
@@ -619,7 +634,7 @@ func TestValidateBlocks(t *testing.T) {
 		{"id, strict", withMessages(`{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"tool_use","id":"a.b","name":"t","input":{}}]},` +
 			`{"role":"user","content":[{"type":"tool_result","tool_use_id":"a.b"}]}`), strict,
 			oneViolation(content.CodeValue, "messages.1.content.0.tool_use.id", "String should match pattern '^[a-zA-Z0-9_-]+$'")},
-		{"invalid id, name and input", withAssistantBlocks(`{"type":"tool_use","id":"","name":"` + strings.Repeat("n", 201) + `","input":"{}"}`), nil, []content.Violation{
+		{"invalid id, name and input", withAssistantBlocks(`{"type":"tool_use","id":"","name":"` + strings.Repeat("n", 201) + `","input":"{}"}`), strictOptions, []content.Violation{
 			{Code: content.CodeType, Path: "messages.1.content.0.tool_use.input", Text: "Input should be a valid dictionary"},
 			{Code: content.CodeRange, Path: "messages.1.content.0.tool_use.id", Text: "String should have at least 1 character"},
 			{Code: content.CodeRange, Path: "messages.1.content.0.tool_use.name", Text: "String should have at most 200 characters"}}},

@@ -114,7 +114,7 @@ func responseFor(r *upstream.Request, resp *upstream.Response) (*jsonwire.Writer
 		res.Model = model
 	}
 	w := new(jsonwire.Writer)
-	_ = res.write(w) // a converted response can always be encoded
+	_ = res.write(w, nil) // a converted response can always be encoded
 	return w, losses
 }
 

@@ -61,7 +61,7 @@ func ExampleEncodeResponse() {
 	start, _, _ := strings.Cut(string(document), `,"stop_sequence"`)
 	fmt.Println(start, losses)
 	// Output:
-	// {"id":"msg_1","type":"message","role":"assistant","model":"demo","content":[{"type":"text","text":"Hello","citations":null}],"stop_reason":"end_turn" []
+	// {"id":"msg_1","type":"message","role":"assistant","model":"demo","content":[{"type":"text","text":"Hello"}],"stop_reason":"end_turn" []
 }
 
 // The client receives the Text of an error, with the type for its Code.

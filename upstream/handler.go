@@ -119,7 +119,9 @@ type HandlerOptions struct {
 	ForwardHeaders []string
 
 	// Strict makes the handler refuse requests with members and kinds that the format
-	// does not define. By default these are kept and sent to the Upstream.
+	// does not define, and apply rules that are known only from reports of errors. The
+	// ValidateOptions of the format list them. By default such requests are sent to the
+	// Upstream.
 	Strict bool
 }
 

@@ -46,7 +46,7 @@ func ends(s upstream.Stop) upstream.Func {
 }
 
 const (
-	textM = `"content":[{"type":"text","text":"a","citations":null}]`
+	textM = `"content":[{"type":"text","text":"a"}]`
 	textG = `"content":{"role":"model","parts":[{"text":"a"}]}`
 )
 
@@ -72,7 +72,7 @@ var replies = append([]replyCase{
 		_ = w.Text("one, ")
 		return w.Text("\"two\"\n")
 	}),
-		messages: `{"content":[{"type":"text","text":"one, \"two\"\n","citations":null}],"stop_reason":"end_turn"}`,
+		messages: `{"content":[{"type":"text","text":"one, \"two\"\n"}],"stop_reason":"end_turn"}`,
 		generate: `{"candidates":[{"content":{"role":"model","parts":[{"text":"one, \"two\"\n"}]},"finishReason":"STOP","index":0}]}`},
 	{name: "nothing", up: generate(func(*upstream.Writer) error { return nil }),
 		messages: `{"content":[],"stop_reason":"end_turn"}`,
@@ -86,7 +86,7 @@ var replies = append([]replyCase{
 			{Kind: content.CiteSearchResult, URL: "wiki/herons", Title: "Herons", Text: "Herons eat fish.", End: 1}}})
 	}),
 		messages: `{"content":[{"type":"text","text":"They nest early","citations":[{"type":"char_location","cited_text":"Herons nest early.",` +
-			`"document_index":0,"document_title":"Notes","file_id":null,"start_char_index":0,"end_char_index":18}]},` +
+			`"document_index":0,"document_title":"Notes","start_char_index":0,"end_char_index":18}]},` +
 			`{"type":"tool_use","id":"t1","name":"f","input":{},"caller":{"type":"direct"}},` +
 			`{"type":"text","text":"é and eat","citations":[{"type":"web_search_result_location","cited_text":"","url":"https://a.example/h","title":"Herons","encrypted_index":""},` +
 			`{"type":"search_result_location","cited_text":"Herons eat fish.","source":"wiki/herons","title":"Herons","search_result_index":0,"start_block_index":0,"end_block_index":1}]}],` +
@@ -105,7 +105,7 @@ var replies = append([]replyCase{
 		return w.Text("391")
 	}),
 		messages: `{"content":[{"type":"thinking","thinking":"Hm, yes","signature":"EqQBc2ln"},{"type":"redacted_thinking","data":"b3BhcXVl"},` +
-			`{"type":"text","text":"391","citations":null}],"stop_reason":"end_turn"}`,
+			`{"type":"text","text":"391"}],"stop_reason":"end_turn"}`,
 		generate: `{"candidates":[{"content":{"role":"model","parts":[{"text":"391","thoughtSignature":"` + // the request does not ask for thoughts
 			base64.StdEncoding.EncodeToString([]byte(envelopeOf(messages.Format, envelope.KindThinking,
 				`[{"text":"Hm, yes","signature":"EqQBc2ln"},{"redacted":"b3BhcXVl"}]`))) +
@@ -117,7 +117,7 @@ var replies = append([]replyCase{
 		return w.Part(&content.ToolUse{ID: "fc-1", Name: "f", Input: `{"b":1.0,"a":12345678901234567890}`,
 			Signature: content.Signature{Format: generatecontent.Format, Data: "CiQBc2lnLWE="}})
 	}),
-		messages: `{"content":[{"type":"text","text":"391","citations":null},` +
+		messages: `{"content":[{"type":"text","text":"391"},` +
 			`{"type":"tool_use","id":"` + signedID("fc-1", "CiQBc2lnLWE=") + `","name":"f","input":{"b":1.0,"a":12345678901234567890},"caller":{"type":"direct"}}],"stop_reason":"tool_use"}`,
 		messagesLost: []string{"hint parts.0", "hint parts.1"}, // the request does not enable thinking
 		generate: `{"candidates":[{"content":{"role":"model","parts":[{"text":"391","thoughtSignature":"CiQBc2lnLWM="},` +
@@ -132,7 +132,7 @@ var replies = append([]replyCase{
 		_ = a.Close()
 		return b.Close()
 	}),
-		messages: `{"content":[{"type":"text","text":"Both.","citations":null},{"type":"tool_use","id":"fc-1","name":"one","input":{"city":"Lima"},"caller":{"type":"direct"}},` +
+		messages: `{"content":[{"type":"text","text":"Both."},{"type":"tool_use","id":"fc-1","name":"one","input":{"city":"Lima"},"caller":{"type":"direct"}},` +
 			`{"type":"tool_use","id":"fc-2","name":"two","input":{},"caller":{"type":"direct"}}],"stop_reason":"tool_use"}`,
 		generate: `{"candidates":[{"content":{"role":"model","parts":[{"text":"Both."},{"functionCall":{"id":"fc-1","name":"one","args":{"city":"Lima"}}},` +
 			`{"functionCall":{"id":"fc-2","name":"two","args":{}}}]},"finishReason":"STOP","index":0}]}`},
@@ -140,7 +140,7 @@ var replies = append([]replyCase{
 		_ = w.Text("Here:")
 		return w.Part(&content.Image{Source: &content.Base64{MediaType: "image/png", Data: "iVBORw0KGgo="}})
 	}),
-		messages:     `{"content":[{"type":"text","text":"Here:","citations":null}],"stop_reason":"end_turn"}`,
+		messages:     `{"content":[{"type":"text","text":"Here:"}],"stop_reason":"end_turn"}`,
 		generate:     `{"candidates":[{"content":{"role":"model","parts":[{"text":"Here:"},{"inlineData":{"mimeType":"image/png","data":"iVBORw0KGgo="}}]},"finishReason":"STOP","index":0}]}`,
 		messagesLost: []string{"dropped parts.1"}},
 	{name: "usage", up: generate(func(w *upstream.Writer) error {
@@ -148,8 +148,7 @@ var replies = append([]replyCase{
 		return w.Usage(content.Usage{Input: 10, CacheRead: 100, CacheWrite: 20, CacheWrite1h: 5, ToolPrompt: 3, Output: 7, Thinking: 40})
 	}),
 		messages: `{` + textM + `,"stop_reason":"end_turn","usage":{"input_tokens":13,"cache_creation_input_tokens":25,"cache_read_input_tokens":100,` +
-			`"cache_creation":{"ephemeral_5m_input_tokens":20,"ephemeral_1h_input_tokens":5},"output_tokens":47,"output_tokens_details":{"thinking_tokens":40},` +
-			`"server_tool_use":null,"service_tier":null,"inference_geo":null,"speed":null}}`,
+			`"cache_creation":{"ephemeral_5m_input_tokens":20,"ephemeral_1h_input_tokens":5},"output_tokens":47,"output_tokens_details":{"thinking_tokens":40}}}`,
 		generate: `{"candidates":[{` + textG + `,"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":135,"cachedContentTokenCount":100,` +
 			`"candidatesTokenCount":7,"thoughtsTokenCount":40,"toolUsePromptTokenCount":3,"totalTokenCount":185}}`,
 		generateLost: []string{"hint usage"}},

@@ -82,7 +82,7 @@ func (stored) Resolve(_ context.Context, s content.Source) (content.Blob, error)
 }
 
 func TestMessagesFeatures(t *testing.T) {
-	runFeatures(t, endpointNamed("messages"), slices.Concat(messagesTexts, messagesFiles, messagesTools, messagesSettings))
+	runFeatures(t, endpointNamed("messages"), slices.Concat(messagesTexts, messagesFiles, messagesTools, messagesSettings, messagesLenient))
 }
 
 func TestGenerateFeatures(t *testing.T) {

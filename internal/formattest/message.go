@@ -232,7 +232,9 @@ func (a *Message) end(data map[string]any) error {
 	}
 	a.delta = true
 	for _, name := range []string{"stop_reason", "stop_sequence", "stop_details", "container"} {
-		a.Object[name] = delta[name]
+		if v, ok := delta[name]; ok {
+			a.Object[name] = v
+		}
 	}
 	sum := a.Object["usage"].(map[string]any)
 	for name, v := range usage {

@@ -31,6 +31,8 @@
 //	3e       an error: its code and, in the cause, the vendor's sentence
 //	4        the response through each handler: the same content, usage and stop reason, streamed in the
 //	         order that the format demands; in the same format the same bytes
+//	4m       every object that a handler writes has the members that the vendor's own hosts send, each absent,
+//	         null, empty or with a value as there; exceptions are listed with a reason
 //	4t       without a request for thinking, the rest is the same and no thinking is sent
 //	4r       a response that a client of another format returns as history: ids and signatures reach the vendor
 //	4e       an error through each handler

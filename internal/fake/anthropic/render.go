@@ -177,16 +177,12 @@ func (b *builder) block(p fake.Piece) rendered {
 
 func (b *builder) text(text string, citations []string) rendered {
 	q := fake.Quote
-	list := "null"
+	list := "" // absent
 	if citations != nil {
 		list = "[" + strings.Join(citations, ",") + "]"
 	}
 	r := rendered{whole: fake.Join("type", q("text"), "text", q(text), "citations", list)}
-	empty := "null"
-	if citations != nil {
-		empty = "[]"
-	}
-	r.start = fake.Join("type", q("text"), "text", q(""), "citations", empty)
+	r.start = fake.Join("type", q("text"), "text", q(""))
 	for _, c := range citations {
 		r.deltas = append(r.deltas, fake.Join("type", q("citations_delta"), "citation", c))
 	}
@@ -238,24 +234,32 @@ func (b *builder) call(c fake.ToolCall) rendered {
 	return r
 }
 
-// usageJSON returns the usage, messages.md §4.4. first selects that of the
-// event that starts a stream.
-func (r *reply) usageJSON(first bool) string {
+// The places of usage, which differ in its members.
+const (
+	wholeUsage = iota
+	startUsage // message_start
+	endUsage   // message_delta
+)
+
+// usageJSON returns the usage, messages.md §4.4.
+func (r *reply) usageJSON(place int) string {
 	if r.usage == nil {
 		return ""
 	}
 	u := *r.usage
 	n := strconv.Itoa
-	members := []string{
-		"input_tokens", n(u.Input + u.ToolPrompt), "cache_creation_input_tokens", n(u.CacheWrite), "cache_read_input_tokens", n(u.CacheRead),
-		"cache_creation", fake.Join("ephemeral_5m_input_tokens", n(u.CacheWrite), "ephemeral_1h_input_tokens", "0"),
+	members := []string{"input_tokens", n(u.Input + u.ToolPrompt), "cache_creation_input_tokens", n(u.CacheWrite), "cache_read_input_tokens", n(u.CacheRead)}
+	if place != endUsage {
+		members = append(members, "cache_creation", fake.Join("ephemeral_5m_input_tokens", n(u.CacheWrite), "ephemeral_1h_input_tokens", "0"))
 	}
-	if first {
+	if place == startUsage {
 		members = append(members, "output_tokens", "1")
 	} else {
 		members = append(members, "output_tokens", n(u.Output+u.Thinking), "output_tokens_details", fake.Join("thinking_tokens", n(u.Thinking)))
 	}
-	members = append(members, "server_tool_use", "null", "service_tier", `"standard"`, "inference_geo", `"global"`, "speed", `"standard"`)
+	if place != endUsage {
+		members = append(members, "service_tier", `"standard"`, "inference_geo", `"global"`)
+	}
 	return fake.Join(fake.With(members, r.usageMembers)...)
 }
 
@@ -265,7 +269,7 @@ func (r *reply) document(content, reason, sequence, details, usage string) strin
 	members := []string{
 		"id", q(r.id), "type", q("message"), "role", q("assistant"), "model", q(r.model), "content", content,
 		"stop_reason", reason, "stop_sequence", sequence, "stop_details", details,
-		"container", "null", "diagnostics", "null", "usage", usage,
+		"usage", usage,
 	}
 	return fake.Join(fake.With(members, r.message)...)
 }
@@ -281,5 +285,5 @@ func (s *Server) whole(a *ask, id uint32, turn []fake.Piece) []fake.Step {
 	}
 	r.message = append(r.message, r.delta...)
 	return fake.WholeSteps(turn, r.document("["+strings.Join(blocks, ",")+"]",
-		fake.QuoteOr(r.reason, "null"), fake.QuoteOr(r.sequence, "null"), cmp.Or(r.details, "null"), r.usageJSON(false)))
+		fake.QuoteOr(r.reason, "null"), fake.QuoteOr(r.sequence, "null"), cmp.Or(r.details, "null"), r.usageJSON(wholeUsage)))
 }

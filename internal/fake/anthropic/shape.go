@@ -46,8 +46,8 @@ func body() fake.Shape {
 	f["metadata"] = fake.Obj(fake.Fields{"user_id": fake.Or(fake.Str(0, 512))})
 	f["stop_sequences"] = fake.List(fake.Str(0, 0), 0, 0)
 	f["temperature"] = fake.Num(0, 1)
-	f["top_p"] = fake.Num(0, 1)
-	f["top_k"] = fake.Int(0, fake.Inf)
+	f["top_p"] = orUnset(fake.Num(0, 1))
+	f["top_k"] = orUnset(fake.Int(0, fake.Inf))
 	f["service_tier"] = fake.Enum("auto", "standard_only")
 	f["inference_geo"] = optStr
 	f["container"] = fake.Or(fake.Forms(map[fake.Kind]fake.Shape{
@@ -67,6 +67,15 @@ func body() fake.Shape {
 		fake.Object: fake.Obj(fake.Fields{"token!": literal, "mode": fake.Enum("strict", "best_effort")}),
 	}))
 	return fake.Obj(f)
+}
+
+// orUnset accepts also -1, by which older clients mark a number as not set, messages.md §2.1.
+func orUnset(s fake.Shape) fake.Shape {
+	return func(c *fake.Checker, at fake.Path, n *fake.Node) {
+		if n.Kind != fake.Number || n.Str != "-1" {
+			s(c, at, n)
+		}
+	}
 }
 
 // count is the shape of a token count request, messages.md §2.7.

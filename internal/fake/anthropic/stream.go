@@ -47,7 +47,7 @@ func (w *writer) open() {
 		return
 	}
 	w.started = true
-	w.event("message_start", "message", w.reply.document("[]", "null", "null", "null", w.reply.usageJSON(true)))
+	w.event("message_start", "message", w.reply.document("[]", "null", "null", "null", w.reply.usageJSON(startUsage)))
 }
 
 // group sends blocks with interleaved deltas.
@@ -96,9 +96,9 @@ func (w *writer) finish() {
 	r := w.reply
 	delta := fake.Join(
 		"stop_reason", fake.QuoteOr(r.reason, "null"), "stop_sequence", fake.QuoteOr(r.sequence, "null"),
-		"stop_details", cmp.Or(r.details, "null"), "container", "null",
+		"stop_details", cmp.Or(r.details, "null"),
 	)
-	members := []string{"delta", delta, "usage", r.usageJSON(false)}
+	members := []string{"delta", delta, "usage", r.usageJSON(endUsage)}
 	w.event("message_delta", fake.With(members, r.delta)...)
 	w.event("message_stop")
 }

@@ -34,13 +34,13 @@ var thinkingRules = []rule{
 		return ""
 	}},
 	{"thinking-top_p", "§2.5 [docs][report]", 0, func(a *ask) string {
-		if p, set := a.doc.Num("top_p"); set && p < 0.95 && a.reasons() {
+		if p, set := a.doc.Num("top_p"); set && p >= 0 && p < 0.95 && a.reasons() {
 			return "`top_p` must be unset when thinking is enabled."
 		}
 		return ""
 	}},
 	{"thinking-top_k", "agents.md §2", 0, func(a *ask) string {
-		if a.doc.Has("top_k") && a.reasons() {
+		if k, set := a.doc.Num("top_k"); set && k >= 0 && a.reasons() {
 			return "`top_k` must be unset when thinking is enabled."
 		}
 		return ""

@@ -113,17 +113,6 @@ var toolRules = []rule{
 	}},
 	{"result-missing", "§2.4 [docs][report]", 0, missingResult},
 	{"result-only", "§2.4 [docs]", 0, resultOnly},
-	{"tools", "§2.4 [report]", 0, func(a *ask) string {
-		if len(a.tools()) > 0 || a.continues() {
-			return ""
-		}
-		return a.blocks(func(_ turn, b block) string {
-			if k := b.kind(); k == "tool_use" || k == "tool_result" {
-				return "Requests which include `tool_use` or `tool_result` blocks must define tools."
-			}
-			return ""
-		})
-	}},
 	{"server-result", "§2.4 [docs]", 0, serverResult},
 }
 

@@ -44,6 +44,12 @@ var topRules = []rule{
 		}
 		return ""
 	}},
+	{"sampling-unset", "§2.1 [report]", 0, func(a *ask) string {
+		if p, ok := a.doc.Num("top_p"); ok && p == -1 && a.model.version >= 41 {
+			return "`top_p` cannot be set to -1 for this model."
+		}
+		return ""
+	}},
 	{"sampling-model", "§2.1 [docs][report]", 0, samplingModel},
 	{"sampling-both", "agents.md §2", 0, func(a *ask) string {
 		if a.model.oneSampler() && a.doc.Has("temperature") && a.doc.Has("top_p") {
