@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/partfield"
@@ -39,16 +40,19 @@ func (s *responseEncoder) openThinking(b *sentBlock, p *content.Thinking) bool {
 		return false
 	}
 	s.state(b).Open(b.Number, b.Index, p, &s.Room)
-	return p.Redacted.Data == ""
+	if p.Redacted.Data == "" {
+		return true
+	}
+	if p.Extra != nil {
+		codec.UnsupportedOfPart(p.Extra, s.LossesOf(b))
+	}
+	return false
 }
 
 // visibleOnly removes the parts of thinking that this format cannot represent.
 func visibleOnly(p *content.Thinking, report lossFunc) {
 	if isForeign(p.Signature) {
 		p.Signature = content.Signature{}
-		if p.Extra != nil && p.Extra.Format != Format {
-			p.Extra = nil // carried with the signature
-		}
 	}
 	dropHints(p, report)
 }

@@ -2,6 +2,7 @@ package lower
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
@@ -115,13 +116,14 @@ func (l *lowering) isShown(id, raw string) bool {
 type recall struct {
 	recalls     func(p content.Part) *loss.Rule // of Thoughts.Recall
 	turnsOf     []content.Turn
-	items       map[string]bool           // ids and data of the thinking blocks of the run; made on demand
-	returned    map[content.Signature]int // index on the stack of each block that the client returned; -1: not yet there
-	carriedText string                    // rest of the thinking texts that the signatures of the run carry
-	hasBlocks   bool                      // a block of the run is sent
-	lastCall    int                       // index on the stack of the last tool call of the turn, or -1
-	current     int                       // see currentTurn
-	missing     bool                      // Thoughts.Missing was reported
+	items       map[string]bool                   // ids and data of the thinking blocks of the run; made on demand
+	returned    map[content.Signature]int         // index on the stack of each block that the client returned; -1: not yet there
+	carried     map[content.Part][]envelope.State // what the parts of the run carry
+	carriedText []string                          // the thinking texts in it that the client did not return yet
+	hasBlocks   bool                              // a block of the run is sent
+	lastCall    int                               // index on the stack of the last tool call of the turn, or -1
+	current     int                               // see currentTurn
+	missing     bool                              // Thoughts.Missing was reported
 }
 
 // assistantRun lowers consecutive assistant turns to one turn: clients that store each
@@ -155,11 +157,11 @@ func (l *lowering) assistantRun(run []content.Turn, first int) {
 			state := l.carriedState(p)
 			_, isText := p.(*content.Text)
 			if state != "" && !isText {
-				l.restore(step, state, at)
+				l.restore(step, p, at)
 			}
 			l.assistantPart(p, at, hasCalls)
 			if state != "" && isText {
-				l.restore(step, state, at)
+				l.restore(step, p, at)
 			}
 			if _, isCall := p.(*content.ToolUse); isCall || state != "" {
 				step = len(l.stack)
@@ -372,10 +374,24 @@ func (l *lowering) thought(p *content.Thinking, at Path, hasCalls bool) {
 
 // repeatsCarried reports whether unsigned thinking is carried in a signature, too.
 func (l *lowering) repeatsCarried(p *content.Thinking, s content.Signature) bool {
-	if s.Data != "" || p.Text == "" || len(l.carriedText) < len(p.Text) || l.carriedText[:len(p.Text)] != p.Text {
+	if s.Data != "" || p.Text == "" {
 		return false
 	}
-	l.carriedText = l.carriedText[len(p.Text):]
+	text, list := p.Text, l.carriedText
+	for len(list) > 0 && len(list[0]) < len(text) {
+		rest, ok := strings.CutPrefix(text, list[0])
+		if !ok {
+			return false
+		}
+		text, list = rest, list[1:]
+	}
+	if len(list) == 0 || !strings.HasPrefix(list[0], text) {
+		return false
+	}
+	if list[0] = list[0][len(text):]; list[0] == "" {
+		list = list[1:]
+	}
+	l.carriedText = list
 	return true
 }
 
@@ -417,11 +433,10 @@ func (l *lowering) move(p content.Part, r *loss.Rule, at Path) {
 // beginRecall prepares what is known of the thinking of a run.
 func (l *lowering) beginRecall(run []content.Turn, hasCalls bool) {
 	l.turnsOf, l.items = run, nil
-	l.returned, l.carriedText, l.hasBlocks, l.lastCall = nil, "", false, -1
+	l.returned, l.carried, l.carriedText, l.hasBlocks, l.lastCall = nil, nil, nil, false, -1
 	if !l.t.Thoughts.Carried || l.t.Thoughts.WithCalls && !hasCalls {
 		return
 	}
-	var texts []byte
 	for k := range run {
 		for _, p := range run[k].Parts {
 			state := l.carriedState(p)
@@ -429,18 +444,20 @@ func (l *lowering) beginRecall(run []content.Turn, hasCalls bool) {
 				continue
 			}
 			if l.returned == nil {
-				l.returned = make(map[content.Signature]int)
+				l.returned, l.carried = make(map[content.Signature]int), make(map[content.Part][]envelope.State)
 			}
 			list, _ := envelope.DecodeThinking(l.t.Format, state)
+			l.carried[p] = list
 			for _, s := range list {
-				texts = append(texts, s.Text...)
+				if s.Text != "" {
+					l.carriedText = append(l.carriedText, s.Text)
+				}
 			}
 		}
 	}
 	if l.returned == nil {
 		return
 	}
-	l.carriedText = string(texts)
 	for k := range run {
 		for _, p := range run[k].Parts {
 			if t, ok := p.(*content.Thinking); ok && t != nil {
@@ -481,12 +498,12 @@ func thinkingKey(f content.Format, t *content.Thinking) content.Signature {
 
 // restore pushes the thinking that a part at a path carries, except blocks that the client
 // returned. The step of the thinking begins at an index of the stack.
-func (l *lowering) restore(step int, state string, at Path) {
+func (l *lowering) restore(step int, p content.Part, at Path) {
 	if l.returned == nil { // thinking is not sent here
 		return
 	}
-	list, ok := envelope.DecodeThinking(l.t.Format, state)
-	if !ok {
+	list := slices.Clone(l.carried[p]) // a host may use a part twice
+	if len(list) == 0 {
 		l.lose(ThinkingBroken, at.Member("signature"))
 		return
 	}
