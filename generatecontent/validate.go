@@ -185,22 +185,23 @@ func (v *validator) cached() {
 // safety checks the filters.
 func (v *validator) safety() {
 	list := v.r.SafetySettings
-	for i := range list {
-		s := &list[i]
+	if len(list) == 0 {
+		return
+	}
+	seen := make(map[string]bool, len(list))
+	for i, s := range list {
 		v.path.Push("safety_settings")
 		v.path.PushIndex(i)
 		if v.parsingReported("category") {
 			// parsing reported the category
 		} else if s.Category == "" || slices.Contains(olderCategories, s.Category) {
 			v.violation(content.CodeValue, "element predicate failed: $.category in ("+strings.Join(safetyCategories, ", ")+")")
-		} else if slices.ContainsFunc(list[:i], func(o SafetySetting) bool { return o.Category == s.Category }) {
+		} else if seen[s.Category] {
 			v.violation(content.CodeConflict, "there is more than one setting for "+s.Category, "category")
 		}
+		seen[s.Category] = true
 		v.path.Pop()
 		v.path.Pop()
-		if v.violations.Len() > content.MaxViolations {
-			return // bounds the comparisons
-		}
 	}
 }
 

@@ -302,6 +302,20 @@ var denseShapes = []denseShape{
 			many(n, `{"type":"tool_use","id":"t#","name":"f","input":{}}`) + `]},{"role":"user","content":[` +
 			many(n, `{"type":"tool_result","tool_use_id":"t#","content":"x`+pad+`"}`) + `]}],"tools":[{"name":"f","input_schema":{"type":"object"}}]}`
 	}},
+	{"calls of signed thinking", messages.Format, 13, 24_990, func(n int, pad string) string {
+		var thinking, calls, results []string
+		for i := range n {
+			id := "t" + strconv.Itoa(i)
+			sig, _ := envelope.EncodeCall(content.Signature{Format: generatecontent.Format, Data: "c2ln"}, id)
+			thinking = append(thinking, `{"type":"thinking","thinking":"x`+pad+`","signature":"`+sig+`"}`)
+			id, _ = envelope.MarkID(id)
+			calls = append(calls, `{"type":"tool_use","id":"`+id+`","name":"f","input":{}}`)
+			results = append(results, `{"type":"tool_result","tool_use_id":"`+id+`"}`)
+		}
+		slices.Reverse(calls) // the first call names the last block
+		return `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[` + strings.Join(append(thinking, calls...), ",") +
+			`]},{"role":"user","content":[` + strings.Join(results, ",") + `]}],"tools":[{"name":"f","input_schema":{"type":"object"}}]}`
+	}},
 	{"tool calls in turns", messages.Format, 16, 33320, func(n int, pad string) string {
 		return `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"},` +
 			many(n, `{"role":"assistant","content":[{"type":"tool_use","id":"t#","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t#","content":"x`+pad+`"}]}`) +
@@ -415,6 +429,9 @@ var denseShapes = []denseShape{
 	}},
 	{"parts in a tool result", generatecontent.Format, 4, 99990, func(n int, pad string) string {
 		return contentsOf(`{"functionCall":{"name":"f","args":{}}}`, `{"functionResponse":{"name":"f","response":{},"parts":[`+many(n, `{"text":"x`+pad+`"}`)+`]}}`)
+	}},
+	{"safety settings", generatecontent.Format, 3, 99_000, func(n int, pad string) string {
+		return `{"contents":[{"role":"user","parts":[{"text":"a"}]}],"safetySettings":[` + many(n, `{"category":"Z#`+pad+`","threshold":"Z"}`) + `]}`
 	}},
 	{"labels", generatecontent.Format, 1, 99990, func(n int, pad string) string {
 		return `{"contents":[{"role":"user","parts":[{"text":"a"}]}],"labels":{` + many(n, `"m#`+pad+`":"v"`) + `}}`
