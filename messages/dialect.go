@@ -107,8 +107,14 @@ const (
 	maxHeaderValue  = 128 // bytes
 )
 
-// checkHeaderList returns an error if a list header exceeds the limits. name has
-// the vendor's spelling, for the error text.
+// isHeaderValue reports whether a value of a list header has only visible ASCII
+// characters, and is not too long.
+func isHeaderValue(s string) bool {
+	return len(s) <= maxHeaderValue && !strings.ContainsFunc(s, func(c rune) bool { return c <= ' ' || c > '~' })
+}
+
+// checkHeaderList returns an error if a list header exceeds the limits, or if a value has
+// other characters than visible ASCII. name has the vendor's spelling, for the error text.
 func checkHeaderList(h http.Header, name string) error {
 	n := 0
 	for _, line := range h.Values(name) {
@@ -116,6 +122,8 @@ func checkHeaderList(h http.Header, name string) error {
 			switch v = strings.TrimSpace(v); {
 			case len(v) > maxHeaderValue:
 				return invalid(fmt.Sprintf("%s: a value has %d bytes; the maximum is %d", name, len(v), maxHeaderValue))
+			case !isHeaderValue(v):
+				return invalid(name + ": a value must have only visible ASCII characters")
 			case v != "":
 				n++
 			}

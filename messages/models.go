@@ -50,6 +50,9 @@ func (d *dialect) models(_ string, r *http.Request, _ string) (*handler.Operatio
 // model returns a function that returns the operation for one model.
 func (d *dialect) model(id string) func(string, *http.Request, string) (*handler.Operation, error) {
 	return func(string, *http.Request, string) (*handler.Operation, error) {
+		if len(id) > codec.MaxModelName {
+			return nil, invalid(textModelName(id))
+		}
 		return &handler.Operation{Mode: "models", Run: func(ctx context.Context, up upstream.Upstream) (*jsonwire.Writer, error) {
 			list, err := listModels(ctx, up)
 			if err != nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
@@ -220,12 +221,20 @@ func (v *validator) hasBeta(name string) bool { return slices.Contains(v.opts.Be
 // is2026 reports whether the rules of version 2026-10-21 apply.
 func (v *validator) is2026() bool { return v.opts.Version == version2026 }
 
+// textModelName is the error for the name of a model that is too long.
+func textModelName(name string) string {
+	return "String should have at most " + strconv.Itoa(codec.MaxModelName) + " bytes, not " + strconv.Itoa(len(name))
+}
+
 // requiredMembers validates the members that every request needs.
 func (v *validator) requiredMembers() {
 	r := v.r
 	v.require(r.Model, "model")
-	if n := len(r.Model); n > codec.MaxModelName {
-		v.violationAt(content.CodeLimit, "model", "String should have at most "+strconv.Itoa(codec.MaxModelName)+" bytes, not "+strconv.Itoa(n))
+	switch {
+	case len(r.Model) > codec.MaxModelName:
+		v.violationAt(content.CodeLimit, "model", textModelName(r.Model))
+	case strings.ContainsFunc(r.Model, unicode.IsControl):
+		v.violationAt(content.CodeValue, "model", "String should not have control characters")
 	}
 	switch {
 	case r.MaxTokens == nil:
