@@ -120,7 +120,7 @@ var errPageToken = &content.Violation{Code: content.CodeType, Path: "page_token"
 // document writes the page of list as a document.
 func (p *page) document(list []upstream.Model, collection string) (*jsonwire.Writer, error) {
 	if p.afterID != "" {
-		i := slices.IndexFunc(list, func(m upstream.Model) bool { return m.ID == p.afterID })
+		i := slices.IndexFunc(list, func(m upstream.Model) bool { return m.ID == p.afterID }) // one pass
 		if i < 0 {
 			return nil, errPageToken
 		}

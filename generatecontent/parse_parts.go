@@ -618,7 +618,7 @@ func (p *parser) choice(f *object.Field, name string, x jsonwire.Value) string {
 		p.mismatch(f, name, x)
 	case isUnset(e, s):
 		return ""
-	case !slices.Contains(e.Values, s):
+	case !slices.Contains(e.Values, s): // bounded by Enum
 		p.path.Push(f.Alias)
 		p.unknownValue(f.Value, x)
 		p.path.Pop()
@@ -631,7 +631,7 @@ func (p *parser) enumAt(v *object.Value, x jsonwire.Value) string {
 	s := enumValue(v.Enum, x)
 	if s == "" {
 		p.wrongKind(v, x)
-	} else if !slices.Contains(v.Enum.Values, s) {
+	} else if !slices.Contains(v.Enum.Values, s) { // bounded by Enum
 		p.unknownValue(v, x)
 	}
 	return s

@@ -605,10 +605,11 @@ func unsigned(turns []content.Turn) bool {
 					return true
 				}
 			case *content.ToolResult:
-				if p != nil && slices.ContainsFunc(p.Parts, isBase64Text) {
+				if p != nil && slices.ContainsFunc(p.Parts, isBase64Text) { // one pass
 					return true
 				}
 			case *content.Text:
+				// one pass
 				if p != nil && slices.ContainsFunc(p.Citations, func(c content.Citation) bool { return isUnindexed(&c) }) {
 					return true
 				}

@@ -92,7 +92,7 @@ func (d *dialect) Route(r *http.Request) (*handler.Route, error) {
 // modelID returns the name of the model in a path: everything after "models",
 // including slashes. A colon in the last segment marks a method of another format.
 func modelID(path []string) (id string, ok bool) {
-	i := slices.Index(path, "models")
+	i := slices.Index(path, "models") // one pass
 	if i < 0 || strings.Contains(path[len(path)-1], ":") {
 		return "", false
 	}
@@ -156,7 +156,7 @@ func checkHeader(r *http.Request) error {
 }
 
 // isVersion reports whether the API has a version.
-func isVersion(s string) bool { return slices.Contains(versions, s) }
+func isVersion(s string) bool { return slices.Contains(versions, s) } // bounded by versions
 
 func invalid(text string) error {
 	return &handler.Failure{Code: upstream.CodeInvalid, Text: text, Reason: text}
@@ -195,7 +195,7 @@ var errThread error = &upstream.Error{
 // isThreadError reports whether all violations in err are in the thread.
 func isThreadError(err error) bool {
 	list, more := content.Violations(err)
-	return more == 0 && !slices.ContainsFunc(list, func(e *content.Violation) bool {
+	return more == 0 && !slices.ContainsFunc(list, func(e *content.Violation) bool { // one pass
 		return e.Path != "thread" && !strings.HasPrefix(e.Path, "thread.")
 	})
 }
@@ -244,6 +244,7 @@ func (d *dialect) setRequest(op *handler.Operation, r *http.Request, req *Reques
 	sent := handler.ForwardedHeaders(r, d.forward, workspaceHeader, profileHeader)
 	op.Request, op.Losses = req.withDocument(append(opts.header(), sent...))
 	for _, name := range [...]string{workspaceHeader, profileHeader} {
+		// one pass
 		if r.Header.Get(name) == "" || slices.ContainsFunc(sent, func(f upstream.HeaderField) bool { return f.Name == name }) {
 			continue
 		}

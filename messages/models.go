@@ -107,7 +107,7 @@ func parsePage(q url.Values) (*page, error) {
 	}
 	p.lifecycle = append(q["lifecycle[]"], q["lifecycle"]...)
 	for i, s := range p.lifecycle {
-		if s != "active" && s != "deprecated" && s != "retired" {
+		if !slices.Contains(lifecycles, s) { // bounded by lifecycles
 			violations.Add(content.CodeValue, "lifecycle."+strconv.Itoa(i), "Input should be 'active', 'deprecated' or 'retired'")
 		}
 	}
@@ -119,12 +119,16 @@ func parsePage(q url.Values) (*page, error) {
 	return p, violations.Err()
 }
 
+// lifecycles are the values of the parameter lifecycle.
+var lifecycles = []string{"active", "deprecated", "retired"}
+
 // selectModels returns the models of the page, and reports whether there are more
 // in the direction of the page.
 func (p *page) selectModels(list []upstream.Model) ([]upstream.Model, bool, error) {
+	// bounded by lifecycles
 	list = slices.DeleteFunc(list, func(m upstream.Model) bool { return !slices.Contains(p.lifecycle, lifecycle(&m)) })
 	at := func(id, parameter string) (int, error) {
-		i := slices.IndexFunc(list, func(m upstream.Model) bool { return m.ID == id })
+		i := slices.IndexFunc(list, func(m upstream.Model) bool { return m.ID == id }) // one pass
 		if i < 0 {
 			return 0, &content.Violation{Code: content.CodeValue, Path: parameter, Text: "unknown model " + strconv.Quote(handler.OneLine(id, 256))}
 		}

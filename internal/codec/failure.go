@@ -89,7 +89,7 @@ func ErrorHeader(h http.Header, prefixes ...string) []upstream.HeaderField {
 		switch name {
 		case "Retry-After", "Retry-After-Ms", "X-Should-Retry":
 		default:
-			if !slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(name, p) }) {
+			if !slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(name, p) }) { // bounded by the host
 				continue
 			}
 		}
@@ -209,7 +209,7 @@ func aboutKey(text string, any bool) bool {
 	}
 	for sentence := range strings.SplitSeq(text, ". ") {
 		has := func(words []string) bool {
-			return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(sentence, w) })
+			return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(sentence, w) }) // bounded by overflows
 		}
 		if has(keyNames) && (any || has(keyProblems)) {
 			return true

@@ -199,7 +199,7 @@ func (p *Pending) DropAll(lost func(n int, t *content.Thinking)) {
 // Remove removes a block and returns its text. It returns false if the text is not
 // stored.
 func (p *Pending) Remove(block int, room *int) (text string, ok bool) {
-	i := slices.IndexFunc(p.list, func(s pendingState) bool { return s.block == block })
+	i := slices.IndexFunc(p.list, func(s pendingState) bool { return s.block == block }) // bounded by MaxSize
 	if i < 0 || p.list[i].dropped {
 		return "", false
 	}

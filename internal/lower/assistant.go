@@ -129,10 +129,10 @@ type recall struct {
 // assistantRun lowers consecutive assistant turns to one turn: clients that store each
 // piece of a stream as a turn send such runs. first is the index of the first turn.
 func (l *lowering) assistantRun(run []content.Turn, first int) {
-	hasCalls := slices.ContainsFunc(run, hasCall)
+	hasCalls := slices.ContainsFunc(run, hasCall) // one pass
 	start := l.begin()
 	l.beginRecall(run, hasCalls)
-	if len(run) > 1 && l.t.Conversation.JoinUser.isReported() && slices.ContainsFunc(run, l.binds) {
+	if len(run) > 1 && l.t.Conversation.JoinUser.isReported() && slices.ContainsFunc(run, l.binds) { // one pass
 		l.lose(TurnsJoined, In(Turns, first+1))
 	}
 	var members *content.Extra
@@ -179,7 +179,7 @@ func (l *lowering) assistantRun(run []content.Turn, first int) {
 	if len(run) == 1 {
 		from = run[0].Parts
 	}
-	sent := slices.ContainsFunc(l.stack[start:], l.isContent)
+	sent := slices.ContainsFunc(l.stack[start:], l.isContent) // one pass
 	parts := l.pop(start, from)
 	if !sent {
 		return
@@ -196,7 +196,7 @@ func (l *lowering) assistantRun(run []content.Turn, first int) {
 
 // binds reports whether an assistant turn belongs to those beside it.
 func (l *lowering) binds(t content.Turn) bool {
-	return slices.ContainsFunc(t.Parts, func(p content.Part) bool {
+	return slices.ContainsFunc(t.Parts, func(p content.Part) bool { // one pass
 		switch p.(type) {
 		case *content.ToolUse, *content.Thinking:
 			return true
@@ -216,7 +216,7 @@ func (l *lowering) isContent(p content.Part) bool {
 	return true
 }
 
-func hasCall(t content.Turn) bool { return slices.ContainsFunc(t.Parts, isCall) }
+func hasCall(t content.Turn) bool { return slices.ContainsFunc(t.Parts, isCall) } // one pass
 
 func isCall(p content.Part) bool {
 	u, ok := p.(*content.ToolUse)
@@ -242,7 +242,7 @@ func (l *lowering) assistantPart(p content.Part, at Path, hasCalls bool) {
 	default:
 		l.part(p, at, inAssistant)
 	}
-	if l.t.Conversation.TextsFirst && l.lastCall >= 0 && slices.ContainsFunc(l.stack[before:], isText) {
+	if l.t.Conversation.TextsFirst && l.lastCall >= 0 && slices.ContainsFunc(l.stack[before:], isText) { // one pass
 		l.lose(CallOrder, at)
 	}
 }
@@ -262,7 +262,7 @@ func (l *lowering) textsFirst(start int) {
 	for last > 0 && isCall(list[last-1]) {
 		last--
 	}
-	if !slices.ContainsFunc(list[:last], isCall) {
+	if !slices.ContainsFunc(list[:last], isCall) { // one pass
 		return
 	}
 	l.stack = l.stack[:start]
@@ -329,6 +329,7 @@ func (l *lowering) currentTurn(turns []content.Turn) int {
 		return 0
 	}
 	for i := len(turns) - 1; i >= 0; i-- {
+		// one pass
 		if l.roles[i] != content.RoleAssistant && l.roles[i] != over && slices.ContainsFunc(turns[i].Parts, isNoResult) {
 			return i
 		}
@@ -548,7 +549,7 @@ func (l *lowering) restore(step int, p content.Part, at Path) {
 
 // hasTextState reports whether a text of the step has a signature.
 func (l *lowering) hasTextState(step int) bool {
-	return slices.ContainsFunc(l.stack[step:], func(p content.Part) bool {
+	return slices.ContainsFunc(l.stack[step:], func(p content.Part) bool { // one pass
 		t, ok := p.(*content.Text)
 		return ok && t.Signature.Data != ""
 	})

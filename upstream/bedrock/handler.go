@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream"
@@ -52,8 +53,8 @@ func Handler(h http.Handler) http.Handler {
 		case "invoke-with-response-stream":
 			method = ":streamRawPredict"
 		case "count-tokens":
-			if !utf8.ValidString(model) {
-				break // h refuses the path; in a body the name would become another one
+			if !utf8.ValidString(model) || strings.ContainsFunc(model, unicode.IsControl) {
+				break // h refuses the path; it would not refuse the body
 			}
 			name = operation
 			if r.Body != nil {

@@ -27,7 +27,7 @@ func (c *client) cacheKey(n *upstream.Request) string {
 	switch {
 	case c.customKey != nil:
 		key = c.customKey(n)
-	case c.isOpenAI, slices.Contains(c.known.cacheKeys, c.format):
+	case c.isOpenAI, slices.Contains(c.known.cacheKeys, c.format): // bounded by servers
 		key = conversationKey(n)
 	}
 	if len(key) > maxCacheKey {
