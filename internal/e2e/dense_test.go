@@ -443,7 +443,7 @@ var denseShapes = []denseShape{
 		return signedCalls(n, `{"text":"\n`+pad+`","signature":"#-%"}`)
 	}},
 	{"empty states", generatecontent.Format, 1, 99_800, func(n int, pad string) string { return signedCalls(n, `{}`) }},
-	{"carried states", messages.Format, 1, 96_000, func(n int, pad string) string {
+	{"carried states", messages.Format, 10, 96_000, func(n int, pad string) string {
 		pad = pad[:len(pad)*3/8] // each id is in base64, and there twice
 		return statefulIDs(n, 50, `{"redacted":"{\"type\":\"reasoning\",\"id\":\"#-%`+pad+`\",\"encrypted_content\":\"x\",\"summary\":[]}"}`)
 	}},
