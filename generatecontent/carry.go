@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/partfield"
@@ -44,7 +45,13 @@ func (s *responseEncoder) openThinking(b *sentBlock, p *content.Thinking) bool {
 		s.signHidden(b, p.Signature)
 		return false
 	}
-	return p.Redacted.Data == ""
+	if p.Redacted.Data == "" {
+		return true
+	}
+	if p.Extra != nil {
+		codec.UnsupportedOfPart(p.Extra, s.LossesOf(b))
+	}
+	return false
 }
 
 // hidesThinking reports whether the client receives no thinking, because its request does
@@ -79,9 +86,6 @@ func (s *responseEncoder) dropUnsigned(k int) {
 func visibleOnly(p *content.Thinking, report lossFunc) {
 	if isForeign(p.Signature) {
 		p.Signature = content.Signature{}
-		if p.Extra != nil && p.Extra.Format != Format {
-			p.Extra = nil // carried with the signature
-		}
 	}
 	dropHints(p, report)
 }

@@ -122,7 +122,6 @@ func TestSignedMemory(t *testing.T) {
 		for _, p := range []*content.Thinking{
 			{Signature: otherSign(strings.Repeat("s", size))},
 			{Redacted: otherSign(strings.Repeat("s", size))},
-			{Signature: otherSign("s"), Extra: &content.Extra{Format: other, JSON: `{"a":"` + strings.Repeat("x", size) + `"}`}},
 		} {
 			s := newStream(inEvents, "r-1", "m")
 			var out []byte

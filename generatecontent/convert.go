@@ -277,7 +277,7 @@ func (c *GenerationConfig) unmappedMembers() *GenerationConfig {
 	if c.hasTwoFormats() {
 		f.ResponseMimeType = c.ResponseMimeType // shows other formats which one takes precedence
 	}
-	if slices.ContainsFunc(c.ResponseModalities, isUnsetModality) {
+	if slices.ContainsFunc(c.ResponseModalities, isUnsetModality) { // one pass
 		f.ResponseModalities, some = c.ResponseModalities, true
 	}
 	if !some {

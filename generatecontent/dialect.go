@@ -154,11 +154,8 @@ func clientTimeout(r *http.Request) (time.Duration, error) {
 
 // request parses and validates a body.
 func (d *dialect) request(t *target, body string, count bool) (*Request, error) {
-	if len(t.model) > codec.MaxModelName {
-		return nil, &content.Violation{Code: content.CodeLimit, Path: "model", Text: textModelName}
-	}
-	if !isModelName(t.model) {
-		return nil, &content.Violation{Code: content.CodeValue, Path: "model", Text: "unexpected model name format"}
+	if err := t.checkModel(); err != nil {
+		return nil, err
 	}
 	req, err := readRequest(body, t.version, &ValidateOptions{Strict: d.strict, Count: count, MediaTypes: d.mediaTypes, Limits: d.limits})
 	if err != nil {
@@ -172,9 +169,17 @@ func (d *dialect) request(t *target, body string, count bool) (*Request, error) 
 	return req, nil
 }
 
-// isModelName reports whether a URL's model name is valid. Valid names have no steps
-// that lead out of their collection.
-func isModelName(s string) bool { return s != "" && isModel(s) }
+// checkModel returns an error if the name of the model is not valid. Valid names have no
+// steps that lead out of their collection.
+func (t *target) checkModel() error {
+	switch {
+	case len(t.model) > codec.MaxModelName:
+		return &content.Violation{Code: content.CodeLimit, Path: "model", Text: textModelName}
+	case t.model == "" || !isModel(t.model):
+		return &content.Violation{Code: content.CodeValue, Path: "model", Text: "unexpected model name format"}
+	}
+	return nil
+}
 
 // generate returns a function that makes an operation of a request's body. f is the
 // framing of a streamed response, or nil for a whole one.

@@ -174,7 +174,7 @@ func (e *encoder) tools(f *object.Field, list []content.Tool) {
 	for i := 0; len(list) > 0; i++ {
 		e.Path.PushIndex(i)
 		e.W.BeginObject()
-		n := slices.IndexFunc(list, func(t content.Tool) bool { return t.Kind != "" })
+		n := slices.IndexFunc(list, func(t content.Tool) bool { return t.Kind != "" }) // one pass
 		switch t := &list[0]; {
 		case n < 0:
 			n = len(list)
@@ -385,7 +385,7 @@ func hasResultText(p *content.ToolResult, want string) bool {
 
 // files writes the parts of a result other than texts.
 func (e *encoder) files(f *object.Field, parts []content.Part) {
-	if !slices.ContainsFunc(parts, func(p content.Part) bool { return !isText(p) }) {
+	if !slices.ContainsFunc(parts, func(p content.Part) bool { return !isText(p) }) { // one pass
 		return
 	}
 	e.W.Name(f.Name)

@@ -117,7 +117,7 @@ func (g *groundingState) addSupport(s segment, text string, sources []int) {
 
 // addCitations adds the citations of a segment.
 func (g *groundingState) addCitations(list []content.Citation, at segment, text string, report lossFunc) {
-	if at.start == at.end && !slices.ContainsFunc(list, isFromMetadata) {
+	if at.start == at.end && !slices.ContainsFunc(list, isFromMetadata) { // one pass
 		report(lossEmptyCited)
 		return
 	}
@@ -181,7 +181,7 @@ func appendElements(dst []byte, open string, list []byte) []byte {
 func oncePerRule(report lossFunc) lossFunc {
 	var reported []*loss.Rule
 	return func(r *loss.Rule) {
-		if !slices.Contains(reported, r) {
+		if !slices.Contains(reported, r) { // bounded by responseLosses
 			reported = append(reported, r)
 			report(r)
 		}

@@ -158,7 +158,7 @@ func parseTarget(path, method string) (*target, error) {
 			t.method = word
 			t.model = t.model[:i]
 			t.name = t.name[:strings.LastIndexByte(t.name, ':')]
-		case slices.Contains(otherMethods, word):
+		case slices.Contains(otherMethods, word): // bounded by otherMethods
 			return nil, notFound(word + ": this part of the API is not supported")
 		case method != http.MethodGet: // names of models may contain colons
 			return nil, notFound("there is no method " + handler.OneLine(word, 64))
@@ -171,12 +171,12 @@ func parseTarget(path, method string) (*target, error) {
 // best. A path without one is parsed from the right, which allows any prefix.
 func resource(steps []string) (version string, rest []string, err error) {
 	for i := len(steps) - 2; i >= 0; i-- {
-		if slices.Contains(versions, steps[i]) && isRoot(steps[i+1]) {
+		if slices.Contains(versions, steps[i]) && isRoot(steps[i+1]) { // bounded by versions
 			return steps[i], steps[i+1:], nil
 		}
 	}
 	for i := len(steps) - 1; i >= 0; i-- {
-		if !isCollection(steps[i]) && !slices.Contains(otherCollections, steps[i]) {
+		if !isCollection(steps[i]) && !slices.Contains(otherCollections, steps[i]) { // bounded by otherCollections
 			continue
 		}
 		if i >= 2 && steps[i-2] == "publishers" {
@@ -199,6 +199,7 @@ func isCollection(step string) bool {
 
 // isRoot reports whether step can be the first of a resource.
 func isRoot(step string) bool {
+	// bounded by otherCollections
 	return isCollection(step) || step == "publishers" || step == "projects" || slices.Contains(otherCollections, step)
 }
 
@@ -242,7 +243,7 @@ func (t *target) find(steps []string) bool {
 func unservedError(steps []string) error {
 	for _, s := range steps {
 		s, _, _ = strings.Cut(s, ":")
-		if slices.Contains(otherCollections, s) || s == "tunedModels" {
+		if slices.Contains(otherCollections, s) || s == "tunedModels" { // bounded by otherCollections
 			return notFound(s + ": this part of the API is not supported")
 		}
 	}

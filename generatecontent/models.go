@@ -52,6 +52,9 @@ func (d *dialect) models(t *target) func(string, *http.Request, string) (*handle
 // model returns a function that makes an operation of a request for one model.
 func (d *dialect) model(t *target) func(string, *http.Request, string) (*handler.Operation, error) {
 	return func(_ string, r *http.Request, _ string) (*handler.Operation, error) {
+		if len(t.model) > codec.MaxModelName {
+			return nil, &content.Violation{Code: content.CodeLimit, Path: "model", Text: textModelName}
+		}
 		c := &handler.Operation{Mode: "models", Run: func(ctx context.Context, up upstream.Upstream) (*jsonwire.Writer, error) {
 			list, err := listModels(ctx, up)
 			if err != nil {
@@ -117,7 +120,7 @@ var errPageToken = &content.Violation{Code: content.CodeType, Path: "page_token"
 // document writes the page of list as a document.
 func (p *page) document(list []upstream.Model, collection string) (*jsonwire.Writer, error) {
 	if p.afterID != "" {
-		i := slices.IndexFunc(list, func(m upstream.Model) bool { return m.ID == p.afterID })
+		i := slices.IndexFunc(list, func(m upstream.Model) bool { return m.ID == p.afterID }) // one pass
 		if i < 0 {
 			return nil, errPageToken
 		}

@@ -101,7 +101,7 @@ func snake(camel string) string {
 
 // enumName returns the canonical form of a name, or "" if the enum does not accept it.
 func enumName(e *object.Enum, name string) string {
-	if slices.Contains(e.Values, name) {
+	if slices.Contains(e.Values, name) { // bounded by Enum
 		return name
 	}
 	for _, v := range e.Values {
@@ -335,7 +335,7 @@ var (
 func partOf[T any](extra func(*T) **content.Extra, held ...object.Field) *object.Type {
 	list := slices.Clone(partFields)
 	for _, f := range held {
-		list[slices.IndexFunc(list, func(o object.Field) bool { return o.Name == f.Name })] = f
+		list[slices.IndexFunc(list, func(o object.Field) bool { return o.Name == f.Name })] = f // bounded by Field
 	}
 	return object.New("Part", extra, list...)
 }

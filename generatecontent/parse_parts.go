@@ -8,6 +8,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/object"
 )
@@ -74,6 +75,7 @@ func (p *parser) part(v jsonwire.Value) content.Part {
 			side.thought, side.hasThought = p.optFlag(f, name, x), true
 		case f.Value == signature:
 			side.signature.Data, side.hasSignature = p.bytes(f, name, x), true
+			p.countState(side.signature.Data)
 		default:
 			side.hasMore = true
 		}
@@ -88,6 +90,15 @@ func (p *parser) part(v jsonwire.Value) content.Part {
 		return p.textPart(data, &side)
 	}
 	return p.dataPart(data, &side)
+}
+
+// countState counts the state of another vendor that a signature carries.
+func (p *parser) countState(sig string) {
+	if p.into == nil || p.quota.Exceeded() || !envelope.IsEnvelopeBase64(sig) {
+		return
+	}
+	e, _ := envelope.DecodeBase64(sig)
+	p.quota.State(e.States(p.quota.PartsLeft()), len(sig))
 }
 
 // oneOf sets the data of a part, or records a violation: a part has only one.
@@ -260,6 +271,9 @@ func (p *parser) file(s content.Source, sig content.Signature, x *content.Extra)
 		return i
 	case strings.HasPrefix(t, "audio/"), strings.HasPrefix(t, "video/"):
 		return &content.Media{Source: s, Signature: sig, Extra: x}
+	}
+	if b, ok := s.(*content.Base64); ok && t != "application/pdf" {
+		p.quota.Bytes(len(b.Data)) // other formats get the text
 	}
 	return &content.Document{Source: s, Signature: sig, Extra: x}
 }
@@ -606,7 +620,7 @@ func (p *parser) choice(f *object.Field, name string, x jsonwire.Value) string {
 		p.mismatch(f, name, x)
 	case isUnset(e, s):
 		return ""
-	case !slices.Contains(e.Values, s):
+	case !slices.Contains(e.Values, s): // bounded by Enum
 		p.path.Push(f.Alias)
 		p.unknownValue(f.Value, x)
 		p.path.Pop()
@@ -619,7 +633,7 @@ func (p *parser) enumAt(v *object.Value, x jsonwire.Value) string {
 	s := enumValue(v.Enum, x)
 	if s == "" {
 		p.wrongKind(v, x)
-	} else if !slices.Contains(v.Enum.Values, s) {
+	} else if !slices.Contains(v.Enum.Values, s) { // bounded by Enum
 		p.unknownValue(v, x)
 	}
 	return s

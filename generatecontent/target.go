@@ -129,6 +129,7 @@ var substitutes = [...]substitute{
 
 // ownTool returns this vendor's built-in tool that is similar to another vendor's.
 func ownTool(t *content.Tool) (own content.Tool, losses []*loss.Rule) {
+	// bounded by substitutes
 	i := slices.IndexFunc(substitutes[:], func(s substitute) bool { return strings.HasPrefix(t.Kind, s.prefix) })
 	if i < 0 {
 		return own, nil

@@ -115,7 +115,7 @@ func (v *validator) parsingReported(names ...string) bool {
 
 // oneOf records a violation for a string that is neither allowed nor empty.
 func (v *validator) oneOf(s string, allowed []string, names ...string) {
-	if s == "" || slices.Contains(allowed, s) {
+	if s == "" || slices.Contains(allowed, s) { // bounded by mimeTypes
 		return
 	}
 	text := "allowed values are "
@@ -185,22 +185,23 @@ func (v *validator) cached() {
 // safety checks the filters.
 func (v *validator) safety() {
 	list := v.r.SafetySettings
-	for i := range list {
-		s := &list[i]
+	if len(list) == 0 {
+		return
+	}
+	seen := make(map[string]bool, len(list))
+	for i, s := range list {
 		v.path.Push("safety_settings")
 		v.path.PushIndex(i)
 		if v.parsingReported("category") {
 			// parsing reported the category
-		} else if s.Category == "" || slices.Contains(olderCategories, s.Category) {
+		} else if s.Category == "" || slices.Contains(olderCategories, s.Category) { // bounded by olderCategories
 			v.violation(content.CodeValue, "element predicate failed: $.category in ("+strings.Join(safetyCategories, ", ")+")")
-		} else if slices.ContainsFunc(list[:i], func(o SafetySetting) bool { return o.Category == s.Category }) {
+		} else if seen[s.Category] {
 			v.violation(content.CodeConflict, "there is more than one setting for "+s.Category, "category")
 		}
+		seen[s.Category] = true
 		v.path.Pop()
 		v.path.Pop()
-		if v.violations.Len() > content.MaxViolations {
-			return // bounds the comparisons
-		}
 	}
 }
 
@@ -518,7 +519,7 @@ func (v *validator) toolConfig() {
 			known[v.r.Tools[i].Name] = v.r.Tools[i].Kind == ""
 		}
 		unclear = unclear || v.isUnclear("allowed_function_names")
-		if !unclear && slices.ContainsFunc(f.AllowedFunctionNames, func(s string) bool { return !known[s] }) {
+		if !unclear && slices.ContainsFunc(f.AllowedFunctionNames, func(s string) bool { return !known[s] }) { // one pass
 			v.violation(content.CodeValue, "allowed_function_names should be a subset of the provided function_declarations",
 				"allowed_function_names")
 		}

@@ -341,7 +341,7 @@ func (v *validator) mediaType(t string) bool {
 }
 
 func (v *validator) isSupported(t string) bool {
-	return geminifile.IsMediaType(t) || slices.Contains(v.opts.MediaTypes, t)
+	return geminifile.IsMediaType(t) || slices.Contains(v.opts.MediaTypes, t) // bounded by the host
 }
 
 // inline checks inline data against its media type and the limits.

@@ -301,6 +301,7 @@ func (r *Request) outputField(name, usual string) string {
 	field := map[string]string{"output.schema": "schema", "output.media_type": "mime_type"}[name]
 	place := ""
 	if list := gjson.Parse(c.ResponseFormat); list.IsArray() {
+		// one pass
 		if i := slices.IndexFunc(list.Array(), func(x gjson.Result) bool { return x.Get("text").Exists() }); i >= 0 {
 			place = "[" + strconv.Itoa(i) + "]"
 		}

@@ -426,16 +426,10 @@ type stateDecoder struct {
 	state   map[string]content.Signature
 	damaged map[string]bool
 
-	turn    int          // that is being decoded
-	calls   []signedCall // of the assistant turns in a row
-	carried bool         // the client returned a block with state since the last call
-	dropped bool         // the client dropped a block that held the state of a call
-}
-
-// A signedCall is the state that a thinking block holds for a later call.
-type signedCall struct {
-	id        string
-	signature content.Signature
+	turn    int                            // that is being decoded
+	calls   map[string][]content.Signature // by id: the state that thinking blocks of the assistant turns in a row hold for later calls
+	carried bool                           // the client returned a block with state since the last call
+	dropped bool                           // the client dropped a block that held the state of a call
 }
 
 // decodeIDs decodes the ids of calls. The ids of a request stay distinct: an id that
@@ -493,7 +487,7 @@ func decodeID(s string) (id string, e envelope.Envelope, ok bool) {
 func (o *stateDecoder) decodePart(turn int, p content.Part) (q content.Part, lost *loss.Rule) {
 	for o.turn < turn {
 		if o.turn++; o.turns[o.turn].Role == content.RoleUser {
-			o.calls, o.carried = o.calls[:0], false
+			o.calls, o.carried = nil, false
 		}
 	}
 	switch p := p.(type) {
@@ -531,11 +525,9 @@ func (o *stateDecoder) decodeCall(p *content.ToolUse) (q content.Part, lost *los
 	if sig, ok := o.state[p.ID]; ok {
 		c.Signature = sig
 	} else if _, marked := envelope.UnmarkID(p.ID); marked && !o.damaged[p.ID] {
-		at := slices.IndexFunc(o.calls, func(s signedCall) bool { return s.id == id })
-		switch {
-		case at >= 0:
-			c.Signature = o.calls[at].signature
-			o.calls = slices.Delete(o.calls, at, at+1)
+		switch list := o.calls[id]; {
+		case len(list) > 0:
+			c.Signature, o.calls[id] = list[0], list[1:]
 		case !carried:
 			o.dropped, lost = true, envelope.NotReturned
 		}
@@ -562,7 +554,10 @@ func (o *stateDecoder) decodeThinking(t *content.Thinking) (q content.Part, lost
 	switch {
 	case ok && e.Kind == envelope.KindCall:
 		id, sig := e.CallSignature()
-		o.calls = append(o.calls, signedCall{id, sig})
+		if o.calls == nil {
+			o.calls = make(map[string][]content.Signature)
+		}
+		o.calls[id] = append(o.calls[id], sig)
 		c.Signature = content.Signature{}
 	case ok && e.Kind == envelope.KindPart && e.Format == envelope.UnsignedFormat:
 		c.Signature = content.Signature{}
@@ -610,10 +605,11 @@ func unsigned(turns []content.Turn) bool {
 					return true
 				}
 			case *content.ToolResult:
-				if p != nil && slices.ContainsFunc(p.Parts, isBase64Text) {
+				if p != nil && slices.ContainsFunc(p.Parts, isBase64Text) { // one pass
 					return true
 				}
 			case *content.Text:
+				// one pass
 				if p != nil && slices.ContainsFunc(p.Citations, func(c content.Citation) bool { return isUnindexed(&c) }) {
 					return true
 				}

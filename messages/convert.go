@@ -89,6 +89,7 @@ func (r *Request) Upstream() *upstream.Request {
 // WireOf does not allocate.
 func WireOf(r *upstream.Request) (text string, ok bool) {
 	d := snapshot.DocumentOf(r, Format)
+	// bounded by movedMembers
 	if d == nil || slices.ContainsFunc(d.Spans, func(s document.Span) bool { return s.Name == versionMember || s.Name == betaMember }) {
 		return "", false
 	}

@@ -93,7 +93,7 @@ func (d *dialect) Route(r *http.Request) (*handler.Route, error) {
 // including slashes. A colon in the last segment marks a method of another format, also if a
 // slash follows it.
 func modelID(path []string) (id string, ok bool) {
-	i := slices.Index(path, "models")
+	i := slices.Index(path, "models") // one pass
 	if i < 0 {
 		return "", false
 	}
@@ -110,8 +110,14 @@ const (
 	maxHeaderValue  = 128 // bytes
 )
 
-// checkHeaderList returns an error if a list header exceeds the limits. name has
-// the vendor's spelling, for the error text.
+// isHeaderValue reports whether a value of a list header has only visible ASCII
+// characters, and is not too long.
+func isHeaderValue(s string) bool {
+	return len(s) <= maxHeaderValue && !strings.ContainsFunc(s, func(c rune) bool { return c <= ' ' || c > '~' })
+}
+
+// checkHeaderList returns an error if a list header exceeds the limits, or if a value has
+// other characters than visible ASCII. name has the vendor's spelling, for the error text.
 func checkHeaderList(h http.Header, name string) error {
 	n := 0
 	for _, line := range h.Values(name) {
@@ -119,6 +125,8 @@ func checkHeaderList(h http.Header, name string) error {
 			switch v = strings.TrimSpace(v); {
 			case len(v) > maxHeaderValue:
 				return invalid(fmt.Sprintf("%s: a value has %d bytes; the maximum is %d", name, len(v), maxHeaderValue))
+			case !isHeaderValue(v):
+				return invalid(name + ": a value must have only visible ASCII characters")
 			case v != "":
 				n++
 			}
@@ -151,7 +159,7 @@ func checkHeader(r *http.Request) error {
 }
 
 // isVersion reports whether the API has a version.
-func isVersion(s string) bool { return slices.Contains(versions, s) }
+func isVersion(s string) bool { return slices.Contains(versions, s) } // bounded by versions
 
 func invalid(text string) error {
 	return &handler.Failure{Code: upstream.CodeInvalid, Text: text, Reason: text}
@@ -190,7 +198,7 @@ var errThread error = &upstream.Error{
 // isThreadError reports whether all violations in err are in the thread.
 func isThreadError(err error) bool {
 	list, more := content.Violations(err)
-	return more == 0 && !slices.ContainsFunc(list, func(e *content.Violation) bool {
+	return more == 0 && !slices.ContainsFunc(list, func(e *content.Violation) bool { // one pass
 		return e.Path != "thread" && !strings.HasPrefix(e.Path, "thread.")
 	})
 }
@@ -239,6 +247,7 @@ func (d *dialect) setRequest(op *handler.Operation, r *http.Request, req *Reques
 	sent := handler.ForwardedHeaders(r, d.forward, workspaceHeader, profileHeader)
 	op.Request, op.Losses = req.withDocument(append(opts.header(), sent...))
 	for _, name := range [...]string{workspaceHeader, profileHeader} {
+		// one pass
 		if r.Header.Get(name) == "" || slices.ContainsFunc(sent, func(f upstream.HeaderField) bool { return f.Name == name }) {
 			continue
 		}

@@ -104,7 +104,7 @@ func checkLoaded(b content.Blob, image bool, types []string, lim content.Limits)
 	}
 	r := media.CheckLoaded(b.Data, b.MediaType, "", codec.MediaLimits(lim))
 	code, text := fileText(kind, &r, lim)
-	if (code == "" || r.Violation == media.FileHeader) && !slices.Contains(accepted, r.Declared) {
+	if (code == "" || r.Violation == media.FileHeader) && !slices.Contains(accepted, r.Declared) { // bounded by the host
 		code, text = content.CodeMedia, textOneOf(accepted)+"; the loaded file has "
 		if r.Declared == "" {
 			text += "an unknown media type"

@@ -50,6 +50,9 @@ func (d *dialect) models(_ string, r *http.Request, _ string) (*handler.Operatio
 // model returns a function that returns the operation for one model.
 func (d *dialect) model(id string) func(string, *http.Request, string) (*handler.Operation, error) {
 	return func(string, *http.Request, string) (*handler.Operation, error) {
+		if len(id) > codec.MaxModelName {
+			return nil, invalid(textModelName(id))
+		}
 		return &handler.Operation{Mode: "models", Run: func(ctx context.Context, up upstream.Upstream) (*jsonwire.Writer, error) {
 			list, err := listModels(ctx, up)
 			if err != nil {
@@ -104,7 +107,7 @@ func parsePage(q url.Values) (*page, error) {
 	}
 	p.lifecycle = append(q["lifecycle[]"], q["lifecycle"]...)
 	for i, s := range p.lifecycle {
-		if s != "active" && s != "deprecated" && s != "retired" {
+		if !slices.Contains(lifecycles, s) { // bounded by lifecycles
 			violations.Add(content.CodeValue, "lifecycle."+strconv.Itoa(i), "Input should be 'active', 'deprecated' or 'retired'")
 		}
 	}
@@ -116,12 +119,16 @@ func parsePage(q url.Values) (*page, error) {
 	return p, violations.Err()
 }
 
+// lifecycles are the values of the parameter lifecycle.
+var lifecycles = []string{"active", "deprecated", "retired"}
+
 // selectModels returns the models of the page, and reports whether there are more
 // in the direction of the page.
 func (p *page) selectModels(list []upstream.Model) ([]upstream.Model, bool, error) {
+	// bounded by lifecycles
 	list = slices.DeleteFunc(list, func(m upstream.Model) bool { return !slices.Contains(p.lifecycle, lifecycle(&m)) })
 	at := func(id, parameter string) (int, error) {
-		i := slices.IndexFunc(list, func(m upstream.Model) bool { return m.ID == id })
+		i := slices.IndexFunc(list, func(m upstream.Model) bool { return m.ID == id }) // one pass
 		if i < 0 {
 			return 0, &content.Violation{Code: content.CodeValue, Path: parameter, Text: "unknown model " + strconv.Quote(handler.OneLine(id, 256))}
 		}

@@ -604,13 +604,13 @@ func lenient(tags []object.Tag) *object.Type {
 	var names []string
 	for _, t := range tags {
 		for i := range t.Type.Fields {
-			if name := t.Type.Fields[i].Name; !slices.Contains(names, name) {
+			if name := t.Type.Fields[i].Name; !slices.Contains(names, name) { // bounded by Field
 				names = append(names, name)
 			}
 		}
 	}
 	list := named(names...)
-	list[slices.Index(names, "name")].Value = anyText
+	list[slices.Index(names, "name")].Value = anyText // bounded by Field
 	t := object.Kept("", list...)
 	t.Lenient = true
 	return t

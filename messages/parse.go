@@ -6,6 +6,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/object"
 )
@@ -403,6 +404,7 @@ func (p *parser) typedBlock(v jsonwire.Value, f *blockForm) content.Part {
 	case toolUseType:
 		t := p.toolUses.New(p.size)
 		p.members(v, f.of, t)
+		p.countState(t.ID)
 		return t
 	case toolResultType:
 		t := p.toolResults.New(p.size)
@@ -441,6 +443,16 @@ func (p *parser) typedBlock(v jsonwire.Value, f *blockForm) content.Part {
 	t := &content.ServerToolResult{Format: Format, Kind: f.tag}
 	p.members(v, f.of, t)
 	return t
+}
+
+// countState counts the state of another vendor that the id of a tool call carries.
+// Thinking blocks carry state without a copy, and each no more than one part.
+func (p *parser) countState(id string) {
+	if p.origin == nil || p.quota.Exceeded() || !envelope.IsReservedID(id) {
+		return
+	}
+	_, e, _ := envelope.DecodeID(id)
+	p.quota.State(e.States(p.quota.PartsLeft()), len(id))
 }
 
 // unknown returns a block as an Unknown.
@@ -556,6 +568,9 @@ func (p *parser) source(v jsonwire.Value, image bool) content.Source {
 		b := p.base64s.New(1)
 		p.members(v, t, b)
 		p.keepBase64(v.Get("data"), b.Data)
+		if b.MediaType == plainType {
+			p.quota.Bytes(len(b.Data)) // it becomes a text
+		}
 		return b
 	case urlType:
 		s = &content.URL{}

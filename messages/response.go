@@ -192,7 +192,7 @@ type responseInfo struct {
 func (a *responseInfo) toResponse(report func(path string, r *loss.Rule)) *Response {
 	r := &Response{ID: a.start.ID, Model: a.start.Model, Usage: a.usage}
 	r.StopReason, r.StopSequence, r.StopDetails = a.stopFields(report)
-	if codec.HasCounts(a.usage.Extra, Format) || slices.ContainsFunc(a.usage.Modalities, isSeparateCount) {
+	if codec.HasCounts(a.usage.Extra, Format) || slices.ContainsFunc(a.usage.Modalities, isSeparateCount) { // one pass
 		report("usage", lossCounts)
 	}
 	for path, r := range a.sources.Lost() {

@@ -224,23 +224,28 @@ func (v *validator) atMost(s string, n int, names ...string) {
 // oneOf reports a string that is not one of the known values, if Strict is set. An
 // empty string means that the member is absent.
 func (v *validator) oneOf(s string, known []string, names ...string) {
-	if v.opts.Strict && s != "" && !slices.Contains(known, s) {
+	if v.opts.Strict && s != "" && !slices.Contains(known, s) { // bounded by knownServerTools
 		v.violation(content.CodeValue, textOneOf(known), names...)
 	}
 }
 
 // hasBeta reports whether Betas contains name.
-func (v *validator) hasBeta(name string) bool { return slices.Contains(v.opts.Betas, name) }
+func (v *validator) hasBeta(name string) bool { return slices.Contains(v.opts.Betas, name) } // bounded by maxHeaderValues
 
 // is2026 reports whether the rules of version 2026-10-21 apply.
 func (v *validator) is2026() bool { return v.opts.Version == version2026 }
+
+// textModelName is the error for the name of a model that is too long.
+func textModelName(name string) string {
+	return "String should have at most " + strconv.Itoa(codec.MaxModelName) + " bytes, not " + strconv.Itoa(len(name))
+}
 
 // requiredMembers validates the members that every request needs.
 func (v *validator) requiredMembers() {
 	r := v.r
 	v.require(r.Model, "model")
-	if n := len(r.Model); n > codec.MaxModelName {
-		v.violationAt(content.CodeLimit, "model", "String should have at most "+strconv.Itoa(codec.MaxModelName)+" bytes, not "+strconv.Itoa(n))
+	if len(r.Model) > codec.MaxModelName {
+		v.violationAt(content.CodeLimit, "model", textModelName(r.Model))
 	}
 	switch {
 	case r.MaxTokens == nil:
@@ -929,7 +934,7 @@ func (v *validator) base64(s *content.Base64, image bool) {
 	if !v.require(s.MediaType, "media_type") {
 		return
 	}
-	accepted := slices.Contains(types, media.Canonical(s.MediaType))
+	accepted := slices.Contains(types, media.Canonical(s.MediaType)) // bounded by the host
 	if !accepted {
 		v.violation(content.CodeValue, textOneOf(types), "media_type")
 	}

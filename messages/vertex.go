@@ -109,7 +109,7 @@ func (at *vertexPath) complete(p *parser) {
 		p.violation(content.CodeLimit, betaMember, fmt.Sprintf("has %d values; the maximum is %d", len(c.betas), maxHeaderValues))
 	}
 	for _, b := range c.betas {
-		if len(b) > maxHeaderValue || strings.ContainsFunc(b, func(c rune) bool { return c <= ' ' || c > '~' }) {
+		if !isHeaderValue(b) {
 			p.violation(content.CodeValue, betaMember, fmt.Sprintf("a value is not the name of a beta, which has at most %d visible ASCII characters", maxHeaderValue))
 			break
 		}

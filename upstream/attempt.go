@@ -161,7 +161,7 @@ func (a *attempt) Send(events []Event) error {
 // have to be sent.
 func (a *attempt) hold(events []Event) (commit bool, err error) {
 	c := a.call
-	onlyLosses := !slices.ContainsFunc(events, func(e Event) bool { return e.Kind != EventLoss })
+	onlyLosses := !slices.ContainsFunc(events, func(e Event) bool { return e.Kind != EventLoss }) // one pass
 	if report := c.values.ReportHeld; report != nil && !onlyLosses {
 		report()
 	}

@@ -118,6 +118,7 @@ var (
 // Send adds events to the response. It returns an error if the response is larger than
 // Limit or has more than 1,000 candidates, or if [Event.Check] does for an event.
 func (c *Collector) Send(events []Event) error {
+	// bounded by the host
 	if len(events) > 0 && events[0].Frame != nil && !slices.Contains(c.resp.NoUsageFrom, events[0].Frame.Format) {
 		c.resp.NoUsageFrom = append(c.resp.NoUsageFrom, events[0].Frame.Format)
 	}

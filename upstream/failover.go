@@ -111,7 +111,7 @@ type FailoverOptions struct {
 // Failover panics if list is empty or contains nil, or if FirstContent or Hedge is
 // negative.
 func Failover(list []Upstream, opts *FailoverOptions) Upstream {
-	if len(list) == 0 || slices.Contains(list, nil) {
+	if len(list) == 0 || slices.Contains(list, nil) { // bounded by the host
 		panic("upstream: Failover: no Upstream or a nil Upstream")
 	}
 	f := &failover{list: slices.Clone(list)}
@@ -182,7 +182,7 @@ func (f *failover) goesOn(err error) bool {
 	if e, _ := clientError(err); e != nil && e.KeyRefused {
 		return f.opts.RefusedKeys
 	}
-	return slices.Contains(f.opts.Codes, codeOf(err))
+	return slices.Contains(f.opts.Codes, codeOf(err)) // bounded by the host
 }
 
 // candidates returns the indexes of the upstreams for r. If r refers to state at a

@@ -284,7 +284,7 @@ func (c *call) expire(now time.Time) (wake time.Time) {
 
 // returned handles the end of an attempt.
 func (c *call) returned(a *attempt) {
-	if !slices.Contains(c.running, a) {
+	if !slices.Contains(c.running, a) { // bounded by the host
 		return // abandoned
 	}
 	c.remove(a)
@@ -334,6 +334,7 @@ func mayRetry(err error) bool {
 	if e == nil {
 		return true
 	}
+	// one pass
 	return !e.KeyRefused && e.RetryAfter <= maxRetryWait && !slices.ContainsFunc(e.Header, func(h HeaderField) bool {
 		return http.CanonicalHeaderKey(h.Name) == "X-Should-Retry" && h.Value == "false"
 	})

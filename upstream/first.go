@@ -34,7 +34,7 @@ import (
 // selected. Models returns the list of the first Upstream that has one. First panics if ups is empty or
 // contains nil.
 func First(ups ...Upstream) Upstream {
-	if len(ups) == 0 || slices.Contains(ups, nil) {
+	if len(ups) == 0 || slices.Contains(ups, nil) { // bounded by the host
 		panic("upstream: First: no Upstream or a nil Upstream")
 	}
 	return &first{slices.Clone(ups)}
@@ -70,6 +70,7 @@ func (f *first) choose(ctx context.Context, r *Request) (choice, error) {
 
 // rejects reports whether the request does not allow the losses.
 func rejects(r *Request, losses []content.Loss) bool {
+	// one pass
 	return r.RejectLoss != 0 && slices.ContainsFunc(losses, func(l content.Loss) bool { return l.Severity >= r.RejectLoss })
 }
 

@@ -151,7 +151,7 @@ type Report struct {
 	ID            string         // id of the request: see [RequestID]
 	Format        content.Format // wire format of the handler
 	Method        string         // HTTP method
-	Path          string         // URL path, without the query
+	Path          string         // URL path, without the query, as UTF-8 without control characters; at most 4,096 bytes
 	Mode          string         // "stream", "plain", "count" or "models"; empty if the request failed before that was known
 	Model         string         // as requested
 	ResponseModel string         // as the Upstream reported it; empty if unknown

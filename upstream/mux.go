@@ -86,7 +86,7 @@ func newRoute(pattern string, up Upstream) *route {
 
 func (m *Mux) add(r *route) {
 	same := func(o *route) bool { return o.pattern == r.pattern && o.wildcard == r.wildcard }
-	if slices.ContainsFunc(m.routes, same) {
+	if slices.ContainsFunc(m.routes, same) { // bounded by the host
 		pattern := r.pattern
 		if r.wildcard {
 			pattern += "*"
@@ -287,7 +287,7 @@ func (m *Mux) visibleModels(r *route, list []Model) []Model {
 	if !r.wildcard {
 		// The model exists even if no list contains it.
 		model := Model{}
-		if i := slices.IndexFunc(list, func(m Model) bool { return m.ID == to }); i >= 0 {
+		if i := slices.IndexFunc(list, func(m Model) bool { return m.ID == to }); i >= 0 { // bounded by the host
 			model = list[i]
 		}
 		model.ID = r.pattern

@@ -30,7 +30,7 @@ func newGuard(o *Options) (*guard, error) {
 		maxURL:        o.Limits.URL,
 		delegatesDial: o.Transport != nil || o.Proxy != nil,
 	}
-	if slices.Contains(g.ports, 0) {
+	if slices.Contains(g.ports, 0) { // bounded by the host
 		return nil, errors.New("fetch: Options.Ports has port 0")
 	}
 	var errs [3]error
@@ -41,7 +41,7 @@ func newGuard(o *Options) (*guard, error) {
 		return nil, err
 	}
 	for _, p := range g.nat64 {
-		if !p.Addr().Is6() || !slices.Contains(nat64Bits[:], p.Bits()) {
+		if !p.Addr().Is6() || !slices.Contains(nat64Bits[:], p.Bits()) { // bounded by nat64Bits
 			return nil, fmt.Errorf("fetch: Options.NAT64Prefixes has %v, want an IPv6 prefix of 32, 40, 48, 56, 64 or 96 bits", p)
 		}
 	}

@@ -104,7 +104,7 @@ func (g *guard) portAllowed(u *url.URL) bool {
 	if n == 443 && u.Scheme == "https" || n == 80 && u.Scheme == "http" {
 		return true
 	}
-	return n != 0 && (g.anyPort || slices.Contains(g.ports, uint16(n)))
+	return n != 0 && (g.anyPort || slices.Contains(g.ports, uint16(n))) // bounded by the host
 }
 
 // checkHost checks a host by its text: as written in the link, and again as it is

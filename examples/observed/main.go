@@ -31,6 +31,7 @@ import (
 	"slices"
 	"syscall"
 	"time"
+	"unicode/utf8"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
@@ -122,20 +123,33 @@ func (t *telemetry) service(urls []string) (http.Handler, error) {
 			return []attribute.KeyValue{attribute.String("tenant", tenant(ctx))}
 		},
 	})
+	h := messages.NewHandler(up, &messages.Options{HandlerOptions: upstream.HandlerOptions{
+		Authenticate: authenticate(map[string]string{"k-ada": "ada", "k-bob": "bob"}),
+		Logger:       slog.New(slog.NewTextHandler(os.Stderr, nil)),
+	}})
 	mux := http.NewServeMux()
-	mux.Handle("/v1/", otelhttp.NewHandler(
-		messages.NewHandler(up, &messages.Options{HandlerOptions: upstream.HandlerOptions{
-			Authenticate: authenticate(map[string]string{"k-ada": "ada", "k-bob": "bob"}),
-			Logger:       slog.New(slog.NewTextHandler(os.Stderr, nil)),
-		}}),
-		"messages",
+	mux.Handle("/v1/", onlyUTF8(h, otelhttp.NewHandler(h, "messages",
 		otelhttp.WithTracerProvider(t.tracer), otelhttp.WithMeterProvider(t.meter),
 		// A service on the internet adds otelhttp.WithPublicEndpointFn, so that clients
 		// cannot decide which requests are traced.
 		otelhttp.WithPropagators(propagation.TraceContext{}),
-	))
+	)))
 	mux.Handle("GET /metrics", promhttp.HandlerFor(t.registry, promhttp.HandlerOpts{}))
 	return mux, nil
+}
+
+// onlyUTF8 refuses requests with a path or header that is not UTF-8, before next makes
+// attributes of them: an exporter loses a whole batch because of one such attribute.
+func onlyUTF8(h *messages.Handler, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for _, s := range [...]string{r.URL.Path, r.UserAgent(), r.Header.Get("X-Forwarded-For")} {
+			if !utf8.ValidString(s) {
+				h.WriteError(w, r, &upstream.Error{Code: upstream.CodeInvalid, Text: "the path and the headers of the request must be UTF-8"})
+				return
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // upstream returns adapters for the servers with the given base URLs, or package echo if

@@ -353,6 +353,18 @@ func TestOTLP(t *testing.T) {
 	if status, text := front.post(t, "k-ada", "echo: say one two"); status != http.StatusOK || !strings.Contains(text, "two") {
 		t.Fatalf("%d %s", status, text)
 	}
+	// Exporters lose all that they export together with a text that is not UTF-8.
+	for _, path := range []string{"/v1/models/a%ffb", "/v1/messages", "/v1/projects/p/locations/l/publishers/anthropic/models/a%ffb:rawPredict"} {
+		req := front.request(t.Context(), t, "k-ada", "hi")
+		var err error
+		if req.URL, err = req.URL.Parse(path); err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("User-Agent", "a\x80")
+		req.Header.Set("X-Forwarded-For", "a\x80")
+		req.Header.Set("Anthropic-Version", "a\x80") // the request is refused
+		_, _ = do(t, req)
+	}
 	checkQueries(t, front.metrics(t))
 	front.stop(t)
 	back.stop(t)

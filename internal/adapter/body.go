@@ -39,14 +39,14 @@ func Splice(w *document.Document, members ...Member) Body {
 	spans := slices.SortedFunc(slices.Values(w.Spans), func(a, b document.Span) int { return a.From - b.From })
 	var inserted strings.Builder
 	for _, m := range members {
-		isKnown := slices.ContainsFunc(spans, func(s document.Span) bool { return s.Name == m.Name })
+		isKnown := slices.ContainsFunc(spans, func(s document.Span) bool { return s.Name == m.Name }) // bounded by movedMembers
 		if !isKnown && m.Value != "" {
 			inserted.WriteString(`"` + m.Name + `":` + m.Value + `,`)
 		}
 	}
 	edits := make([]document.Edit, 0, len(spans))
 	for _, s := range spans {
-		i := slices.IndexFunc(members, func(m Member) bool { return m.Name == s.Name })
+		i := slices.IndexFunc(members, func(m Member) bool { return m.Name == s.Name }) // bounded by Member
 		switch {
 		case i < 0:
 		case members[i].Value != "":

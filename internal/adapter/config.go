@@ -100,7 +100,7 @@ func (c *Config) parseBaseURL() (*url.URL, []string) {
 	case base.User != nil || base.Fragment != "":
 		return nil, []string{"BaseURL: must not contain user-info or a fragment"}
 	}
-	if len(c.Versions) > 0 && !slices.Contains(c.Versions, path.Base(base.EscapedPath())) {
+	if len(c.Versions) > 0 && !slices.Contains(c.Versions, path.Base(base.EscapedPath())) { // bounded by the host
 		base = base.JoinPath(c.Versions[0])
 	}
 	return base, nil
@@ -155,7 +155,7 @@ func (c *Config) checkHeader() []string {
 			problems = append(problems, fmt.Sprintf("Header: %q may not be set, because the key is sent in it", name))
 		case !isHeaderName(name):
 			problems = append(problems, fmt.Sprintf("Header: %q is not a valid header name", name))
-		case slices.ContainsFunc(c.Header[name], func(v string) bool { return !isHeaderValue(v) }):
+		case slices.ContainsFunc(c.Header[name], func(v string) bool { return !isHeaderValue(v) }): // bounded by the host
 			problems = append(problems, fmt.Sprintf("Header: the value of %q %s", name, invalidValue))
 		}
 	}

@@ -149,7 +149,7 @@ func ErrorHeader(h http.Header, prefixes ...string) []upstream.HeaderField {
 		switch name {
 		case "Retry-After", "Retry-After-Ms", "X-Should-Retry":
 		default:
-			if !slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(name, p) }) {
+			if !slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(name, p) }) { // bounded by the host
 				continue
 			}
 		}

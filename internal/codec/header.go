@@ -14,7 +14,7 @@ func HeaderList(lines ...string) []string {
 	for _, line := range lines {
 		for v := range strings.SplitSeq(line, ",") {
 			v = strings.TrimSpace(v)
-			if v == "" || seen[v] || seen == nil && slices.Contains(list, v) {
+			if v == "" || seen[v] || seen == nil && slices.Contains(list, v) { // bounded by few
 				continue
 			}
 			list = append(list, v)

@@ -20,6 +20,7 @@ var overflows = []string{
 // exceeds the context window of the model.
 func IsPromptTooLong(message string) bool {
 	message = strings.ToLower(message)
+	// bounded by overflows
 	return slices.ContainsFunc(overflows, func(words string) bool { return strings.Contains(message, words) })
 }
 
@@ -43,19 +44,23 @@ func Overflow(message string) (tokens, limit int64, ok bool) {
 		// Names of models and versions have digits, too.
 		alone := (i == 0 || !inName(message[i-1])) && (end == len(message) || !inName(message[end]) || message[end] == '.' && !isDigit(message, end+1))
 		n, err := strconv.ParseInt(strings.ReplaceAll(message[i:end], ",", ""), 10, 64)
-		if alone && err == nil && n >= minContext && !slices.Contains(found, n) {
-			found = append(found, n)
+		if alone && err == nil && n >= minContext && !slices.Contains(found, n) { // bounded by maxNumbers
+			if found = append(found, n); len(found) > maxNumbers {
+				return 0, 0, false
+			}
 		}
 		i = end
 	}
-	if len(found) != 2 {
+	if len(found) != maxNumbers {
 		return 0, 0, false
 	}
 	return max(found[0], found[1]), min(found[0], found[1]), true
 }
 
-// minContext is the smallest number that is read as a number of tokens.
-const minContext = 512
+const (
+	minContext = 512 // the smallest number that is read as a number of tokens
+	maxNumbers = 2   // numbers of tokens in a message
+)
 
 func isDigit(s string, i int) bool { return i < len(s) && s[i] >= '0' && s[i] <= '9' }
 

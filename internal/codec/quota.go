@@ -23,6 +23,7 @@ const (
 type Quota struct {
 	maxParts, maxTools, maxSchemas int
 	turns, parts, tools, schemas   int
+	bytes                          int
 	err                            *content.Violation
 }
 
@@ -47,6 +48,19 @@ func (q *Quota) Turns(n int) bool { return q.count(&q.turns, n, q.maxParts, "tur
 // Parts counts n parts, or n values that need as much memory. It reports whether the
 // limit allows them.
 func (q *Quota) Parts(n int) bool { return q.count(&q.parts, n, q.maxParts, "parts of content") }
+
+// PartsLeft returns how many more parts the limit allows.
+func (q *Quota) PartsLeft() int { return max(0, q.maxParts-q.parts) }
+
+// State counts carried state, before it is decoded: the parts that it becomes, and its
+// bytes. It reports whether the limit allows them.
+func (q *Quota) State(parts, bytes int) bool {
+	q.Bytes(bytes)
+	return q.Parts(parts)
+}
+
+// Bytes counts bytes of the document of which decoding makes a copy.
+func (q *Quota) Bytes(n int) { q.bytes += n }
 
 // Tools counts n tools. It reports whether the limit allows them.
 func (q *Quota) Tools(n int) bool { return q.count(&q.tools, n, q.maxTools, "tools") }
@@ -75,7 +89,7 @@ const (
 // Cost returns the memory that the document needs beyond its size, in bytes. It is 0
 // for small amounts.
 func (q *Quota) Cost() int64 {
-	n := costPart*int64(q.parts+q.turns) + costTool*int64(q.tools) + costSchema*int64(q.schemas)
+	n := costPart*int64(q.parts+q.turns) + costTool*int64(q.tools) + costSchema*int64(q.schemas) + int64(q.bytes)
 	return max(0, n-costFree)
 }
 

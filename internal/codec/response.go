@@ -87,7 +87,7 @@ func Unsupported(x *content.Extra, path string) iter.Seq2[string, *loss.Rule] {
 func UnsupportedOfPart(x *content.Extra, lost func(*loss.Rule)) {
 	var reported []*loss.Rule
 	for _, rule := range unsupportedMembers(x) {
-		if !slices.Contains(reported, rule) {
+		if !slices.Contains(reported, rule) { // bounded by Rule
 			reported = append(reported, rule)
 			lost(rule)
 		}

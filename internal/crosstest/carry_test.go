@@ -365,11 +365,7 @@ func described(parts []content.Part) (list []string) {
 			}
 		case *content.Thinking:
 			flush()
-			extra := ""
-			if p.Extra != nil {
-				extra = p.Extra.JSON
-			}
-			list = append(list, fmt.Sprintf("thought %.200q %d %.200q %d %q %s", p.Text, len(p.Text), sig, len(sig.Data), p.Redacted, extra))
+			list = append(list, fmt.Sprintf("thought %.200q %d %.200q %d %q", p.Text, len(p.Text), sig, len(sig.Data), p.Redacted))
 		case *content.ToolUse:
 			flush()
 			list = append(list, fmt.Sprintf("call %s %.200q %d", p.ID, sig, len(sig.Data)))

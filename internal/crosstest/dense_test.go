@@ -1,12 +1,15 @@
 package crosstest
 
 import (
+	"encoding/base64"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/generatecontent"
+	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -52,6 +55,9 @@ func TestDenseLimits(t *testing.T) {
 				return `{"contents":[{"parts":[{"text":"a"}]}],"tools":[{"functionDeclarations":[{"name":"f","parametersJsonSchema":{"type":"object","required":[` + numbers(n-5, `"m#"`) + `]}}]}]}`
 			}
 		}
+		states := func(n int) string { // in the second of two calls
+			return withStates(t, s.format, `[{"text":"a","signature":"c2ln"}]`, "["+many(n-6, `{}`)+"]")
+		}
 		limits := func(l content.Limits) upstream.HandlerOptions {
 			l.Files = 1000
 			return upstream.HandlerOptions{Limits: l, Links: nil, ForwardLinks: true}
@@ -66,6 +72,7 @@ func TestDenseLimits(t *testing.T) {
 			{"parts", user, 100_000, func(n int) content.Limits { return content.Limits{Parts: n} }, "too many parts of content: at most "},
 			{"turns", turns, 100_000, func(n int) content.Limits { return content.Limits{Parts: n} }, "at most "},
 			{"parts of results", inResult, 200, func(n int) content.Limits { return content.Limits{Parts: n} }, "too many parts of content: at most 200"},
+			{"carried states", states, 200, func(n int) content.Limits { return content.Limits{Parts: n} }, "too many parts of content: at most 200"},
 			{"unknown members", members, 200, func(n int) content.Limits { return content.Limits{Parts: n} }, "unknown members: at most 200"},
 			{"tools", tools, 10_000, func(n int) content.Limits { return content.Limits{Tools: n} }, "too many tools: at most "},
 			{"schemas", schema, 250_000, func(n int) content.Limits { return content.Limits{Schemas: n} }, "too many values and names in its schemas: at most "},
@@ -107,13 +114,29 @@ func TestDenseBudget(t *testing.T) {
 		if s.format == generatecontent.Format {
 			body = `{"contents":[{"parts":[` + strings.Repeat(`{"text":"a"},`, n-1) + `{"text":"a"}]}]}`
 		}
+		// What a handler decodes uses the budget a second time. 1 MiB is not counted.
+		const piece = 3 << 20
+		text := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("a", piece)))
+		texts := `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":[{"type":"document","source":{"type":"base64","media_type":"text/plain","data":"` + text + `"}}]}]}`
+		if s.format == generatecontent.Format {
+			texts = `{"contents":[{"parts":[{"inlineData":{"mimeType":"text/plain","data":"` + text + `"}}]}]}`
+		}
+		state := withStates(t, s.format, slices.Repeat([]string{`[{"text":"` + strings.Repeat("a", 40<<10) + `","signature":"c2ln"}]`}, piece/(40<<10))...)
 		for _, tt := range []struct {
+			body   string
 			budget int64
 			good   bool
-		}{{int64(len(body)) + n*1024, true}, {int64(len(body)) + n*256, false}} {
+		}{
+			{body, int64(len(body)) + n*1024, true},
+			{body, int64(len(body)) + n*256, false},
+			{texts, int64(len(texts)) * 2, true},
+			{texts, int64(len(texts)) * 5 / 4, false},
+			{state, int64(len(state)) * 2, true},
+			{state, int64(len(state)) * 5 / 4, false},
+		} {
 			budget := &upstream.Budget{Bytes: tt.budget}
 			m := &model{}
-			status, answer, _ := post(t, s.handler(m, upstream.HandlerOptions{Budget: budget}), s.path, body)
+			status, answer, _ := post(t, s.handler(m, upstream.HandlerOptions{Budget: budget}), s.path, tt.body)
 			want := s.failure(upstream.CodeOverloaded)
 			if tt.good {
 				want = failure{200, "ok"}
@@ -126,6 +149,34 @@ func TestDenseBudget(t *testing.T) {
 			}
 		}
 	})
+}
+
+// withStates returns a request whose tool calls carry lists of states of a vendor. The
+// client sends a text, the calls and their results.
+func withStates(t *testing.T, f content.Format, lists ...string) string {
+	var calls, results []string
+	for i, list := range lists {
+		if f == generatecontent.Format {
+			sig, ok := envelope.EncodeBase64("messages", envelope.KindThinking, list)
+			if !ok {
+				t.Fatal("the state is too large")
+			}
+			calls = append(calls, `{"functionCall":{"name":"f"},"thoughtSignature":"`+sig+`"}`)
+			results = append(results, `{"functionResponse":{"name":"f","response":{}}}`)
+			continue
+		}
+		id, ok := envelope.EncodeID("t"+strconv.Itoa(i), envelope.Envelope{Format: "openai-responses", Kind: envelope.KindThinking, Data: list})
+		if !ok {
+			t.Fatal("the state is too large")
+		}
+		calls = append(calls, `{"type":"tool_use","id":"`+id+`","name":"f","input":{}}`)
+		results = append(results, `{"type":"tool_result","tool_use_id":"`+id+`"}`)
+	}
+	if f == generatecontent.Format {
+		return `{"contents":[{"parts":[{"text":"a"}]},{"role":"model","parts":[` + strings.Join(calls, ",") + `]},{"parts":[` + strings.Join(results, ",") + `]}]}`
+	}
+	return `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[` + strings.Join(calls, ",") +
+		`]},{"role":"user","content":[` + strings.Join(results, ",") + `]}],"tools":[{"name":"f","input_schema":{"type":"object"}}]}`
 }
 
 // numbers repeats a list element and replaces each # by its index.

@@ -57,6 +57,7 @@ var refusedMessages = []refused{
 	{name: "unknown version", edit: header("anthropic-version", "2024-01-01"), code: upstream.CodeInvalid, text: "anthropic-version: "},
 	{name: "two versions", edit: header("anthropic-version", "2023-06-01", "2026-10-21"), code: upstream.CodeInvalid, text: "anthropic-version: "},
 	{name: "many betas", edit: header("anthropic-beta", strings.Repeat("a, ", 64), "b"), code: upstream.CodeInvalid, text: "anthropic-beta: has 65 values; the maximum is 64"},
+	{name: "beta with a control character", edit: header("anthropic-beta", "a,b\x80"), code: upstream.CodeInvalid, text: "anthropic-beta: a value must have only visible ASCII characters"},
 	{name: "long beta", edit: header("anthropic-beta", "a,"+strings.Repeat("b", 129)), code: upstream.CodeInvalid, text: "anthropic-beta: a value has 129 bytes; the maximum is 128"},
 	{name: "form", edit: header("content-type", "application/x-www-form-urlencoded"), code: upstream.CodeInvalid, text: "content-type: must be application/json"},
 	{name: "text", edit: header("content-type", "text/plain"), code: upstream.CodeInvalid, text: "content-type: must be application/json"},

@@ -23,6 +23,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/generatecontent"
+	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/race"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
@@ -301,6 +302,20 @@ var denseShapes = []denseShape{
 			many(n, `{"type":"tool_use","id":"t#","name":"f","input":{}}`) + `]},{"role":"user","content":[` +
 			many(n, `{"type":"tool_result","tool_use_id":"t#","content":"x`+pad+`"}`) + `]}],"tools":[{"name":"f","input_schema":{"type":"object"}}]}`
 	}},
+	{"calls of signed thinking", messages.Format, 13, 24_990, func(n int, pad string) string {
+		var thinking, calls, results []string
+		for i := range n {
+			id := "t" + strconv.Itoa(i)
+			sig, _ := envelope.EncodeCall(content.Signature{Format: generatecontent.Format, Data: "c2ln"}, id)
+			thinking = append(thinking, `{"type":"thinking","thinking":"x`+pad+`","signature":"`+sig+`"}`)
+			id, _ = envelope.MarkID(id)
+			calls = append(calls, `{"type":"tool_use","id":"`+id+`","name":"f","input":{}}`)
+			results = append(results, `{"type":"tool_result","tool_use_id":"`+id+`"}`)
+		}
+		slices.Reverse(calls) // the first call names the last block
+		return `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[` + strings.Join(append(thinking, calls...), ",") +
+			`]},{"role":"user","content":[` + strings.Join(results, ",") + `]}],"tools":[{"name":"f","input_schema":{"type":"object"}}]}`
+	}},
 	{"tool calls in turns", messages.Format, 16, 33320, func(n int, pad string) string {
 		return `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"},` +
 			many(n, `{"role":"assistant","content":[{"type":"tool_use","id":"t#","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t#","content":"x`+pad+`"}]}`) +
@@ -415,8 +430,22 @@ var denseShapes = []denseShape{
 	{"parts in a tool result", generatecontent.Format, 4, 99990, func(n int, pad string) string {
 		return contentsOf(`{"functionCall":{"name":"f","args":{}}}`, `{"functionResponse":{"name":"f","response":{},"parts":[`+many(n, `{"text":"x`+pad+`"}`)+`]}}`)
 	}},
+	{"safety settings", generatecontent.Format, 3, 99_000, func(n int, pad string) string {
+		return `{"contents":[{"role":"user","parts":[{"text":"a"}]}],"safetySettings":[` + many(n, `{"category":"Z#`+pad+`","threshold":"Z"}`) + `]}`
+	}},
 	{"labels", generatecontent.Format, 1, 99990, func(n int, pad string) string {
 		return `{"contents":[{"role":"user","parts":[{"text":"a"}]}],"labels":{` + many(n, `"m#`+pad+`":"v"`) + `}}`
+	}},
+	{"carried states", generatecontent.Format, 1, 99_800, func(n int, pad string) string {
+		return signedCalls(n, `{"signature":"#-%`+pad+`"}`)
+	}},
+	{"carried texts", generatecontent.Format, 1, 99_800, func(n int, pad string) string {
+		return signedCalls(n, `{"text":"\n`+pad+`","signature":"#-%"}`)
+	}},
+	{"empty states", generatecontent.Format, 1, 99_800, func(n int, pad string) string { return signedCalls(n, `{}`) }},
+	{"carried states", messages.Format, 10, 96_000, func(n int, pad string) string {
+		pad = pad[:len(pad)*3/8] // each id is in base64, and there twice
+		return statefulIDs(n, 50, `{"redacted":"{\"type\":\"reasoning\",\"id\":\"#-%`+pad+`\",\"encrypted_content\":\"x\",\"summary\":[]}"}`)
 	}},
 	{"allowed function names", generatecontent.Format, 3, 512, func(n int, pad string) string {
 		return `{"contents":[{"role":"user","parts":[{"text":"a"}]}],"tools":[{"functionDeclarations":[` + many(n, `{"name":"f#"}`) +
@@ -424,10 +453,40 @@ var denseShapes = []denseShape{
 	}},
 }
 
+// states returns n states in lists of up to each.
+func states(n, each int, state string) (lists []string) {
+	for ; n > 0; n -= each {
+		lists = append(lists, "["+many(min(n, each), strings.ReplaceAll(state, "%", strconv.Itoa(n)))+"]")
+	}
+	return lists
+}
+
+// signedCalls returns a request whose tool calls carry n states of Claude in their signatures.
+func signedCalls(n int, state string) string {
+	var calls []string
+	for _, list := range states(n, 2000, state) {
+		sig, _ := envelope.EncodeBase64(messages.Format, envelope.KindThinking, list)
+		calls = append(calls, `{"functionCall":{"name":"f","args":{}},"thoughtSignature":"`+sig+`"}`)
+	}
+	return contentsOf(strings.Join(calls, ","), many(len(calls), `{"functionResponse":{"name":"f","response":{}}}`))
+}
+
+// statefulIDs returns a request whose tool calls carry n states of Responses in their ids.
+func statefulIDs(n, each int, state string) string {
+	var calls, results []string
+	for i, list := range states(n, each, state) {
+		id, _ := envelope.EncodeID("t"+strconv.Itoa(i), envelope.Envelope{Format: "openai-responses", Kind: envelope.KindThinking, Data: list})
+		calls = append(calls, `{"type":"tool_use","id":"`+id+`","name":"f","input":{}}`)
+		results = append(results, `{"type":"tool_result","tool_use_id":"`+id+`"}`)
+	}
+	return `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[` + strings.Join(calls, ",") +
+		`]},{"role":"user","content":[` + strings.Join(results, ",") + `]}],"tools":[{"name":"f","input_schema":{"type":"object"}}]}`
+}
+
 var denseUpstreams = []string{"echo", "anthropic", "gemini", "chat", "responses"}
 
 // longShapes are the shapes that are also tested with bodies of 31 MB.
-var longShapes = []string{"texts", "texts with extra members", "signed texts", "tool calls in turns", "members", "tools with properties", "unknown tools", "escapes"}
+var longShapes = []string{"texts", "texts with extra members", "signed texts", "tool calls in turns", "members", "tools with properties", "unknown tools", "escapes", "carried states", "carried texts"}
 
 // TestDenseCost checks the promised memory limit for documents with as many
 // small elements as the limits allow, for each vendor. Twice as many elements

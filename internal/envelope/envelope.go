@@ -34,7 +34,9 @@
 //
 // The checksum detects damage, such as clients that cut or alter ids. It has no
 // key: a client can make up an envelope. Decoded state is therefore input of the
-// client, and must never become a tool, an instruction, an approval or a setting.
+// client, and must never become a tool, an instruction, an approval or a setting. The
+// parsers count it as the parts and the memory that it becomes ([Envelope.States]).
+// An envelope that exceeds [MaxSize] is damaged, because none is encoded.
 //
 // # Earlier versions
 //
@@ -92,9 +94,9 @@ type Envelope struct {
 }
 
 // Encode returns an envelope. It returns false if data exceeds [MaxSize], or if the
-// format is empty or has a dot or a space.
+// format is empty, has a dot or a space, or exceeds 256 bytes.
 func Encode(f content.Format, k Kind, data string) (string, bool) {
-	if len(data) > MaxSize || !hasName(f) {
+	if len(data) > MaxSize || !hasName(f) || len(f) > maxInnerID {
 		return "", false
 	}
 	payload := string(rune(k)) + data
@@ -139,7 +141,7 @@ func Decode(s string) (Envelope, bool) {
 	format, rest, _ := strings.Cut(rest, ".")
 	sum, payload, ok := strings.Cut(rest, ".")
 	f := content.Format(format)
-	if !ok || payload == "" || sum != checksum(f, payload) {
+	if !ok || payload == "" || len(payload) > 1+MaxSize || sum != checksum(f, payload) {
 		return Envelope{}, false
 	}
 	switch k := Kind(payload[0]); k {
@@ -155,9 +157,13 @@ const base64Prefix = "cHcxL"
 // IsEnvelopeBase64 is [IsEnvelope] for base64.
 func IsEnvelopeBase64(s string) bool { return strings.HasPrefix(s, base64Prefix) }
 
+// maxBase64 bounds an envelope in base64, in bytes: that of data of MaxSize, and of a
+// format whose name is not longer than maxInnerID.
+const maxBase64 = (len(prefix) + maxInnerID + sumSize + 3 + MaxSize + 2) / 3 * 4
+
 // DecodeBase64 decodes an envelope in base64 of either alphabet, padded or not.
 func DecodeBase64(s string) (Envelope, bool) {
-	if !IsEnvelopeBase64(s) {
+	if !IsEnvelopeBase64(s) || len(s) > maxBase64 {
 		return Envelope{}, false
 	}
 	s = strings.TrimRight(s, "=")

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
 )
 
@@ -51,11 +50,7 @@ func (s *pendingState) signature() content.Signature {
 
 // size returns the number of bytes that count against MaxSize.
 func (s *pendingState) size() int {
-	n := len(s.text) + len(s.part.Signature.Data) + len(s.part.Redacted.Data)
-	if s.part.Extra != nil {
-		n += len(s.part.Extra.JSON)
-	}
-	return n
+	return len(s.text) + len(s.part.Signature.Data) + len(s.part.Redacted.Data)
 }
 
 // appendText appends text unless the state is dropped.
@@ -73,7 +68,7 @@ func (s *pendingState) charge(n int, room *int) {
 	s.cost, *room = s.cost+n, *room-n
 	if *room < 0 {
 		*room += s.cost
-		s.dropped, s.cost, s.text, s.part.Extra = true, 0, nil, nil
+		s.dropped, s.cost, s.text = true, 0, nil
 	}
 }
 
@@ -83,11 +78,7 @@ func (p *Pending) Open(block, n int, t *content.Thinking, room *int) bool {
 	if p.oversized > 0 {
 		return false
 	}
-	s := pendingState{block: block, n: n, open: true, part: *t}
-	s.part.Text, s.part.Signature = "", content.Signature{}
-	if x := s.part.Extra; x != nil && (x.Format == p.ClientFormat || !jsonwire.ValidObject(x.JSON)) {
-		s.part.Extra = nil // the client receives it with the text, or it is invalid
-	}
+	s := pendingState{block: block, n: n, open: true, part: content.Thinking{Redacted: t.Redacted}}
 	s.charge(stateCost+s.size(), room)
 	p.list = append(p.list, s)
 	p.sign(&p.list[len(p.list)-1], t.Signature, room)
@@ -211,7 +202,7 @@ func (p *Pending) DropAll(lost func(n int, t *content.Thinking)) {
 // Remove removes a block and returns its text. It returns false if the text is not
 // stored.
 func (p *Pending) Remove(block int, room *int) (text string, ok bool) {
-	i := slices.IndexFunc(p.list, func(s pendingState) bool { return s.block == block })
+	i := slices.IndexFunc(p.list, func(s pendingState) bool { return s.block == block }) // bounded by MaxSize
 	if i < 0 || p.list[i].dropped {
 		return "", false
 	}

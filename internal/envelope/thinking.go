@@ -28,7 +28,8 @@ type State struct {
 }
 
 // EncodeThinking returns the data of an envelope of the kind [KindThinking]. All
-// states must have the same format.
+// states must have the same format. It does not encode their Extra: a client that
+// makes up an envelope could add any member to the request of the vendor.
 func EncodeThinking(list []State) string {
 	var w jsonwire.Writer
 	w.BeginArray()
@@ -37,10 +38,6 @@ func EncodeThinking(list []State) string {
 		writeString(&w, "text", s.Text)
 		writeString(&w, "signature", s.Signature.Data)
 		writeString(&w, "redacted", s.Redacted.Data)
-		if s.Extra != nil && s.Extra.JSON != "" {
-			w.Name("extra")
-			w.Raw(s.Extra.JSON)
-		}
 		if s.TextSignature {
 			w.Name("text_signature")
 			w.Bool(true)
@@ -59,11 +56,33 @@ func writeString(w *jsonwire.Writer, name, value string) {
 	}
 }
 
+// maxStateValues is the number of JSON values of a state: the object and its members.
+const maxStateValues = 5
+
+// States returns the number of states in the list of an envelope of the kind
+// [KindThinking], and 0 for any other envelope. Each becomes a part. It does not
+// decode them. If there are more than limit, or more JSON values than limit states
+// have, it stops and returns limit+1.
+func (e Envelope) States(limit int) int {
+	if e.Kind != KindThinking {
+		return 0
+	}
+	limit = min(limit, MaxSize) // no list is longer
+	var doc jsonwire.Doc
+	defer doc.Close()
+	err := doc.Parse(e.Data, jsonwire.Limits{Values: 1 + maxStateValues*limit})
+	if invalid, ok := err.(*jsonwire.SyntaxError); ok && invalid.Reason == jsonwire.TooManyValues {
+		return limit + 1
+	}
+	return min(doc.Root().Len(), limit+1)
+}
+
 // DecodeThinking decodes the result of [EncodeThinking] for states of format f. It
-// returns false if data is anything else. It ignores unknown members, such as "back",
-// "past" and "first" of earlier versions.
+// returns false if data is anything else. It ignores the members that EncodeThinking
+// does not write: see the package comment about trust. The parser of a request has
+// counted the states.
 func DecodeThinking(f content.Format, data string) ([]State, bool) {
-	doc, err := jsonwire.Parse(data, jsonwire.Limits{Depth: 256, Values: 1_000_000})
+	doc, err := jsonwire.Parse(data, jsonwire.Limits{Values: MaxSize})
 	if err != nil {
 		return nil, false
 	}
@@ -72,7 +91,7 @@ func DecodeThinking(f content.Format, data string) ([]State, bool) {
 	if root.Kind() != jsonwire.Array {
 		return nil, false
 	}
-	var list []State
+	list := make([]State, 0, root.Len())
 	for _, v := range root.Elems() {
 		if v.Kind() != jsonwire.Object {
 			return nil, false
@@ -83,9 +102,6 @@ func DecodeThinking(f content.Format, data string) ([]State, bool) {
 		}
 		if data := v.Get("redacted").Str(); data != "" {
 			s.Redacted = content.Signature{Format: f, Data: data}
-		}
-		if x := v.Get("extra"); x.Kind() == jsonwire.Object {
-			s.Extra = &content.Extra{Format: f, JSON: x.Raw()}
 		}
 		s.TextSignature, _ = v.Get("text_signature").Bool()
 		list = append(list, s)

@@ -34,5 +34,5 @@ func IsMediaType(mediaType string) bool {
 			return true
 		}
 	}
-	return slices.Contains(mediaTypes, mediaType)
+	return slices.Contains(mediaTypes, mediaType) // bounded by mediaTypes
 }

@@ -98,7 +98,7 @@ func WholeResponse(f content.Format, r *upstream.Request, resp *upstream.Respons
 	}
 	own := *resp
 	own.Start = *asRequested(r, &resp.Start)
-	if !slices.ContainsFunc(resp.NoUsageFrom, func(from content.Format) bool { return from != f }) {
+	if !slices.ContainsFunc(resp.NoUsageFrom, func(from content.Format) bool { return from != f }) { // bounded by the host
 		return &own, nil
 	}
 	var t tally

@@ -1,15 +1,19 @@
 package handler
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/polywire/polywire/internal/reqctx"
 	"github.com/polywire/polywire/upstream"
@@ -66,14 +70,33 @@ func (s *Handler) newExchange(w http.ResponseWriter, r *http.Request) *exchange 
 	}
 	x.values = reqctx.Values{ID: x.id, ReportLoss: x.addModelLoss, ReportSend: x.noteSend, ReportHeld: x.noteHeld}
 	x.report = upstream.Report{
-		ID: x.id, Format: s.protocol.Format(), Method: r.Method, Path: r.URL.Path, Start: x.start,
+		ID: x.id, Format: s.protocol.Format(), Method: OneLine(r.Method, maxMethod), Path: OneLine(r.URL.Path, maxURLPath), Start: x.start,
 	}
 	x.users.Store(1)
 	return x
 }
 
-// maxMethod bounds the client's HTTP method in error texts, in bytes.
-const maxMethod = 16
+const (
+	maxMethod  = 16   // bounds the client's HTTP method in reports and error texts, in bytes
+	maxURLPath = 4096 // bounds the path of a URL, in bytes
+)
+
+// checkPath returns an error for a path whose names could not be logged, stored or used as
+// attributes: one that is not UTF-8, has control characters, or is too long.
+func checkPath(path string) error {
+	text := ""
+	switch {
+	case len(path) > maxURLPath:
+		text = fmt.Sprintf("the path of the URL has %d bytes; the maximum is %d", len(path), maxURLPath)
+	case !utf8.ValidString(path):
+		text = "the path of the URL must be UTF-8"
+	case strings.ContainsFunc(path, unicode.IsControl):
+		text = "the path of the URL must not contain control characters"
+	default:
+		return nil
+	}
+	return &Failure{Code: upstream.CodeInvalid, Text: text, Reason: text}
+}
 
 // setID replaces the request id by the host's, if that is valid.
 func (x *exchange) setID(id string) {
@@ -97,10 +120,10 @@ func (x *exchange) context(ctx context.Context) context.Context {
 // is never nil.
 func (x *exchange) prepare(ctx context.Context) (context.Context, *Operation, error) {
 	route, err := x.s.protocol.Route(x.r)
-	if err != nil {
+	x.route = route
+	if err := cmp.Or(checkPath(x.r.URL.Path), err); err != nil {
 		return ctx, nil, err
 	}
-	x.route = route
 	if x.r.Method != route.Method {
 		return ctx, nil, &Failure{
 			Code: upstream.CodeMethod, Allow: route.Method,

@@ -279,6 +279,6 @@ func (x *exchange) logLine(ctx context.Context, level slog.Level, message string
 	attrs = append(attrs,
 		slog.String("request", x.id),
 		slog.String("format", string(x.s.protocol.Format())),
-		slog.String("path", x.r.URL.Path))
+		slog.String("path", x.report.Path))
 	l.LogAttrs(ctx, level, message, attrs...)
 }

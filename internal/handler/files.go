@@ -51,7 +51,7 @@ func (x *exchange) loadFiles(ctx context.Context, l *loader, op *Operation) erro
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	alone := slices.ContainsFunc(found, func(f loadResult) bool { return errors.Is(f.err, l.errFile) })
+	alone := slices.ContainsFunc(found, func(f loadResult) bool { return errors.Is(f.err, l.errFile) }) // one pass
 	var bad []File
 	var errs []error
 	for i, f := range files {

@@ -57,7 +57,7 @@ func TestLog(t *testing.T) {
 	} {
 		var seen bytes.Buffer
 		l := slog.New(slog.NewTextHandler(&seen, &slog.HandlerOptions{Level: slog.LevelDebug}))
-		x := &exchange{s: &Handler{options: upstream.HandlerOptions{Logger: l}, protocol: namedFormat{}}, r: httptest.NewRequest("POST", "/p", nil), id: "r"}
+		x := &exchange{s: &Handler{options: upstream.HandlerOptions{Logger: l}, protocol: namedFormat{}}, r: httptest.NewRequest("POST", "/p", nil), id: "r", report: upstream.Report{Path: "/p"}}
 		x.logFailure(tt.ctx, tt.f)
 		_, got, _ := strings.Cut(seen.String(), " ") // without the time
 		if want := tt.want + " request=r format=f path=/p\n"; got != want {

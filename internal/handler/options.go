@@ -81,7 +81,7 @@ func ForwardedHeaders(r *http.Request, names []string, defaults ...string) []ups
 	}
 	var list []upstream.HeaderField
 	for i, name := range names {
-		if slices.ContainsFunc(names[:i], func(s string) bool { return strings.EqualFold(s, name) }) {
+		if slices.ContainsFunc(names[:i], func(s string) bool { return strings.EqualFold(s, name) }) { // bounded by the host
 			continue
 		}
 		for _, v := range r.Header.Values(name) {

@@ -44,7 +44,7 @@ func Unique(list []content.Loss) []content.Loss {
 	if len(list) <= few {
 		once := list[:0]
 		for _, l := range list {
-			if !slices.Contains(once, l) {
+			if !slices.Contains(once, l) { // bounded by few
 				once = append(once, l)
 			}
 		}
@@ -81,7 +81,7 @@ const maxReported = 64
 // New returns the loss of r at path, or nil if it was already reported.
 func (t *Reported) New(r *Rule, path string) *content.Loss {
 	l := r.At(path)
-	if slices.Contains(t.losses, l) {
+	if slices.Contains(t.losses, l) { // bounded by maxReported
 		return nil
 	}
 	if len(t.losses) < maxReported {

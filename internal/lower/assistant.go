@@ -2,6 +2,7 @@ package lower
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
@@ -115,22 +116,23 @@ func (l *lowering) isShown(id, raw string) bool {
 type recall struct {
 	recalls     func(p content.Part) *loss.Rule // of Thoughts.Recall
 	turnsOf     []content.Turn
-	items       map[string]bool           // ids and data of the thinking blocks of the run; made on demand
-	returned    map[content.Signature]int // index on the stack of each block that the client returned; -1: not yet there
-	carriedText string                    // rest of the thinking texts that the signatures of the run carry
-	hasBlocks   bool                      // a block of the run is sent
-	lastCall    int                       // index on the stack of the last tool call of the turn, or -1
-	current     int                       // see currentTurn
-	missing     bool                      // Thoughts.Missing was reported
+	items       map[string]bool                   // ids and data of the thinking blocks of the run; made on demand
+	returned    map[content.Signature]int         // index on the stack of each block that the client returned; -1: not yet there
+	carried     map[content.Part][]envelope.State // what the parts of the run carry
+	carriedText []string                          // the thinking texts in it that the client did not return yet
+	hasBlocks   bool                              // a block of the run is sent
+	lastCall    int                               // index on the stack of the last tool call of the turn, or -1
+	current     int                               // see currentTurn
+	missing     bool                              // Thoughts.Missing was reported
 }
 
 // assistantRun lowers consecutive assistant turns to one turn: clients that store each
 // piece of a stream as a turn send such runs. first is the index of the first turn.
 func (l *lowering) assistantRun(run []content.Turn, first int) {
-	hasCalls := slices.ContainsFunc(run, hasCall)
+	hasCalls := slices.ContainsFunc(run, hasCall) // one pass
 	start := l.begin()
 	l.beginRecall(run, hasCalls)
-	if len(run) > 1 && l.t.Conversation.JoinUser.isReported() && slices.ContainsFunc(run, l.binds) {
+	if len(run) > 1 && l.t.Conversation.JoinUser.isReported() && slices.ContainsFunc(run, l.binds) { // one pass
 		l.lose(TurnsJoined, In(Turns, first+1))
 	}
 	var members *content.Extra
@@ -155,11 +157,11 @@ func (l *lowering) assistantRun(run []content.Turn, first int) {
 			state := l.carriedState(p)
 			_, isText := p.(*content.Text)
 			if state != "" && !isText {
-				l.restore(step, state, at)
+				l.restore(step, p, at)
 			}
 			l.assistantPart(p, at, hasCalls)
 			if state != "" && isText {
-				l.restore(step, state, at)
+				l.restore(step, p, at)
 			}
 			if _, isCall := p.(*content.ToolUse); isCall || state != "" {
 				step = len(l.stack)
@@ -177,7 +179,7 @@ func (l *lowering) assistantRun(run []content.Turn, first int) {
 	if len(run) == 1 {
 		from = run[0].Parts
 	}
-	sent := slices.ContainsFunc(l.stack[start:], l.isContent)
+	sent := slices.ContainsFunc(l.stack[start:], l.isContent) // one pass
 	parts := l.pop(start, from)
 	if !sent {
 		return
@@ -194,7 +196,7 @@ func (l *lowering) assistantRun(run []content.Turn, first int) {
 
 // binds reports whether an assistant turn belongs to those beside it.
 func (l *lowering) binds(t content.Turn) bool {
-	return slices.ContainsFunc(t.Parts, func(p content.Part) bool {
+	return slices.ContainsFunc(t.Parts, func(p content.Part) bool { // one pass
 		switch p.(type) {
 		case *content.ToolUse, *content.Thinking:
 			return true
@@ -214,7 +216,7 @@ func (l *lowering) isContent(p content.Part) bool {
 	return true
 }
 
-func hasCall(t content.Turn) bool { return slices.ContainsFunc(t.Parts, isCall) }
+func hasCall(t content.Turn) bool { return slices.ContainsFunc(t.Parts, isCall) } // one pass
 
 func isCall(p content.Part) bool {
 	u, ok := p.(*content.ToolUse)
@@ -240,7 +242,7 @@ func (l *lowering) assistantPart(p content.Part, at Path, hasCalls bool) {
 	default:
 		l.part(p, at, inAssistant)
 	}
-	if l.t.Conversation.TextsFirst && l.lastCall >= 0 && slices.ContainsFunc(l.stack[before:], isText) {
+	if l.t.Conversation.TextsFirst && l.lastCall >= 0 && slices.ContainsFunc(l.stack[before:], isText) { // one pass
 		l.lose(CallOrder, at)
 	}
 }
@@ -260,7 +262,7 @@ func (l *lowering) textsFirst(start int) {
 	for last > 0 && isCall(list[last-1]) {
 		last--
 	}
-	if !slices.ContainsFunc(list[:last], isCall) {
+	if !slices.ContainsFunc(list[:last], isCall) { // one pass
 		return
 	}
 	l.stack = l.stack[:start]
@@ -327,6 +329,7 @@ func (l *lowering) currentTurn(turns []content.Turn) int {
 		return 0
 	}
 	for i := len(turns) - 1; i >= 0; i-- {
+		// one pass
 		if l.roles[i] != content.RoleAssistant && l.roles[i] != over && slices.ContainsFunc(turns[i].Parts, isNoResult) {
 			return i
 		}
@@ -372,10 +375,24 @@ func (l *lowering) thought(p *content.Thinking, at Path, hasCalls bool) {
 
 // repeatsCarried reports whether unsigned thinking is carried in a signature, too.
 func (l *lowering) repeatsCarried(p *content.Thinking, s content.Signature) bool {
-	if s.Data != "" || p.Text == "" || len(l.carriedText) < len(p.Text) || l.carriedText[:len(p.Text)] != p.Text {
+	if s.Data != "" || p.Text == "" {
 		return false
 	}
-	l.carriedText = l.carriedText[len(p.Text):]
+	text, list := p.Text, l.carriedText
+	for len(list) > 0 && len(list[0]) < len(text) {
+		rest, ok := strings.CutPrefix(text, list[0])
+		if !ok {
+			return false
+		}
+		text, list = rest, list[1:]
+	}
+	if len(list) == 0 || !strings.HasPrefix(list[0], text) {
+		return false
+	}
+	if list[0] = list[0][len(text):]; list[0] == "" {
+		list = list[1:]
+	}
+	l.carriedText = list
 	return true
 }
 
@@ -417,11 +434,10 @@ func (l *lowering) move(p content.Part, r *loss.Rule, at Path) {
 // beginRecall prepares what is known of the thinking of a run.
 func (l *lowering) beginRecall(run []content.Turn, hasCalls bool) {
 	l.turnsOf, l.items = run, nil
-	l.returned, l.carriedText, l.hasBlocks, l.lastCall = nil, "", false, -1
+	l.returned, l.carried, l.carriedText, l.hasBlocks, l.lastCall = nil, nil, nil, false, -1
 	if !l.t.Thoughts.Carried || l.t.Thoughts.WithCalls && !hasCalls {
 		return
 	}
-	var texts []byte
 	for k := range run {
 		for _, p := range run[k].Parts {
 			state := l.carriedState(p)
@@ -429,18 +445,20 @@ func (l *lowering) beginRecall(run []content.Turn, hasCalls bool) {
 				continue
 			}
 			if l.returned == nil {
-				l.returned = make(map[content.Signature]int)
+				l.returned, l.carried = make(map[content.Signature]int), make(map[content.Part][]envelope.State)
 			}
 			list, _ := envelope.DecodeThinking(l.t.Format, state)
+			l.carried[p] = list
 			for _, s := range list {
-				texts = append(texts, s.Text...)
+				if s.Text != "" {
+					l.carriedText = append(l.carriedText, s.Text)
+				}
 			}
 		}
 	}
 	if l.returned == nil {
 		return
 	}
-	l.carriedText = string(texts)
 	for k := range run {
 		for _, p := range run[k].Parts {
 			if t, ok := p.(*content.Thinking); ok && t != nil {
@@ -481,12 +499,12 @@ func thinkingKey(f content.Format, t *content.Thinking) content.Signature {
 
 // restore pushes the thinking that a part at a path carries, except blocks that the client
 // returned. The step of the thinking begins at an index of the stack.
-func (l *lowering) restore(step int, state string, at Path) {
+func (l *lowering) restore(step int, p content.Part, at Path) {
 	if l.returned == nil { // thinking is not sent here
 		return
 	}
-	list, ok := envelope.DecodeThinking(l.t.Format, state)
-	if !ok {
+	list := slices.Clone(l.carried[p]) // a host may use a part twice
+	if len(list) == 0 {
 		l.lose(ThinkingBroken, at.Member("signature"))
 		return
 	}
@@ -531,7 +549,7 @@ func (l *lowering) restore(step int, state string, at Path) {
 
 // hasTextState reports whether a text of the step has a signature.
 func (l *lowering) hasTextState(step int) bool {
-	return slices.ContainsFunc(l.stack[step:], func(p content.Part) bool {
+	return slices.ContainsFunc(l.stack[step:], func(p content.Part) bool { // one pass
 		t, ok := p.(*content.Text)
 		return ok && t.Signature.Data != ""
 	})

@@ -102,8 +102,9 @@ func (l *lowering) chooseAny() {
 	case chosen == nil && len(l.free) == 0:
 		return
 	case chosen == nil:
+		free := setOf(l.free)
 		for i := range l.to.Tools {
-			if name := toolName(&l.to.Tools[i]); !slices.Contains(l.free, name) {
+			if name := toolName(&l.to.Tools[i]); !free[name] {
 				chosen = append(chosen, name)
 			}
 		}
@@ -126,9 +127,18 @@ func (l *lowering) chooseAny() {
 	l.limitChoice(chosen)
 }
 
+// setOf returns the set of the names in a list.
+func setOf(list []string) map[string]bool {
+	set := make(map[string]bool, len(list))
+	for _, name := range list {
+		set[name] = true
+	}
+	return set
+}
+
 // isFunction reports whether the first tool of a name is a function.
 func (l *lowering) isFunction(name string) bool {
-	i := slices.IndexFunc(l.to.Tools, func(t content.Tool) bool { return toolName(&t) == name })
+	i := slices.IndexFunc(l.to.Tools, func(t content.Tool) bool { return toolName(&t) == name }) // one pass
 	return i >= 0 && l.to.Tools[i].Kind == ""
 }
 
@@ -144,8 +154,10 @@ func (l *lowering) chooseAmong() {
 		c.Names = nil
 		return
 	}
+	known := setOf(chosen)
 	for _, name := range l.free {
-		if !slices.Contains(chosen, name) {
+		if !known[name] {
+			known[name] = true
 			chosen = append(chosen, name)
 		}
 	}
@@ -314,7 +326,7 @@ func (l *lowering) chooseFunctions() {
 		l.lose(ChoiceUnknown, At("choice.mode"))
 		*c = content.ToolChoice{NoParallel: c.NoParallel}
 	}
-	if !slices.ContainsFunc(l.to.Tools, isFunction) {
+	if !slices.ContainsFunc(l.to.Tools, isFunction) { // one pass
 		l.chooseNoFunctions()
 		return
 	}

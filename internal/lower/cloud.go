@@ -48,7 +48,7 @@ type Cloud struct {
 func (c *Cloud) HasTool(kind string) bool { return c == nil || !hasPrefix(kind, c.Tools) }
 
 func hasPrefix(s string, prefixes []string) bool {
-	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(s, p) })
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(s, p) }) // bounded by Cloud
 }
 
 // Accepts reports whether the service accepts all of n, and files in the form in which n has
@@ -121,7 +121,7 @@ func (r *restriction) edits() {
 	edits := gjson.Get(json, "edits")
 	var kept []string
 	for _, e := range edits.Array() {
-		if !slices.Contains(r.cloud.Edits, e.Get("type").Str) {
+		if !slices.Contains(r.cloud.Edits, e.Get("type").Str) { // bounded by Cloud
 			kept = append(kept, e.Raw)
 		}
 	}

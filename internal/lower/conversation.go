@@ -197,7 +197,7 @@ func (l *lowering) isOwn(t *content.Turn) bool {
 	if x := codec.Own(t.Extra, l.t.Format); x != nil && x.JSON != "" && x.JSON != "{}" {
 		return true
 	}
-	return slices.ContainsFunc(t.Parts, func(p content.Part) bool {
+	return slices.ContainsFunc(t.Parts, func(p content.Part) bool { // one pass
 		u, ok := p.(*content.Unknown)
 		return ok && u != nil && u.Format == l.t.Format
 	})
@@ -395,7 +395,7 @@ func (s *section) separate(t *content.Turn, at Path) {
 		if s.open && !s.joins {
 			s.flush()
 		}
-	case s.results < 0 || !slices.ContainsFunc(t.Parts, isResult):
+	case s.results < 0 || !slices.ContainsFunc(t.Parts, isResult): // one pass
 		s.results = -1
 		s.flush()
 	default:
@@ -471,7 +471,7 @@ func (l *lowering) addUserTurn(t content.Turn, at Path) {
 	}
 	joins := follows && l.joinsLast(l.out[n].Parts)
 	if l.t.Conversation.AnswerResults && !isResult(t.Parts[len(t.Parts)-1]) {
-		k := slices.IndexFunc(t.Parts, isNoResult)
+		k := slices.IndexFunc(t.Parts, isNoResult) // one pass
 		answers := joins && isResult(l.out[n].Parts[len(l.out[n].Parts)-1])
 		if k > 0 {
 			l.out = append(l.out, content.Turn{Role: content.RoleUser, Parts: t.Parts[:k:k]})
@@ -511,7 +511,7 @@ func (l *lowering) extendLast(t *content.Turn, at Path) {
 // hasUser reports whether something can be sent as the user's behind an assistant turn: in
 // n turns from first on.
 func (l *lowering) hasUser(n, first int) bool {
-	return len(l.calls) > 0 || slices.ContainsFunc(l.roles[first:first+n], func(r content.Role) bool {
+	return len(l.calls) > 0 || slices.ContainsFunc(l.roles[first:first+n], func(r content.Role) bool { // one pass
 		return r != leading && r != over
 	})
 }
@@ -531,17 +531,17 @@ func (l *lowering) joinsUser(turns []content.Turn) bool {
 	case JoinAlways:
 		return true
 	case JoinSection:
-		return slices.ContainsFunc(turns, hasResult)
+		return slices.ContainsFunc(turns, hasResult) // one pass
 	}
 	return false
 }
 
-func hasResult(t content.Turn) bool { return slices.ContainsFunc(t.Parts, isResult) }
+func hasResult(t content.Turn) bool { return slices.ContainsFunc(t.Parts, isResult) } // one pass
 
 // turnParts lowers the parts of a turn, except the results that are placed before. It
 // reports whether there are any of these.
 func (l *lowering) turnParts(t *content.Turn, at Path, in site) (answered bool) {
-	l.empty = in == inUser && l.t.Conversation.EmptyTexts && !slices.ContainsFunc(t.Parts, isNotEmptyText)
+	l.empty = in == inUser && l.t.Conversation.EmptyTexts && !slices.ContainsFunc(t.Parts, isNotEmptyText) // one pass
 	for i, p := range t.Parts {
 		r, ok := p.(*content.ToolResult)
 		if !ok || r == nil || in == inSystem {

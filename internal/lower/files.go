@@ -143,11 +143,11 @@ func (l *lowering) image(p *content.Image, at Path, in site) {
 		kind := media.Canonical(b.MediaType)
 		if f.DetectTypes {
 			kind = media.Canonical(strings.ToLower(b.MediaType))
-			if shown := (media.File{Data: b.Data}).Detect(); slices.Contains(f.Images, shown) {
+			if shown := (media.File{Data: b.Data}).Detect(); slices.Contains(f.Images, shown) { // bounded by Target
 				kind = shown
 			}
 		}
-		if !strings.HasPrefix(kind, "image/") || f.Images != nil && !slices.Contains(f.Images, kind) {
+		if !strings.HasPrefix(kind, "image/") || f.Images != nil && !slices.Contains(f.Images, kind) { // bounded by Target
 			l.unreadable(at, kind, "", content.CodeMedia, "source.media_type", "must be a type of images that the server accepts: "+cmp.Or(strings.Join(f.Images, ", "), "image/…"))
 			return
 		}
@@ -473,7 +473,7 @@ func (l *lowering) base64Document(p *content.Document, s *content.Base64, at Pat
 			l.lose(DocumentDecoded, at.Member("source"))
 		}
 		return &content.PlainText{Text: text, Extra: l.ownExtra(s.Extra)}
-	case slices.Contains(l.t.Files.Documents, kind):
+	case slices.Contains(l.t.Files.Documents, kind): // bounded by Target
 		if kind != s.MediaType {
 			l.lose(FileType, at.Member("source.media_type"))
 		}
@@ -523,7 +523,7 @@ func (l *lowering) documentFile(p, q *content.Document, at Path, in site) {
 	case len(f.Documents) == 0:
 		l.unreadable(at, kind, l.fileName(p, at), content.CodeUnsupported, "source", "the server does not accept files; send the text")
 		return
-	case !slices.Contains(f.Documents, kind):
+	case !slices.Contains(f.Documents, kind): // bounded by Target
 		l.unreadable(at, kind, l.fileName(p, at), content.CodeUnsupported, "source.media_type", "must be text or a type of documents that the server accepts: "+strings.Join(f.Documents, ", "))
 		return
 	}

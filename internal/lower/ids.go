@@ -54,7 +54,7 @@ func (m *renamer) parts(t *content.Turn, turn int) (list []content.Part, changed
 // pair returns the tool call of each result in a turn. Adjacent assistant turns are
 // one step; its calls are open from the next user turn on.
 func (m *renamer) pair(t *content.Turn) []int {
-	results := slices.ContainsFunc(t.Parts, isResult)
+	results := slices.ContainsFunc(t.Parts, isResult) // one pass
 	if m.rules.AnyID || !results && t.Role != content.RoleUser {
 		return nil
 	}

@@ -83,7 +83,7 @@ func (l *log) add(r *loss.Rule, at Path) {
 	}
 	n := len(l.losses)
 	if n < few {
-		if slices.Contains(l.losses, Loss{Rule: r, Path: at}) {
+		if slices.Contains(l.losses, Loss{Rule: r, Path: at}) { // bounded by few
 			return
 		}
 	} else {

@@ -91,6 +91,7 @@ func (l *lowering) ownMembers(x *content.Extra) *content.Extra {
 	w.BeginObject()
 	changed := false
 	for name, v := range doc.Root().Members() {
+		// bounded by Merged
 		i := slices.IndexFunc(rules.Merged, func(m Merged) bool { return m.Name == name && v.Raw()[0] == m.First })
 		switch {
 		case i >= 0:
@@ -100,13 +101,13 @@ func (l *lowering) ownMembers(x *content.Extra) *content.Extra {
 			}
 			w.Name(name)
 			w.Raw(raw)
-		case slices.Contains(rules.State, name): // Bound: State is a constant list.
+		case slices.Contains(rules.State, name): // bounded by Target
 			changed = true
 			if v.Kind() > jsonwire.False {
 				l.refuse(content.CodeUnsupported, At("extra."+name),
 					"is not supported: a request contains its whole conversation and waits for the response; remove the member")
 			}
-		case slices.Contains(rules.Fields, name):
+		case slices.Contains(rules.Fields, name): // bounded by Target
 			l.lose(MemberReplaced, At("extra."+name))
 			changed = true
 		default:
@@ -126,7 +127,7 @@ func (l *lowering) without(v jsonwire.Value, names []string, path string) (objec
 	var w jsonwire.Writer
 	w.BeginObject()
 	for name, m := range v.Members() {
-		if slices.Contains(names, name) {
+		if slices.Contains(names, name) { // bounded by Merged
 			l.lose(MemberReplaced, At(path+"."+name))
 			changed = true
 			continue
@@ -186,7 +187,7 @@ func (l *lowering) setMembers(change func(members string) string) {
 func (l *lowering) foreignMembers(x *content.Extra) {
 	for tail, r := range foreign.Members(x, foreign.Request) {
 		at := At("extra").Member(tail)
-		i := slices.IndexFunc(l.t.Members.Foreign, func(m ForeignMember) bool { return m.Name == tail })
+		i := slices.IndexFunc(l.t.Members.Foreign, func(m ForeignMember) bool { return m.Name == tail }) // bounded by ForeignMember
 		switch {
 		case r == foreign.StateLoss:
 			l.lose(r, at)

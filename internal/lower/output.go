@@ -65,11 +65,11 @@ func (l *lowering) output() {
 // images lowers the settings of images.
 func (l *lowering) images() {
 	o, rules := &l.to.Output, &l.t.Output
-	if o.AspectRatio != "" && !slices.Contains(rules.AspectRatios, o.AspectRatio) {
+	if o.AspectRatio != "" && !slices.Contains(rules.AspectRatios, o.AspectRatio) { // bounded by Target
 		l.lose(OutputImage, At("output.aspect_ratio"))
 		o.AspectRatio = ""
 	}
-	if o.ImageSize != "" && !slices.Contains(rules.ImageSizes, o.ImageSize) {
+	if o.ImageSize != "" && !slices.Contains(rules.ImageSizes, o.ImageSize) { // bounded by Target
 		l.lose(OutputImage, At("output.image_size"))
 		o.ImageSize = ""
 	}
@@ -79,10 +79,11 @@ func (l *lowering) images() {
 func (l *lowering) modalities() {
 	o, rules := &l.to.Output, &l.t.Output
 	unknown := func(m string) bool {
+		// bounded by Target
 		return m != "text" && !slices.ContainsFunc(rules.Modalities, func(known string) bool { return strings.EqualFold(known, m) })
 	}
 	switch {
-	case slices.ContainsFunc(o.Modalities, unknown):
+	case slices.ContainsFunc(o.Modalities, unknown): // one pass
 		l.lose(OutputModalities, At("output.modalities"))
 		if rules.EachModality {
 			o.Modalities = slices.DeleteFunc(slices.Clone(o.Modalities), unknown)
@@ -158,7 +159,7 @@ func (l *lowering) strictSchema() {
 	// Objects in OpenAPI schemas list their members, so that it changes nothing to forbid
 	// others.
 	changed := func(x schema.Loss) bool { return !o.Schema.OpenAPI || x.Rule.Severity != content.LossHint }
-	if text != "" && !slices.ContainsFunc(losses, changed) {
+	if text != "" && !slices.ContainsFunc(losses, changed) { // one pass
 		l.schemaLosses(losses, At("output.schema"))
 		o.Schema, l.to.Strict = content.Schema{JSON: text}, true
 		return
@@ -206,7 +207,7 @@ func (l *lowering) typedOutput() {
 	if rules.OwnSchema != nil && l.to.Extra != nil && rules.OwnSchema(l.to.Extra, o) {
 		return
 	}
-	if o.MediaType != "" && !slices.Contains(rules.Types, o.MediaType) {
+	if o.MediaType != "" && !slices.Contains(rules.Types, o.MediaType) { // bounded by Target
 		l.lose(OutputType, At("output.media_type"))
 		o.MediaType = ""
 	}

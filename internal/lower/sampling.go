@@ -149,11 +149,11 @@ func (l *lowering) stops() {
 	at := At("stop_sequences")
 	isEmpty := func(s string) bool { return s == "" }
 	isBlank := func(s string) bool { return strings.TrimSpace(s) == "" }
-	if (r.NoEmpty || r.NoBlank) && slices.ContainsFunc(list, isEmpty) {
+	if (r.NoEmpty || r.NoBlank) && slices.ContainsFunc(list, isEmpty) { // one pass
 		l.lose(StopEmpty, at)
 		list = slices.DeleteFunc(slices.Clone(list), isEmpty)
 	}
-	if r.NoBlank && slices.ContainsFunc(list, isBlank) {
+	if r.NoBlank && slices.ContainsFunc(list, isBlank) { // one pass
 		l.lose(StopBlank, at)
 		list = slices.DeleteFunc(slices.Clone(list), isBlank)
 	}

@@ -79,7 +79,7 @@ func (l *lowering) checkMode() {
 // display lowers the display of thinking to one of known, or to none.
 func (l *lowering) display(known ...string) {
 	switch t := &l.to.Thinking; {
-	case t.Display == "", slices.Contains(known, t.Display):
+	case t.Display == "", slices.Contains(known, t.Display): // bounded by Target
 	case t.Display == "full", t.Display == "updates":
 		l.lose(DisplaySummary, At("thinking.display"))
 		t.Display = "summarized"
@@ -93,7 +93,7 @@ func (l *lowering) display(known ...string) {
 var Efforts = []string{"none", "minimal", "low", "medium", "high", "xhigh", "max"}
 
 // effortRank returns the index of an effort in Efforts, or -1.
-func effortRank(effort string) int { return slices.Index(Efforts, effort) }
+func effortRank(effort string) int { return slices.Index(Efforts, effort) } // bounded by Efforts
 
 // nearestEffort returns the effort in list that is closest to want, the smaller of two,
 // or "" if list is empty. It turns thinking off or on only if there is no other choice.
@@ -238,7 +238,7 @@ func (l *lowering) dialEffort(n *upstream.Thinking, d *Dial, want string, on boo
 		l.to.Switch = SwitchOff
 		return ""
 	}
-	if slices.ContainsFunc(l.to.Tools, isFunction) {
+	if slices.ContainsFunc(l.to.Tools, isFunction) { // one pass
 		switch {
 		case d.Tools == DialToolsRejected:
 			l.refuse(content.CodeUnsupported, At("tools"), "this model accepts tools only in the vendor's other format")

@@ -106,7 +106,7 @@ func (l *lowering) tools() {
 		l.declareCalls()
 	}
 	l.replaced = len(last) > 0
-	if l.replaced && rules.VendorMember != nil && slices.ContainsFunc(list, isFunction) {
+	if l.replaced && rules.VendorMember != nil && slices.ContainsFunc(list, isFunction) { // one pass
 		l.setMembers(rules.VendorMember)
 	}
 }

@@ -62,7 +62,7 @@ func (c *Checker) Check(x jsonwire.Value, v *Value) {
 
 func (c *Checker) text(x jsonwire.Value, v *Value) {
 	if v.Enum != nil {
-		if !slices.ContainsFunc(v.Enum.Values, x.Is) {
+		if !slices.ContainsFunc(v.Enum.Values, x.Is) { // bounded by Enum
 			c.Report.Choice(v, x)
 		}
 		return
@@ -206,6 +206,7 @@ func (f *Field) fits(p any) bool {
 		if n := len(*at); n == 0 || v.Elem == nil {
 			return n == 0 || v.inRange(int64(n))
 		}
+		// one pass
 		return v.inRange(int64(len(*at))) && !slices.ContainsFunc(*at, func(s string) bool { return !v.Elem.fitsText(s) })
 	}
 	return true
@@ -213,7 +214,7 @@ func (f *Field) fits(p any) bool {
 
 func (v *Value) fitsText(s string) bool {
 	if v.Enum != nil {
-		return slices.Contains(v.Enum.Values, s)
+		return slices.Contains(v.Enum.Values, s) // bounded by Enum
 	}
 	return v.Min == 0 && v.Max == 0 || v.inRange(int64(utf8.RuneCountInString(s)))
 }

@@ -35,7 +35,7 @@ type needle struct {
 func NewSecrets(values []string) *Secrets {
 	s := new(Secrets)
 	for _, v := range values {
-		if len(v) >= minSecret && !slices.Contains(s.values, v) {
+		if len(v) >= minSecret && !slices.Contains(s.values, v) { // bounded by the host
 			s.values = append(s.values, v)
 		}
 	}

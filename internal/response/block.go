@@ -147,6 +147,7 @@ func (e *Engine[S]) BeginWaiting(b *Block[S]) {
 	for i := 0; i < len(e.open) && e.open[i] != b; i++ {
 		if o := e.open[i]; o.when == Runnable && !o.Begun && o.first == 0 && !o.maybeBroken {
 			e.Begin(o)
+			// bounded by maxOpenBlocks
 			i = slices.Index(e.open, o) // blocks before it may have ended
 		}
 	}
@@ -238,7 +239,7 @@ func (e *Engine[S]) FinishLastCall(k int, ended content.StopReason) {
 func (e *Engine[S]) remove(b *Block[S]) {
 	e.arguments -= b.args.Len()
 	e.Candidates[b.Candidate].State.Close(b.Number)
-	if i := slices.Index(e.open, b); i >= 0 {
+	if i := slices.Index(e.open, b); i >= 0 { // bounded by maxOpenBlocks
 		e.open = slices.Delete(e.open, i, i+1)
 	}
 	b.Part, b.call, b.Closed, b.tail = nil, call{}, false, PartialRune{}

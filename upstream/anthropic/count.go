@@ -57,11 +57,12 @@ func dropOutputMembers(r *messages.Request) {
 
 // dropUncounted removes built-in tools, which the vendor does not count.
 func dropUncounted(r *messages.Request) {
-	if slices.ContainsFunc(r.Tools, func(t content.Tool) bool { return t.Kind != "" }) {
+	if slices.ContainsFunc(r.Tools, func(t content.Tool) bool { return t.Kind != "" }) { // one pass
 		r.Tools = slices.DeleteFunc(slices.Clone(r.Tools), func(t content.Tool) bool { return t.Kind != "" })
 		if len(r.Tools) == 0 {
 			r.Tools, r.ToolChoice = lower.CalledTools(r.Messages), nil
 		}
+		// one pass
 		if c := r.ToolChoice; c != nil && c.Name != "" && !slices.ContainsFunc(r.Tools, func(t content.Tool) bool { return t.Name == c.Name }) {
 			r.ToolChoice = nil
 		}

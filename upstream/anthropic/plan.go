@@ -77,7 +77,7 @@ func (p *plan) renamed() bool {
 
 // isNative reports whether the headers are those of a Messages client.
 func isNative(fields []upstream.HeaderField) bool {
-	return slices.ContainsFunc(fields, func(f upstream.HeaderField) bool {
+	return slices.ContainsFunc(fields, func(f upstream.HeaderField) bool { // one pass
 		return http.CanonicalHeaderKey(f.Name) == versionHeader
 	})
 }
@@ -150,7 +150,7 @@ func betaLoss(beta string) content.Loss {
 }
 
 func (p *plan) addBeta(beta string) {
-	if !slices.Contains(p.betas, beta) {
+	if !slices.Contains(p.betas, beta) { // one pass
 		p.betas = append(p.betas, beta)
 	}
 }
@@ -163,7 +163,7 @@ func (p *plan) setBetas() {
 	}
 	for _, b := range p.client.rules.toolBetas {
 		uses := func(t content.Tool) bool { return strings.HasPrefix(t.Kind, b.prefix) }
-		if slices.ContainsFunc(tools, uses) {
+		if slices.ContainsFunc(tools, uses) { // one pass
 			p.addBeta(b.beta)
 		}
 	}
@@ -210,7 +210,7 @@ func (p *plan) splice(hasModel bool, more ...adapter.Member) adapter.Body {
 	case p.client.rules.streamInPath:
 	case p.Source.Stream:
 		stream.Value = "true"
-	case slices.ContainsFunc(p.Document.Spans, func(s document.Span) bool { return s.Name == "stream" }):
+	case slices.ContainsFunc(p.Document.Spans, func(s document.Span) bool { return s.Name == "stream" }): // bounded by movedMembers
 		stream.Value = "false"
 	}
 	return adapter.Splice(p.Document, append(append(p.members(hasModel), stream), more...)...)

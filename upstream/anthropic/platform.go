@@ -165,9 +165,9 @@ const (
 // accepts reports whether the platform is known to accept a beta.
 func (r *platformRules) accepts(beta string) bool {
 	if r.betas == nil {
-		return !slices.Contains(r.noBetas, beta)
+		return !slices.Contains(r.noBetas, beta) // bounded by platformRules
 	}
-	return slices.Contains(r.betas, beta) || r.renamedBetas[beta] != ""
+	return slices.Contains(r.betas, beta) || r.renamedBetas[beta] != "" // bounded by platformRules
 }
 
 // cloud returns what the platform does not accept, given which betas are sent, or nil if it
@@ -179,7 +179,7 @@ func (r *platformRules) cloud(isSent func(beta string) bool) *lower.Cloud {
 	c := &lower.Cloud{Format: messages.Format, Members: make(map[string]*loss.Rule), Tools: r.noTools, Calls: r.noCalls,
 		NoTiers: r.noTiers, NoFiles: !isSent(filesBeta), NoLinks: r.noLinks}
 	for _, m := range betaMembers {
-		if !slices.ContainsFunc(m.betas, isSent) {
+		if !slices.ContainsFunc(m.betas, isSent) { // bounded by betaMembers
 			c.Members[m.name] = m.rule
 		}
 	}
@@ -352,7 +352,7 @@ func withMembers(x *content.Extra, members []adapter.Member) *content.Extra {
 	w.BeginObject()
 	if x != nil && x.JSON != "" {
 		err := w.MembersExcept(x.JSON, func(name string) bool {
-			return slices.ContainsFunc(members, func(m adapter.Member) bool { return m.Name == name })
+			return slices.ContainsFunc(members, func(m adapter.Member) bool { return m.Name == name }) // bounded by Member
 		})
 		if err != nil {
 			return x // encoding reports it

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"net/http"
 	"regexp"
 	"strconv"
 )
@@ -17,8 +18,14 @@ var (
 	countEnd   = regexp.MustCompile(`^\s*\}\s*\}\s*\}\s*$`)
 )
 
-// maxAround bounds the bytes of a body of CountTokens before and after the base64.
-const maxAround = 1 << 10
+const (
+	// maxAround bounds the bytes of a body of CountTokens before and after the base64.
+	maxAround = 1 << 10
+
+	// maxCountBody bounds the bytes of a body of CountTokens, whatever they decode to: those
+	// of a body of 32 MiB in base64.
+	maxCountBody = 32<<20/3*4 + 2*maxAround
+)
 
 var errCountBody = errors.New(`bedrock: the body of CountTokens is not {"input":{"invokeModel":{"body":"…"}}} with a JSON object in base64`)
 
@@ -32,7 +39,9 @@ type countBody struct {
 	ended bool      // the base64 was read
 }
 
+// newCountBody reads at most maxCountBody bytes. Then the body is too large.
 func newCountBody(body io.ReadCloser, model string) io.ReadCloser {
+	body = http.MaxBytesReader(nil, body, maxCountBody)
 	return &countBody{body: body, in: bufio.NewReaderSize(body, 16<<10), model: model}
 }
 

@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream"
 	"github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream/eventstreamapi"
@@ -52,9 +54,15 @@ func Handler(h http.Handler) http.Handler {
 		case "invoke-with-response-stream":
 			method = ":streamRawPredict"
 		case "count-tokens":
+			if !utf8.ValidString(model) || strings.ContainsFunc(model, unicode.IsControl) {
+				break // h refuses the path; it would not refuse the body
+			}
 			name = operation
 			if r.Body != nil {
-				inner.Body, inner.ContentLength = newCountBody(r.Body, model), -1
+				inner.Body = newCountBody(r.Body, model)
+				if r.ContentLength <= maxCountBody { // else h refuses it unread
+					inner.ContentLength = -1
+				}
 			}
 		}
 		const prefix = "/v1/projects/-/locations/-/publishers/anthropic/models/"

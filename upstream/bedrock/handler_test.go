@@ -495,3 +495,60 @@ func TestSameDocument(t *testing.T) {
 		t.Errorf("the response does not have the model of the path: %s", text)
 	}
 }
+
+// An endless is a body that repeats a text after another one, and counts what was read.
+type endless struct {
+	start, text string
+	n           int
+}
+
+func (b *endless) Read(p []byte) (int, error) {
+	for i := range p {
+		if at := b.n + i; at < len(b.start) {
+			p[i] = b.start[at]
+		} else {
+			p[i] = b.text[(at-len(b.start))%len(b.text)]
+		}
+	}
+	b.n += len(p)
+	return len(p), nil
+}
+
+// TestEndlessCount tests that the limit of a body is one of its bytes, also of those that
+// decode to nothing or to white space.
+func TestEndlessCount(t *testing.T) {
+	h := bedrock.Handler(messages.NewHandler(counter{func(*upstream.Request) {}}, nil))
+	const limit = 48 << 20
+	const start = `{"input":{"invokeModel":{"body":"`
+	for _, b := range []*endless{{start, "\n", 0}, {start, `\n`, 0}, {start, "ICAg", 0}, {start, `\u0049CAg`, 0}, {start + "eyAg", "\r\n", 0}, {start, "\n\n \n", 0}} {
+		r := httptest.NewRequest("POST", "/model/m/count-tokens", b)
+		r.ContentLength = -1
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if w.Code != 400 || w.Header().Get("X-Amzn-Errortype") != "ValidationException" || b.n > limit {
+			t.Errorf("%q: %d %s after %d bytes", b.text, w.Code, w.Body, b.n)
+		}
+	}
+	b := &endless{start, "eyAg", 0}
+	r := httptest.NewRequest("POST", "/model/m/count-tokens", b)
+	r.ContentLength = limit
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	if w.Code != 400 || b.n > 0 {
+		t.Errorf("with a Content-Length: %d %s after %d bytes", w.Code, w.Body, b.n)
+	}
+}
+
+// TestModelNames tests that names of models are UTF-8 without control characters.
+func TestModelNames(t *testing.T) {
+	base := serve(t, counter{func(*upstream.Request) { t.Error("the upstream was called") }}, upstream.HandlerOptions{})
+	for _, name := range []string{"a%ffb", "a%00b", "a%C2%85", strings.Repeat("n", 1025)} {
+		for operation, body := range map[string]string{"invoke": hello, "invoke-with-response-stream": hello,
+			"count-tokens": `{"input":{"invokeModel":{"body":"` + base64.StdEncoding.EncodeToString([]byte(hello)) + `"}}}`} {
+			res := invoke(t, base, name, operation, body)
+			if text, _ := io.ReadAll(res.Body); res.StatusCode != 400 || res.Header.Get("X-Amzn-Errortype") != "ValidationException" {
+				t.Errorf("%.20s %s: %d %s", name, operation, res.StatusCode, text)
+			}
+		}
+	}
+}

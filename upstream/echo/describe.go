@@ -144,7 +144,7 @@ var nilSources = []content.Source{nil, (*content.Base64)(nil), (*content.URL)(ni
 // file describes a part that has a source and, where a model created it, a signature.
 func (d *description) file(path, kind string, s content.Source, mark content.Signature, facts ...string) {
 	source := path + ".source"
-	if slices.Contains(nilSources, s) {
+	if slices.Contains(nilSources, s) { // bounded by nilSources
 		d.err = &content.Violation{Code: content.CodeMissing, Path: source, Text: "the source must not be nil"}
 		return
 	}

@@ -40,6 +40,7 @@ func (*Upstream) Generate(ctx context.Context, r *upstream.Request, w *upstream.
 
 // losses lists the output that a request wants and echo does not have.
 func losses(r *upstream.Request) (list []content.Loss) {
+	// one pass
 	if slices.ContainsFunc(r.Output.Modalities, func(m string) bool { return m != "text" && m != "image" }) {
 		list = append(list, content.Loss{Path: "output.modalities", Severity: content.LossDropped,
 			Reason: "echo generates only texts and images; the other modalities were dropped"})
@@ -118,14 +119,18 @@ func (s *script) respond(d *description) {
 
 // wants reports whether the request asks for a modality.
 func wants(r *upstream.Request, modality string) bool {
-	return slices.Contains(r.Output.Modalities, modality)
+	return slices.Contains(r.Output.Modalities, modality) // one pass
 }
 
 // forcedTool returns the index of the tool that must be called, or -1.
 func forcedTool(r *upstream.Request) int {
 	c := &r.Choice
-	return slices.IndexFunc(r.Tools, func(t content.Tool) bool {
-		allowed := len(c.Names) == 0 || slices.Contains(c.Names, t.Name)
+	named := make(map[string]bool, len(c.Names))
+	for _, name := range c.Names {
+		named[name] = true
+	}
+	return slices.IndexFunc(r.Tools, func(t content.Tool) bool { // one pass
+		allowed := len(c.Names) == 0 || named[t.Name]
 		return c.Mode == content.ChoiceAny && allowed && t.Kind == "" && t.Name != ""
 	})
 }

@@ -69,7 +69,7 @@ const (
 )
 
 // contains reports whether name is in a list.
-func contains(list, name string) bool { return slices.Contains(strings.Split(list, ", "), name) }
+func contains(list, name string) bool { return slices.Contains(strings.Split(list, ", "), name) } // bounded by instructions
 
 // newScript parses the instructions in the texts of the user's last turn, and adds the
 // steps that the request asks for without instructions.
@@ -156,7 +156,7 @@ func (s *script) parseLine(d *description, line string) (err error) {
 func (s *script) add(t step) { s.steps = append(s.steps, t) }
 
 func (s *script) has(kinds ...stepKind) bool {
-	return slices.ContainsFunc(s.steps, func(t step) bool { return slices.Contains(kinds, t.kind) })
+	return slices.ContainsFunc(s.steps, func(t step) bool { return slices.Contains(kinds, t.kind) }) // one pass
 }
 
 // parseTrigger parses the instructions fail, cut and stall.
@@ -205,6 +205,12 @@ func parseWait(verb, text string) (time.Duration, error) {
 
 // parseCalls parses a list of tool names, each with or without arguments.
 func parseCalls(r *upstream.Request, rest string) (calls []call, err error) {
+	tools := make(map[string]*content.Tool, len(r.Tools))
+	for i := range r.Tools {
+		if t := &r.Tools[i]; t.Name != "" && tools[t.Name] == nil {
+			tools[t.Name] = t
+		}
+	}
 	for rest = strings.TrimSuffix(rest, ",") + ","; rest != ""; rest = strings.TrimSpace(rest[1:]) {
 		end := strings.IndexAny(rest, ",{")
 		name := strings.TrimSpace(rest[:end])
@@ -220,11 +226,11 @@ func parseCalls(r *upstream.Request, rest string) (calls []call, err error) {
 		if rest[0] != ',' {
 			return nil, errors.New("tools must be separated by commas")
 		}
-		tool := slices.IndexFunc(r.Tools, func(t content.Tool) bool { return t.Name == name && name != "" })
-		if tool < 0 {
+		tool := tools[name]
+		if tool == nil {
 			return nil, fmt.Errorf("the request has no tool %q", clip(name, 64))
 		}
-		calls = append(calls, call{name, cmp.Or(input, arguments(&r.Tools[tool]))})
+		calls = append(calls, call{name, cmp.Or(input, arguments(tool))})
 	}
 	switch {
 	case r.Choice.Mode == content.ChoiceNone:

@@ -32,6 +32,7 @@ func (c *Client) plan(n *upstream.Request) *plan {
 		p.Err = &content.Violation{Code: content.CodeValue, Path: "model", Text: "is not a valid model name"}
 		return p
 	}
+	// one pass
 	foreign := slices.ContainsFunc(n.Header, func(f upstream.HeaderField) bool { return strings.EqualFold(f.Name, "anthropic-version") })
 	if !foreign && len(n.Header) > 0 {
 		p.clientHeader = make(http.Header)
@@ -166,7 +167,7 @@ func hasOnly(body string, names ...string) bool {
 	}
 	defer doc.Close()
 	for name := range doc.Root().Members() {
-		if !slices.Contains(names, name) {
+		if !slices.Contains(names, name) { // bounded by countMembers
 			return false
 		}
 	}

@@ -18,7 +18,7 @@ const azureKeyHeader = "api-key"
 func (o *Options) isAzure() bool {
 	host := o.host()
 	return o.APIVersion != "" || o.Dialect.Kind == ServerAzure ||
-		slices.ContainsFunc(azureHosts, func(domain string) bool { return strings.HasSuffix(host, domain) })
+		slices.ContainsFunc(azureHosts, func(domain string) bool { return strings.HasSuffix(host, domain) }) // bounded by azureHosts
 }
 
 // checkAzure returns the problems of the options for Azure.

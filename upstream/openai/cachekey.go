@@ -31,7 +31,7 @@ func (c *client) cacheKey(ctx context.Context, n *upstream.Request) string {
 	switch {
 	case c.customKey != nil:
 		key = c.customKey(ctx, n)
-	case c.isOpenAI, slices.Contains(c.known.cacheKeys, c.format):
+	case c.isOpenAI, slices.Contains(c.known.cacheKeys, c.format): // bounded by servers
 		key = conversationKey(reqctx.Client(ctx), n)
 	}
 	if len(key) > maxCacheKey {

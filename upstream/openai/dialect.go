@@ -115,7 +115,7 @@ type Dialect struct {
 func (d *Dialect) problems() []string {
 	var problems []string
 	for _, e := range d.Efforts {
-		if !slices.Contains(lower.Efforts, e) {
+		if !slices.Contains(lower.Efforts, e) { // bounded by Efforts
 			problems = append(problems, fmt.Sprintf("Dialect.Efforts: %q is not an effort; want one of %s", e, strings.Join(lower.Efforts, ", ")))
 		}
 	}
@@ -232,7 +232,7 @@ func familyOf(model string) family {
 }
 
 func effortRange(first, last string) []string {
-	return lower.Efforts[slices.Index(lower.Efforts, first) : slices.Index(lower.Efforts, last)+1]
+	return lower.Efforts[slices.Index(lower.Efforts, first) : slices.Index(lower.Efforts, last)+1] // bounded by Efforts
 }
 
 // Common ranges of efforts.

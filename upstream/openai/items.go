@@ -112,7 +112,7 @@ func (r *itemRecall) isReplayable(kind string) bool {
 	}
 	hasTool, known := r.hasTool[tool]
 	if !known {
-		hasTool = slices.ContainsFunc(r.tools, func(t content.Tool) bool {
+		hasTool = slices.ContainsFunc(r.tools, func(t content.Tool) bool { // one pass
 			return t.Format == ResponsesFormat && strings.HasPrefix(t.Kind, tool) // a version may follow
 		})
 		if r.hasTool == nil {

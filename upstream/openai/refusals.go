@@ -173,7 +173,7 @@ func namesField(f *vendorError, name, text string) bool {
 			return last == name
 		}
 	}
-	return slices.Contains(strings.FieldsFunc(text, func(c rune) bool {
+	return slices.Contains(strings.FieldsFunc(text, func(c rune) bool { // one pass
 		return c != '_' && (c < 'a' || c > 'z') && (c < '0' || c > '9')
 	}), name)
 }

@@ -22,6 +22,7 @@ func (c *responsesWriter) write() {
 	w, n := c.w, c.req
 	w.BeginObject()
 	c.member("model", c.req.Model)
+	// one pass
 	marked := slices.ContainsFunc(n.System, func(p content.Part) bool { return p.(*content.Text).Cache != nil })
 	if len(n.System) > 0 && !marked {
 		w.Name("instructions")
@@ -164,6 +165,7 @@ func (c *responsesWriter) toolCall(p *content.ToolUse) {
 	c.member("name", p.Name)
 	c.member("arguments", p.Input)
 	if x := codec.Own(p.Extra, ResponsesFormat); x != nil {
+		// bounded by carriedCallMembers
 		_ = w.MembersExcept(x.JSON, func(name string) bool { return !slices.Contains(carriedCallMembers[:], name) }) // invalid JSON has no members
 	}
 	w.EndObject()
