@@ -64,13 +64,21 @@ func made[T any](t *testing.T, up T, err error) T {
 }
 
 func startAnthropic(t *testing.T) (upstream.Upstream, *fake.Server) {
-	f := fakeanthropic.New(t, fakeanthropic.Options{Key: vendorKey, Forbid: []string{key}, KeepThinking: true})
+	return startAnthropicWith(t, fakeanthropic.Options{Key: vendorKey, Forbid: []string{key}, KeepThinking: true})
+}
+
+func startAnthropicWith(t *testing.T, opts fakeanthropic.Options) (upstream.Upstream, *fake.Server) {
+	f := fakeanthropic.New(t, opts)
 	up, err := anthropic.New(&anthropic.Options{BaseURL: f.URL, Key: vendorKey, HTTPClient: testClient(t)})
 	return made(t, up, err), f.Server
 }
 
 func startGemini(t *testing.T) (upstream.Upstream, *fake.Server) {
-	f := fakegemini.New(t, fakegemini.Options{Key: vendorKey, Forbid: []string{key}, KeepSignatures: true, NoDummies: true})
+	return startGeminiWith(t, fakegemini.Options{Key: vendorKey, Forbid: []string{key}, KeepSignatures: true, NoDummies: true})
+}
+
+func startGeminiWith(t *testing.T, opts fakegemini.Options) (upstream.Upstream, *fake.Server) {
+	f := fakegemini.New(t, opts)
 	up, err := gemini.New(&gemini.Options{BaseURL: f.URL, Key: vendorKey, HTTPClient: testClient(t)})
 	return made(t, up, err), f.Server
 }
@@ -78,9 +86,7 @@ func startGemini(t *testing.T) (upstream.Upstream, *fake.Server) {
 // startLenientGemini starts a vendor that accepts what released clients send to
 // it: in its own format, requests are forwarded unchanged.
 func startLenientGemini(t *testing.T) (upstream.Upstream, *fake.Server) {
-	f := fakegemini.New(t, fakegemini.Options{Key: vendorKey, Forbid: []string{key}, KeepSignatures: true, NoDummies: true, Lenient: true})
-	up, err := gemini.New(&gemini.Options{BaseURL: f.URL, Key: vendorKey, HTTPClient: testClient(t)})
-	return made(t, up, err), f.Server
+	return startGeminiWith(t, fakegemini.Options{Key: vendorKey, Forbid: []string{key}, KeepSignatures: true, NoDummies: true, Lenient: true})
 }
 
 func startChat(t *testing.T) (upstream.Upstream, *fake.Server) {

@@ -14,10 +14,13 @@
 // The SDKs also run as clients that are configured for a cloud: those of Messages for Vertex
 // AI and Bedrock, Google's for Vertex AI.
 //
-// Most users use libraries on top of the formats: the tool runners of two SDKs,
-// AI SDK and LangChain (ts/libraries.mjs), and Genkit Go (genkit, a separate
-// module, which a test builds). Each runs the same scenarios over each adapter
-// and the strict fake of its vendor.
+// Most users use libraries on top of the formats, or older versions of the SDKs. The tool
+// runners of two SDKs, AI SDK and LangChain in each major version that is in use, the
+// TypeScript SDKs of the last years (ts/libraries.mjs), and Genkit Go (genkit, a
+// separate module, which a test builds) run the same scenarios over each adapter and
+// the strict fake of its vendor. The folders of ts/majors pin the older versions beside
+// each other. What a library does wrong with its own vendor, too, is listed, and the
+// test compares the two.
 //
 // Examples with packages of other projects are here for the same reason: a circuit breaker,
 // and the credentials of Google Cloud.

@@ -13,32 +13,38 @@ import (
 
 	"github.com/polywire/polywire/internal/fake"
 	fakeanthropic "github.com/polywire/polywire/internal/fake/anthropic"
+	fakegemini "github.com/polywire/polywire/internal/fake/gemini"
 	"github.com/polywire/polywire/upstream"
 )
 
-// A library is a client that builds on a format, or a tool runner of an
-// official SDK, which runs tool loops itself.
+// A library is a client that builds on a format, an official SDK with a tool
+// loop around it, or its tool runner.
 type library struct {
-	name   string
-	format string // of the handler: "messages" or "google"
-	levels bool   // has a thinking level beside the budget
-	limit  bool   // sends the limit that it knows for the model if none is set
-	thread bool   // uses a thread for a loop
-	run    func(t *testing.T, c libraryCall) (*libraryReply, error)
+	name     string
+	format   string // of the handler: "messages" or "google"
+	levels   bool   // has a thinking level beside the budget
+	limit    bool   // sends the limit that it knows for the model if none is set
+	thread   bool   // uses a thread for a loop
+	mute     bool   // knows no thinking
+	unsigned bool   // returns tool calls without their signatures
+	answer   string // the tool by whose call it asks for an object; empty: by a schema
+	run      func(t *testing.T, c libraryCall) (*libraryReply, error)
 }
 
 // A libraryCall is a prompt and how to send it.
 type libraryCall struct {
 	Library   string `json:"library"`
+	Major     string `json:"major"` // the folder in ts/majors
 	Format    string `json:"format"`
 	BaseURL   string `json:"base_url"`
 	Key       string `json:"key"`
 	Prompt    string `json:"prompt"`
 	Image     string `json:"image"` // a PNG in base64
 	Stream    bool   `json:"stream"`
-	Think     bool   `json:"think"` // with a budget
-	Level     bool   `json:"level"` // with a level instead of the budget
-	Tools     bool   `json:"tools"` // weather(city) and time(tz)
+	Think     bool   `json:"think"`  // with a budget
+	Level     bool   `json:"level"`  // with a level instead of the budget
+	Tools     bool   `json:"tools"`  // weather(city) and time(tz)
+	Object    bool   `json:"object"` // an object with a city and a list of days
 	MaxTokens int64  `json:"max_tokens"`
 }
 
@@ -48,6 +54,7 @@ type libraryReply struct {
 	Thinking string   `json:"thinking"` // of the last response
 	Calls    []string `json:"calls"`    // name and arguments of each call that was run
 	Warnings []string `json:"warnings"`
+	Object   any      `json:"object"` // as the library parsed it
 	Input    int64    `json:"input"`  // tokens of the last request
 	Output   int64    `json:"output"` // tokens of the last response
 	Status   int      `json:"status"` // of the failure, if the library has it
@@ -56,19 +63,40 @@ type libraryReply struct {
 	mu sync.Mutex // of Calls
 }
 
+// libraries are named by their major version and the year in which the tested
+// version was published. The tests of threads use the first two.
 var libraries = []library{
-	{name: "typescript-runner", format: "messages", thread: true, run: inNode("runner", "messages")},
+	{name: "typescript-runner", format: "messages", thread: true, run: inNode("runner", "anthropic-1", "messages")},
 	{name: "go-runner", format: "messages", thread: true, run: goRunner},
-	{name: "ai-sdk-messages", format: "messages", limit: true, run: inNode("ai", "messages")},
-	{name: "ai-sdk-google", format: "google", levels: true, run: inNode("ai", "google")},
-	{name: "langchain-messages", format: "messages", run: inNode("langchain", "messages")},
-	{name: "langchain-google", format: "google", levels: true, run: inNode("langchain", "google")},
+
+	{name: "ai-sdk-4-of-2025-messages", format: "messages", answer: "json", run: inNode("ai", "ai-4", "messages")},
+	{name: "ai-sdk-4-of-2025-google", format: "google", unsigned: true, run: inNode("ai", "ai-4", "google")},
+	{name: "ai-sdk-5-of-2026-messages", format: "messages", limit: true, run: inNode("ai", "ai-5", "messages")},
+	{name: "ai-sdk-5-of-2026-google", format: "google", levels: true, run: inNode("ai", "ai-5", "google")},
+	{name: "ai-sdk-6-of-2026-messages", format: "messages", limit: true, run: inNode("ai", "ai-6", "messages")},
+	{name: "ai-sdk-6-of-2026-google", format: "google", levels: true, run: inNode("ai", "ai-6", "google")},
+	{name: "ai-sdk-7-of-2026-messages", format: "messages", limit: true, run: inNode("ai", "ai-7", "messages")},
+	{name: "ai-sdk-7-of-2026-google", format: "google", levels: true, run: inNode("ai", "ai-7", "google")},
+
+	{name: "langchain-0.3-of-2025-messages", format: "messages", answer: "extract", run: inNode("langchain", "langchain-0.3", "messages")},
+	{name: "langchain-0.3-of-2025-google", format: "google", mute: true, unsigned: true, run: inNode("langchain", "langchain-0.3", "google")},
+	{name: "langchain-1-of-2026-messages", format: "messages", answer: "extract", run: inNode("langchain", "langchain-1", "messages")},
+	{name: "langchain-1-of-2026-google", format: "google", levels: true, run: inNode("langchain", "langchain-1", "google")},
+
+	{name: "anthropic-sdk-0.39-of-2025", format: "messages", answer: "answer", run: inNode("anthropic", "anthropic-0.39", "messages")},
+	{name: "anthropic-sdk-0.69-of-2025", format: "messages", run: inNode("anthropic", "anthropic-0.69", "messages")},
+	{name: "anthropic-sdk-1-of-2026", format: "messages", run: inNode("anthropic", "anthropic-1", "messages")},
+	{name: "generative-ai-0.24-of-2025", format: "google", mute: true, run: inNode("generative-ai", "generative-ai-0.24", "google")},
+	{name: "genai-0.15-of-2025", format: "google", unsigned: true, run: inNode("genai", "genai-0.15", "google")},
+	{name: "genai-1-of-2025", format: "google", levels: true, run: inNode("genai", "genai-1", "google")},
+	{name: "genai-3-of-2026", format: "google", levels: true, run: inNode("genai", "genai-3", "google")},
+
 	{name: "genkit-messages", format: "messages", run: inGenkit("messages")},
 	{name: "genkit-google", format: "google", levels: true, run: inGenkit("google")},
 }
 
 var libraryNode = sync.OnceValues(func() (*node, error) {
-	return startNode("libraries.mjs", "@anthropic-ai/sdk", "ai", "@ai-sdk/anthropic", "@ai-sdk/google", "@langchain/anthropic", "@langchain/google-genai")
+	return startNode("libraries.mjs", "ai", "@anthropic-ai/sdk", "@google/genai", "@langchain/anthropic", "major-ai-4/node_modules/ai")
 })
 
 // genkitDriver builds and starts the driver of Genkit Go, which is a separate
@@ -88,10 +116,10 @@ var genkitDriver = sync.OnceValues(func() (*node, error) {
 	return startDriver("genkit", path)
 })
 
-func inNode(name, format string) func(*testing.T, libraryCall) (*libraryReply, error) {
+func inNode(name, major, format string) func(*testing.T, libraryCall) (*libraryReply, error) {
 	return func(t *testing.T, c libraryCall) (*libraryReply, error) {
 		t.Helper()
-		c.Library, c.Format = name, format
+		c.Library, c.Major, c.Format = name, major, format
 		return needNode(t, libraryNode).library(c)
 	}
 }
@@ -133,12 +161,29 @@ func (l library) own() string {
 	return "gemini"
 }
 
+// gemini returns the options of the library's own vendor.
+func (l library) gemini() fakegemini.Options {
+	return fakegemini.Options{Key: vendorKey, Forbid: []string{key}, KeepSignatures: true, NoDummies: !l.unsigned, Lenient: true}
+}
+
+// vendor starts the vendor of the library's format without an adapter.
+func (l library) vendor(t *testing.T) *fake.Server {
+	if l.format == "messages" {
+		return fakeanthropic.New(t, fakeanthropic.Options{Key: vendorKey, KeepThinking: true}).Server
+	}
+	return fakegemini.New(t, l.gemini()).Server
+}
+
 // serve starts the library's handler over a vendor. The vendor receives its own
 // model name, whatever the library requests.
 func (l library) serve(t *testing.T, v vendor) (*server, *fake.Server) {
 	t.Helper()
 	start := v.start
 	switch {
+	case v.name == "anthropic" && l.unsigned:
+		start = func(t *testing.T) (upstream.Upstream, *fake.Server) {
+			return startAnthropicWith(t, fakeanthropic.Options{Key: vendorKey, Forbid: []string{key}})
+		}
 	case v.name != l.own():
 	case l.thread:
 		start = func(t *testing.T) (upstream.Upstream, *fake.Server) {
@@ -146,7 +191,7 @@ func (l library) serve(t *testing.T, v vendor) (*server, *fake.Server) {
 			return (&threadVendor{fake: f}).start(t), f.Server
 		}
 	case v.name == "gemini":
-		start = startLenientGemini
+		start = func(t *testing.T) (upstream.Upstream, *fake.Server) { return startGeminiWith(t, l.gemini()) }
 	}
 	up, f := start(t)
 	up = upstream.Edit(up, func(_ context.Context, r *upstream.Request) (*upstream.Request, error) {

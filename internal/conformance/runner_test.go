@@ -17,6 +17,9 @@ func goRunner(t *testing.T, c libraryCall) (*libraryReply, error) {
 	defer closing()
 	r := &libraryReply{}
 	params := anthropic.BetaToolRunnerParams{BetaMessageNewParams: runnerParams(t, c)}
+	if c.Object {
+		params.OutputConfig.Format = anthropic.BetaJSONOutputFormatParam{Schema: objectSchema}
+	}
 	var tools []anthropic.BetaTool
 	if c.Tools {
 		tools = []anthropic.BetaTool{r.tool(t, "weather", "city"), r.tool(t, "time", "tz")}
@@ -27,9 +30,19 @@ func goRunner(t *testing.T, c libraryCall) (*libraryReply, error) {
 			r.Text += b.Text
 			r.Thinking += b.Thinking
 		}
+		if c.Object && err == nil {
+			err = json.Unmarshal([]byte(r.Text), &r.Object)
+		}
 		r.Input, r.Output = message.Usage.InputTokens, message.Usage.OutputTokens
 	}
 	return r, err
+}
+
+// objectSchema is the schema of the object that a call asks for.
+var objectSchema = obj{
+	"type":       "object",
+	"properties": obj{"city": obj{"type": "string"}, "days": obj{"type": "array", "items": obj{"type": "number"}}},
+	"required":   arr{"city", "days"}, "additionalProperties": false,
 }
 
 // runGo runs a loop to its end.

@@ -34,6 +34,7 @@ type call struct {
 	Think     bool   `json:"think"`
 	Level     bool   `json:"level"`
 	Tools     bool   `json:"tools"`
+	Object    bool   `json:"object"`
 	MaxTokens int64  `json:"max_tokens"`
 }
 
@@ -42,6 +43,7 @@ type reply struct {
 	Text     string   `json:"text"`
 	Thinking string   `json:"thinking"`
 	Calls    []string `json:"calls"`
+	Object   any      `json:"object"`
 	Input    int      `json:"input"`
 	Output   int      `json:"output"`
 	Error    string   `json:"error,omitempty"`
@@ -92,6 +94,9 @@ func (c call) run(r *reply) error {
 	if c.Tools {
 		options = append(options, ai.WithTools(r.tools(g)...), ai.WithMaxTurns(8))
 	}
+	if c.Object {
+		options = append(options, ai.WithOutputType(answer{}))
+	}
 	if c.Stream {
 		options = append(options, ai.WithStreaming(func(context.Context, *ai.ModelResponseChunk) error { return nil }))
 	}
@@ -99,11 +104,24 @@ func (c call) run(r *reply) error {
 	if err != nil {
 		return err
 	}
+	if c.Object {
+		var a answer
+		if err := response.Output(&a); err != nil {
+			return err
+		}
+		r.Object = a
+	}
 	r.Text, r.Thinking = response.Text(), response.Reasoning()
 	if u := response.Usage; u != nil {
 		r.Input, r.Output = u.InputTokens, u.OutputTokens
 	}
 	return nil
+}
+
+// An answer is the object that a call asks for.
+type answer struct {
+	City string `json:"city"`
+	Days []int  `json:"days"`
 }
 
 const googleModel = "gemini-3-pro-preview"

@@ -1,0 +1,5 @@
+export { ChatAnthropic } from '@langchain/anthropic';
+export { HumanMessage } from '@langchain/core/messages';
+export { tool } from '@langchain/core/tools';
+export { ChatGoogleGenerativeAI } from '@langchain/google-genai';
+export { z } from 'zod';
