@@ -79,7 +79,7 @@ var (
 // file.
 func aboutURL(text string) bool {
 	text = strings.Trim(strings.ToLower(text), " .!")
-	return slices.Contains(noPage, text) || containsAny(text, urlProblems)
+	return slices.Contains(noPage, text) || containsAny(text, urlProblems) // bounded by noPage
 }
 
 // modelProblems and unloaded have the words with which servers reject the name of a model
@@ -103,7 +103,7 @@ func IsModelUnloaded(e *upstream.Error) bool {
 }
 
 func containsAny(text string, words []string) bool {
-	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) }) // bounded by urlProblems
 }
 
 // RetryAfter returns the wait that the headers of an error request, or 0. The header

@@ -58,7 +58,7 @@ func conversationKey(client string, n *upstream.Request) string {
 	if s := sessionOf(n.UserID); s != "" {
 		d.text("session", s, len(s))
 		empty = false
-	} else if i := slices.IndexFunc(n.Turns, isUser); i >= 0 {
+	} else if i := slices.IndexFunc(n.Turns, isUser); i >= 0 { // one pass
 		const enough, enoughAll = 1 << 10, 16 << 10 // only systems are shared by many conversations
 		size := 0
 		for t := range conversationTexts(n.Turns[i].Parts) {
