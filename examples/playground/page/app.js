@@ -374,6 +374,26 @@ function revealFirst(editor, ranges) {
   if (first) editor.reveal(first.from, first.to);
 }
 
+// Files that are dropped anywhere on the page. The browser would leave the page to show them.
+
+const hasFiles = (e) => e.dataTransfer?.types.includes('Files');
+
+addEventListener('dragover', (e) => {
+  if (hasFiles(e)) e.preventDefault();
+});
+
+addEventListener('drop', async (e) => {
+  if (!hasFiles(e)) return;
+  e.preventDefault();
+  const [file] = e.dataTransfer.files;
+  if (!file) return;
+  try {
+    input.take(await file.text());
+  } catch {
+    notify(`The file ${file.name} cannot be read.`, true);
+  }
+});
+
 // Controls
 
 $('kinds').addEventListener('change', (e) => {
@@ -404,7 +424,7 @@ $('wrap').addEventListener('change', () => {
 $('tidy').addEventListener('click', () => {
   const text = formatJSON(input.text);
   if (text === undefined) notify('The input is not valid JSON, so it cannot be formatted.', true);
-  else if (text !== input.text) input.replace(0, input.text.length, text);
+  else if (text !== input.text) input.replace(text);
 });
 
 $('copy').addEventListener('click', async () => {
