@@ -160,7 +160,7 @@ function setInput({ kind, format, text, sample }) {
   translate();
 }
 
-let lasting = ''; // an error about the link, which a translation does not remove
+let lasting = ''; // an error that a translation does not remove
 let typing; // timer
 let since; // when the input has changed
 
@@ -348,6 +348,12 @@ function notify(text, error) {
   $('notice').classList.toggle('error', !!error);
 }
 
+// warn shows an error that a translation does not remove. The next change of the input does.
+function warn(text) {
+  lasting = text;
+  notify(text, true);
+}
+
 // Selection
 
 // select highlights items on both sides and scrolls to them, except where they were selected.
@@ -390,7 +396,7 @@ addEventListener('drop', async (e) => {
   try {
     input.take(await file.text());
   } catch {
-    notify(`The file ${file.name} cannot be read.`, true);
+    warn(`The file ${file.name} cannot be read.`);
   }
 });
 
@@ -423,7 +429,7 @@ $('wrap').addEventListener('change', () => {
 
 $('tidy').addEventListener('click', () => {
   const text = formatJSON(input.text);
-  if (text === undefined) notify('The input is not valid JSON, so it cannot be formatted.', true);
+  if (text === undefined) warn('The input is not valid JSON, so it cannot be formatted.');
   else if (text !== input.text) input.replace(text);
 });
 
@@ -436,7 +442,7 @@ $('copy').addEventListener('click', async () => {
     button.textContent = 'Copied';
     $('live').textContent = announced = 'The link is copied. It contains the input.';
   } catch (err) {
-    notify(err.message, true);
+    warn(err.message);
     return;
   }
   setTimeout(() => (button.textContent = 'Copy link'), 1600);

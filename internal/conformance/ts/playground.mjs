@@ -448,11 +448,11 @@ const tests = {
       const send = (name) => document.querySelector('.top').dispatchEvent(new DragEvent(name, { dataTransfer: data, bubbles: true, cancelable: true }));
       return send('dragover') || send('drop'); // true if the browser would open the file
     }, text);
+    const page = await open();
     for (const way of ['paste', 'paste while a translation runs', 'drop']) {
       for (const { name, text, want = text, kind } of wholes) {
         const what = `${way}: ${name}`;
-        const page = await open();
-        if (kind) await choose(page, sample(kind).id);
+        await choose(page, kind ? sample(kind).id : 'agent');
         const before = await inputText(page);
         await page.locator('#input-editor').evaluate((e) => e.scrollTo(573, 300));
         if (way === 'drop') {
@@ -473,10 +473,9 @@ const tests = {
           await page.keyboard.press('ControlOrMeta+z');
           assert.equal(await inputText(page), before, `${what}, undone`);
         }
-        await page.context().close();
       }
     }
-    const page = await open();
+    await choose(page, 'agent');
     await type(page, request);
     const [left] = await view(page);
     assert.ok(left > 5000, `the cursor is in view after typing a long line: ${left}`);
