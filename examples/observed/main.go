@@ -45,6 +45,8 @@ import (
 )
 
 func main() {
+	// A closed terminal or a closed standard output or error does not end the process.
+	signal.Ignore(syscall.SIGHUP, syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
