@@ -120,6 +120,7 @@ func (t *telemetry) service(urls []string) (http.Handler, error) {
 	up = otelwire.Wrap(up, &otelwire.Options{
 		TracerProvider: t.tracer,
 		MeterProvider:  t.meter,
+		Models:         []string{"demo"},
 		Attributes: func(ctx context.Context, _ *upstream.Request) []attribute.KeyValue {
 			return []attribute.KeyValue{attribute.String("tenant", tenant(ctx))}
 		},
