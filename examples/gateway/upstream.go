@@ -146,8 +146,7 @@ func mapModels(up upstream.Upstream, models []modelName, prefixes []string) upst
 	return mux
 }
 
-// selects reports whether m has the longest pattern of models that matches name, which is
-// no pattern without a star.
+// selects reports whether m has the longest of the patterns with a star that match name.
 func selects(models []modelName, name string, m modelName) bool {
 	for _, o := range models {
 		start, star := strings.CutSuffix(o.pattern, "*")
