@@ -1,5 +1,10 @@
 package content
 
+import (
+	"math"
+	"slices"
+)
+
 // Usage counts tokens. No token is in two counts, so formats that report sums add them
 // up. A count that is unknown is 0.
 type Usage struct {
@@ -28,6 +33,49 @@ func (u Usage) Prompt() int64 {
 
 // Completion returns the number of tokens in the response, thinking included.
 func (u Usage) Completion() int64 { return u.Output + u.Thinking }
+
+// Add returns the sum of the counts of two responses, for a host that sends several requests
+// for one of its client. Each count is added to the same count, so that tokens of caches keep
+// their price. A count that is unknown is 0 and adds nothing. A sum that does not fit is
+// [math.MaxInt64]. The sum is Estimated if one of the two is. Modalities are added by kind and
+// modality. Extra has members of one response, which cannot be added: the sum has Extra only
+// if one of the two has none. Neither value is changed.
+func (u Usage) Add(v Usage) Usage {
+	sum := Usage{
+		Input:        addCounts(u.Input, v.Input),
+		CacheRead:    addCounts(u.CacheRead, v.CacheRead),
+		CacheWrite:   addCounts(u.CacheWrite, v.CacheWrite),
+		CacheWrite1h: addCounts(u.CacheWrite1h, v.CacheWrite1h),
+		ToolPrompt:   addCounts(u.ToolPrompt, v.ToolPrompt),
+		Output:       addCounts(u.Output, v.Output),
+		Thinking:     addCounts(u.Thinking, v.Thinking),
+		Estimated:    u.Estimated || v.Estimated,
+	}
+	for _, list := range [][]ModalityCount{u.Modalities, v.Modalities} {
+		for _, m := range list {
+			i := slices.IndexFunc(sum.Modalities, func(o ModalityCount) bool { return o.Kind == m.Kind && o.Modality == m.Modality })
+			if i < 0 {
+				sum.Modalities = append(sum.Modalities, m)
+				continue
+			}
+			sum.Modalities[i].Tokens = addCounts(sum.Modalities[i].Tokens, m.Tokens)
+		}
+	}
+	if u.Extra == nil {
+		sum.Extra = v.Extra
+	} else if v.Extra == nil {
+		sum.Extra = u.Extra
+	}
+	return sum
+}
+
+// addCounts adds two counts. The sum is at most [math.MaxInt64].
+func addCounts(a, b int64) int64 {
+	if a > 0 && b > math.MaxInt64-a {
+		return math.MaxInt64
+	}
+	return a + b
+}
 
 // A ModalityCount is the number of tokens of one modality in a count of a [Usage].
 type ModalityCount struct {

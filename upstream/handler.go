@@ -33,7 +33,9 @@ type HandlerOptions struct {
 	// places that the format allows, or empty. It returns the context for the Upstream,
 	// which may identify the client, or an error. An [*Error], usually with
 	// CodeUnauthenticated or CodePermission, is sent in the format's error form; any
-	// other error is sent as an internal error. If both results are nil, ctx is used.
+	// other error is sent as an internal error. A nil context means ctx. A context beside
+	// an error is that of the log and of OnDone: a host can return it for a client that
+	// it knows and refuses, such as one above its limit.
 	//
 	// It is called before the body is read, must not read the body, and must be safe
 	// for concurrent use. A request with two different keys is refused without calling

@@ -16,7 +16,8 @@ import (
 // Inline returns r with links and file ids replaced by the files: as [content.Base64],
 // or as [content.PlainText] for a plain text document. It is for adapters. r is not
 // changed. If nothing is replaced, Inline returns r; otherwise it returns a copy that
-// shares unchanged values with r and has no Wire.
+// shares unchanged values with r. No adapter sends its Wire, which only converts paths: see
+// [Request.Path].
 //
 // If r.ForwardLinks is set, the links for which keep returns true are kept, for vendors
 // that fetch links themselves. keep gets the part with the link; nil keeps none. File ids
@@ -51,7 +52,7 @@ func (r *Request) Inline(ctx context.Context, keep func(p content.Part, link *co
 		return r, nil
 	}
 	c := *r
-	c.System, c.Turns, c.Wire = system, turns, nil
+	c.System, c.Turns, c.Wire = system, turns, r.Wire.Paths()
 	return &c, nil
 }
 

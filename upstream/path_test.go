@@ -3,6 +3,7 @@ package upstream_test
 import (
 	"testing"
 
+	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
@@ -19,6 +20,27 @@ func TestRequestPath(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	withLink, _, err := messages.DecodeRequest([]byte(`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":[
+		{"type":"text","text":"Hi","cache_control":{"type":"ephemeral"}},{"type":"image","source":{"type":"url","url":"https://a.example/gif"}}]}]}`), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	withLink.Resolver = resolver(shelf)
+	inlined, err := withLink.Inline(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, sent := messages.WireOf(inlined); sent {
+		t.Fatal("the inlined request has a document to send")
+	}
+	marked, err := inlined.WithCache(0, 1, &content.Cache{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	linkMarked, err := withLink.WithCache(0, 1, &content.Cache{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, tt := range []struct {
 		r             *upstream.Request
 		neutral, want string
@@ -30,6 +52,13 @@ func TestRequestPath(t *testing.T) {
 		{older.WithModel("x"), "output.schema", "output_format.schema"},
 		{older.Clone(), "turns.0.parts.0", "turns.0.parts.0"},
 		{withEmpty, "turns.0.parts.0", "contents[0].parts[1]"},
+		{withLink, "turns.0.parts.0.cache", "messages.0.content.0.cache_control"},
+		{inlined, "turns.0.parts.0.cache", "messages.0.content.0.cache_control"},
+		{inlined, "turns.0.parts.1.source", "messages.0.content.1.source"},
+		{inlined.WithModel("x"), "turns.0.parts.0.cache", "messages.0.content.0.cache_control"},
+		{marked, "turns.0.parts.1.cache", "messages.0.content.1.cache_control"},
+		{linkMarked, "turns.0.parts.1.cache", "messages.0.content.1.cache_control"},
+		{inlined.Clone(), "turns.0.parts.0.cache", "turns.0.parts.0.cache"},
 		{new(upstream.Request), "turns.0", "turns.0"},
 	} {
 		if got := tt.r.Path(tt.neutral); got != tt.want {

@@ -165,6 +165,10 @@ func (r *Request) Clone() *Request {
 // Path converts a neutral path, such as that of a [content.Loss] of r or its response or of
 // a [content.Violation], to the path in the document of the client: "turns.3.parts.1" becomes
 // "messages.3.content.1" in Messages. Without a Wire, as in a Clone, the path is unchanged.
+//
+// The results of WithModel, of WithCache and its like, of Inline and shallow copies convert
+// paths as r does, by position. A copy in which turns, parts or tools are inserted, removed or
+// moved has other positions than the client's document: set its Wire to nil, as in a Clone.
 func (r *Request) Path(neutral string) string {
 	if neutral != "" && r.Wire != nil && r.Wire.Parsed != nil {
 		return r.Wire.Parsed.Path(neutral)

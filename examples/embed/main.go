@@ -15,9 +15,11 @@ import (
 	"maps"
 	"net/http"
 	"os"
+	"os/signal"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/polywire/polywire/content"
@@ -26,6 +28,7 @@ import (
 )
 
 func main() {
+	signal.Ignore(syscall.SIGPIPE) // writing to a closed standard output or error would end the process
 	tenants := map[string]string{"k-ada": "ada", "k-bob": "bob"}
 	logger := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	server := &http.Server{

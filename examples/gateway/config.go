@@ -16,6 +16,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/polywire/polywire/content"
@@ -26,6 +27,7 @@ import (
 // A config holds the values of the flags.
 type config struct {
 	listen, debug string
+	file          string  // of -config, or empty
 	routing       routing // from the flags of one upstream, or from the file of -config
 	keySource     string  // where to find the key that clients must send
 	log           string  // format of the log
@@ -46,7 +48,9 @@ type config struct {
 	root     *os.Root          // of files; nil without the flag
 	fetcher  *linkFetcher      // nil means the library's own
 	upstream upstream.Upstream // from routing
+	monitors []*monitor        // of its parts
 	health   health
+	formats  atomic.Pointer[formats] // serve the requests that begin now
 }
 
 // keyVariable is the environment variable with the key of the upstream. There is no flag
@@ -76,12 +80,12 @@ var errUsage = errors.New("invalid usage")
 // parse reads the command line. It prints errors and the help text to stderr.
 func parse(args []string, stderr io.Writer) (*config, error) {
 	var c config
-	var file, model, types string
+	var model, types string
 	one := &vendor{keyEnv: keyVariable, setting: flagOf}
 	f := flag.NewFlagSet("gateway", flag.ContinueOnError)
 	f.SetOutput(stderr)
 	f.StringVar(&c.listen, "listen", "127.0.0.1:8080", "`address` to serve on; port 0 picks a free one")
-	f.StringVar(&file, "config", "", "`file` with upstreams and routes, in place of the flags of one upstream: see docs/gateway.md")
+	f.StringVar(&c.file, "config", "", "`file` with upstreams and routes, in place of the flags of one upstream: see docs/gateway.md")
 	f.StringVar(&one.adapter, "upstream", "echo", "`name` of the upstream: "+adapterNames+"; its key is read from the environment variable "+keyVariable)
 	f.StringVar(&one.url, "upstream-url", "", "base `URL` of the upstream, if not the vendor's; with the version (/v1) for openai and openai-responses, with or without it for the others")
 	f.StringVar(&model, "model", "", "`name` of the model to use instead of the one that the client names")
@@ -126,9 +130,9 @@ func parse(args []string, stderr io.Writer) (*config, error) {
 	f.Visit(func(f *flag.Flag) { set[f.Name] = true })
 	err := func() (err error) {
 		if f.NArg() > 0 {
-			return fmt.Errorf("unexpected argument %q: gateway has only flags", f.Arg(0))
+			return fmt.Errorf("unexpected argument %q: gateway has only flags", clip(f.Arg(0)))
 		}
-		if err := c.setRouting(file, one, model, set); err != nil {
+		if err := c.setRouting(one, model, set); err != nil {
 			return err
 		}
 		if c.types, err = parseMediaTypes(types); err != nil {
@@ -148,23 +152,26 @@ func parse(args []string, stderr io.Writer) (*config, error) {
 	return &c, nil
 }
 
-// setRouting sets routing and upstream, from a file if its name is not empty, and
+// setRouting sets routing and upstream, from the file of -config if that is set, and
 // otherwise from the flags of one upstream. set has the names of all flags that are set.
-func (c *config) setRouting(file string, one *vendor, model string, set map[string]bool) error {
+func (c *config) setRouting(one *vendor, model string, set map[string]bool) error {
 	if set["config"] {
 		for _, name := range slices.Sorted(maps.Values(upstreamFlags)) {
 			if set[name] {
 				return fmt.Errorf("-config: cannot be used with -%s; set upstreams in the file or with flags", name)
 			}
 		}
-		r, err := readRouting(file)
+		r, err := readRouting(c.file)
 		if err != nil {
-			return inFile(file, err)
+			return inFile(c.file, err)
 		}
 		c.routing = *r
 	} else {
-		if strings.Contains(model, "*") {
-			return fmt.Errorf("-model: %q has a star; want the name of one model", model)
+		switch {
+		case strings.Contains(model, "*"):
+			return fmt.Errorf("-model: %q has a star; want the name of one model", clip(model))
+		case model != "" && !isModel(model):
+			return fmt.Errorf("-model: %q is not the name of a model: %s", clip(model), modelRule)
 		}
 		if model != "" {
 			one.models = []modelName{{"*", model}}
@@ -172,9 +179,9 @@ func (c *config) setRouting(file string, one *vendor, model string, set map[stri
 		c.routing = routing{vendors: []*vendor{one}, routes: []route{{pattern: "*", vendors: []string{one.name}}}}
 	}
 	var err error
-	c.upstream, c.health.monitors, err = c.routing.upstream()
+	c.upstream, c.monitors, err = c.routing.upstream()
 	if err != nil && set["config"] {
-		return inFile(file, err)
+		return inFile(c.file, err)
 	}
 	return err
 }
@@ -190,7 +197,7 @@ func parseMediaTypes(list string) ([]string, error) {
 	for _, t := range types {
 		name, params, err := mime.ParseMediaType(t)
 		if err != nil || len(params) > 0 || name != t || !strings.Contains(t, "/") || strings.Contains(t, "*") {
-			return nil, fmt.Errorf("-media-types: %q is not a media type; want a type and a subtype, such as application/zip", t)
+			return nil, fmt.Errorf("-media-types: %q is not a media type; want a type and a subtype, such as application/zip", clip(t))
 		}
 	}
 	return types, nil
@@ -201,15 +208,15 @@ func (c *config) check() error {
 	switch c.log {
 	case "text", "json", "off":
 	default:
-		return fmt.Errorf("-log: unknown format %q; want text, json or off", c.log)
+		return fmt.Errorf("-log: unknown format %q; want text, json or off", clip(c.log))
 	}
 	if _, known := severities[c.rejectLoss]; !known {
-		return fmt.Errorf("-refuse: unknown severity %q; want degraded, dropped or never", c.rejectLoss)
+		return fmt.Errorf("-refuse: unknown severity %q; want degraded, dropped or never", clip(c.rejectLoss))
 	}
 	switch c.links {
 	case "fetch", "pass", "off":
 	default:
-		return fmt.Errorf("-links: unknown action %q; want fetch, pass or off", c.links)
+		return fmt.Errorf("-links: unknown action %q; want fetch, pass or off", clip(c.links))
 	}
 	if c.allowPrivate && c.links == "off" {
 		return errors.New("-allow-private: with -links off nothing is fetched")
@@ -221,7 +228,7 @@ func (c *config) check() error {
 		return errors.New("-resolver: with -links off nothing is fetched")
 	}
 	if c.debug != "" && !isLoopback(c.debug) {
-		return fmt.Errorf("-debug: %q is not a loopback address; want 127.0.0.1:port, since profiles are not protected by a key", c.debug)
+		return fmt.Errorf("-debug: %q is not a loopback address; want 127.0.0.1:port, since profiles are not protected by a key", clip(c.debug))
 	}
 	if c.maxBody < 0 || c.maxBody > math.MaxInt32 {
 		return fmt.Errorf("-max-body: %d is out of range; want 1 to %d bytes, or 0", c.maxBody, math.MaxInt32)

@@ -12,11 +12,13 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/polywire/polywire/upstream"
 )
 
-// readRouting reads the file of -config. The error lists everything that is invalid,
+// readRouting reads the file of -config, and tries the adapters. The error lists everything that is invalid,
 // each with its path in the file.
 func readRouting(name string) (*routing, error) {
 	text, err := os.ReadFile(name)
@@ -54,9 +56,38 @@ type file struct {
 	errs []error
 }
 
+// A problem is an error at a path of the file, or in a flag.
+type problem struct{ path, text string }
+
+func (p *problem) Error() string { return p.path + ": " + p.text }
+
+// newProblem returns a problem whose text is formatted.
+func newProblem(path, format string, args ...any) error {
+	return &problem{path, fmt.Sprintf(format, args...)}
+}
+
 // fail records an error at a path.
 func (f *file) fail(path, format string, args ...any) {
-	f.errs = append(f.errs, errors.New(path+": "+fmt.Sprintf(format, args...)))
+	f.errs = append(f.errs, newProblem(path, format, args...))
+}
+
+// failed reports whether an error is recorded at a path or below it.
+func (f *file) failed(path string) bool {
+	return slices.ContainsFunc(f.errs, func(err error) bool {
+		p := err.(*problem).path
+		return p == path || strings.HasPrefix(p, path) && strings.ContainsAny(p[len(path):][:1], ".[")
+	})
+}
+
+// maxQuoted is the number of bytes of a name or a value that an error quotes.
+const maxQuoted = 64
+
+// clip returns the beginning of s, for error texts.
+func clip(s string) string {
+	if len(s) <= maxQuoted {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxQuoted], "") + "…"
 }
 
 // unknown records an unknown member.
@@ -80,8 +111,7 @@ func (f *file) read(text []byte) {
 		names = append(names, v.name)
 	}
 	switch {
-	case len(f.errs) > 0 && (len(names) == 0 || len(f.routes) == 0):
-		return
+	case len(names) == 0 && f.failed("upstreams"), len(f.routes) == 0 && f.failed("routes"):
 	case len(names) == 0:
 		f.fail("upstreams", `is required; want at least one, such as {"a": {"adapter": "echo"}}`)
 	case len(f.routes) > 0:
@@ -96,9 +126,9 @@ func (f *file) read(text []byte) {
 			switch {
 			case name == "" && len(f.errs) > 0: // not a string
 			case !slices.Contains(names, name):
-				f.fail(join("routes", r.pattern), "there is no upstream %q; want %s", name, orList(names))
+				f.fail(join("routes", r.pattern), "there is no upstream %q; want %s", clip(name), orList(names))
 			case slices.Contains(r.vendors[:i], name):
-				f.fail(join("routes", r.pattern), "%q is listed twice; to call an upstream again, set retries", name)
+				f.fail(join("routes", r.pattern), "%q is listed twice; to call an upstream again, set retries", clip(name))
 			}
 		}
 	}
@@ -124,8 +154,12 @@ func (f *file) vendor(path, name string, value []byte) {
 				model := f.string(path, value)
 				v.models = append(v.models, modelName{pattern, model})
 				before, star := strings.CutSuffix(model, "*")
-				if f.pattern(path, pattern) && kind(value) == "a string" && (model == "" || strings.Contains(before, "*") || star && !strings.HasSuffix(pattern, "*")) {
+				switch {
+				case !f.pattern(path, pattern) || kind(value) != "a string":
+				case model == "" || strings.Contains(before, "*") || star && !strings.HasSuffix(pattern, "*"):
 					f.fail(path, "want the name of a model; it may end in a star if the pattern ends in one")
+				case !isModel(model):
+					f.fail(path, "%q is not the name of a model: %s", clip(model), modelRule)
 				}
 			})
 		case "reads":
@@ -142,7 +176,12 @@ func (f *file) vendor(path, name string, value []byte) {
 			v.apiVersion = f.string(path, value)
 		case "deployments":
 			v.deployments = make(map[string]string)
-			f.object(path, value, func(path, model string, value []byte) { v.deployments[model] = f.string(path, value) })
+			f.object(path, value, func(path, model string, value []byte) {
+				v.deployments[model] = f.string(path, value)
+				if !isModel(model) {
+					f.fail(path, "%q is not the name of a model: %s", clip(model), modelRule)
+				}
+			})
 		case "key", "api_key":
 			f.fail(path, "unknown member; a key does not belong in this file: want key_env with the name of an environment variable")
 		case "model":
@@ -154,6 +193,29 @@ func (f *file) vendor(path, name string, value []byte) {
 	if v.adapter == "echo" && v.keyEnv != "" {
 		f.fail(join(path, "key_env"), "echo has no key")
 	}
+	_, problems := v.build(nil)
+	for _, err := range problems {
+		if !f.failed(err.(*problem).path) {
+			f.errs = append(f.errs, err)
+		}
+	}
+	keyFailed := slices.ContainsFunc([]string{"key_env", "key", "api_key"}, func(name string) bool { return f.failed(join(path, name)) })
+	if len(problems) == 0 && !keyFailed && v.lacksKey() {
+		f.errs = append(f.errs, v.needsKey())
+	}
+}
+
+// modelRule is the rule of [isModel], for error texts.
+const modelRule = "want 1 to 1024 bytes of UTF-8 without spaces at the ends, line breaks and other control characters"
+
+// isModel reports whether s can be the name of a model, or a pattern for names.
+func isModel(s string) bool {
+	return s != "" && len(s) <= 1024 && s == strings.TrimSpace(s) && isText(s)
+}
+
+// isText reports whether s has neither control characters nor invalid UTF-8.
+func isText(s string) bool {
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
 }
 
 // keyEnv reads the name of an environment variable. Errors do not quote it, because it
@@ -178,6 +240,10 @@ var (
 func (f *file) pattern(path, pattern string) bool {
 	if pattern == "" || strings.Contains(strings.TrimSuffix(pattern, "*"), "*") {
 		f.fail(path, "want the name of a model, or the beginning of one and a star")
+		return false
+	}
+	if !isModel(pattern) {
+		f.fail(path, "%q is not the name of a model: %s", clip(pattern), modelRule)
 		return false
 	}
 	return true
@@ -214,7 +280,7 @@ func (f *file) failover(r *route, path string, value []byte) {
 			for i, s := range f.strings(path, value) {
 				c := upstream.Code(s)
 				if !slices.Contains(codes, c) {
-					f.fail(join(path, strconv.Itoa(i)), "unknown code %q; want %s", s, orList(codes))
+					f.fail(join(path, strconv.Itoa(i)), "unknown code %q; want %s", clip(s), orList(codes))
 				}
 				o.Codes = append(o.Codes, c)
 			}
@@ -320,7 +386,7 @@ func (f *file) duration(path string, value []byte) time.Duration {
 	s := f.string(path, value)
 	d, err := time.ParseDuration(s)
 	if err != nil || d < time.Millisecond || d > maxTime {
-		f.fail(path, `%q is not a duration from 1ms to %v; want a number with a unit, such as "20s"`, s, maxTime)
+		f.fail(path, `%q is not a duration from 1ms to %v; want a number with a unit, such as "20s"`, clip(s), maxTime)
 	}
 	return d
 }
@@ -345,10 +411,15 @@ func kind(value []byte) string {
 // join returns the path of a member.
 func join(path, name string) string {
 	switch {
-	case path == "":
+	case path == "" && len(name) <= maxQuoted && isText(name):
 		return name
 	case !simple.MatchString(name) || strings.Contains(name, "."):
-		return fmt.Sprintf("%s[%q]", path, name)
+		return fmt.Sprintf("%s[%q]", path, clip(name))
+	case len(name) > maxQuoted:
+		name = clip(name)
+	}
+	if path == "" {
+		return name
 	}
 	return path + "." + name
 }
@@ -364,7 +435,7 @@ func orList[S ~string](names []S) string {
 		default:
 			b.WriteString(", ")
 		}
-		b.WriteString(string(n))
+		b.WriteString(clip(string(n)))
 	}
 	return b.String()
 }

@@ -88,7 +88,8 @@ func TestFileErrors(t *testing.T) {
 			`upstreams.g.think_tags: unknown value "on"; want off, leading or open`,
 			`upstreams.h.url: echo has no URL; set upstreams.h.adapter to a vendor`,
 			`upstreams.i.reads: only for the adapter openai or openai-responses, not for anthropic`,
-			`upstreams.j.api_version: "2024/10" must consist of lower-case letters, digits, hyphens and dots; upstreams.j.deployments: ".." is not a valid name of a deployment`,
+			`upstreams.j.api_version: "2024/10" must consist of lower-case letters, digits, hyphens and dots`,
+			`upstreams.j.deployments: ".." is not a valid name of a deployment`,
 			`upstreams.k.api_version: only for the adapter openai or openai-responses, not for anthropic`,
 			`upstreams.l.location: must be set with Project, for example to "global"`,
 			`upstreams.m.location: only for the adapter gemini, not for openai`,
@@ -104,6 +105,30 @@ func TestFileErrors(t *testing.T) {
 			`upstreams.b.key_env: want the name of an environment variable, such as GEMINI_API_KEY, not the key itself`,
 			`upstreams.c.key_env: the environment variable with this name is empty or not set`,
 			`upstreams.d.key_env: want the name of an environment variable, such as GEMINI_API_KEY, not the key itself`,
+			`routes: is required if there are several upstreams, such as {"*":["a","b"]}`,
+		}},
+		{"errors of all kinds", `{"listen": 1, "upstreams": {
+				"a": {"adapter": "claude", "reads": "all", "unread": "drop", "url": "http://h/v1/messages", "deployments": {"m": "../b", "n\n": "n"}},
+				"b": {"adapter": "gemini", "reads": "text", "think_tags": "open", "models": {"m": "a\nb", "n\r": "m", " p": "q"}},
+				"c": {"adapter": "openai", "url": "https://h", "api_version": "1", "deployments": {"m": "../b"}},
+				"d": {"adapter": "gemini", "timeout": 3}
+			}, "routes": {"*": "x", "a\tb": "a"}}`, []string{
+			`listen: unknown member; want upstreams or routes; all other settings are flags`,
+			`upstreams.a.deployments["n\n"]: "n\n" is not the name of a model: want 1 to 1024 bytes of UTF-8 without spaces at the ends, line breaks and other control characters`,
+			`upstreams.a.reads: unknown kind "all"; want text, images or pdf`,
+			`upstreams.a.unread: unknown action "drop"; want refuse or note`,
+			`upstreams.a.url: must not end in /messages, which the adapter appends`,
+			`upstreams.a.adapter: unknown name "claude"; want echo, anthropic, gemini, openai or openai-responses`,
+			`upstreams.b.models.m: "a\nb" is not the name of a model: want 1 to 1024 bytes of UTF-8 without spaces at the ends, line breaks and other control characters`,
+			`upstreams.b.models["n\r"]: "n\r" is not the name of a model: want 1 to 1024 bytes of UTF-8 without spaces at the ends, line breaks and other control characters`,
+			`upstreams.b.models[" p"]: " p" is not the name of a model: want 1 to 1024 bytes of UTF-8 without spaces at the ends, line breaks and other control characters`,
+			`upstreams.b.think_tags: only for the adapter openai, not for gemini`,
+			`upstreams.b.reads: only for the adapter openai or openai-responses, not for gemini`,
+			`upstreams.c.deployments: "../b" is not a valid name of a deployment`,
+			`upstreams.d.timeout: unknown member; want adapter, url, key_env, models, reads, unread, think_tags, project, location, api_version or deployments`,
+			`upstreams.d.adapter: gemini needs a key; set upstreams.d.key_env`,
+			`routes["a\tb"]: "a\tb" is not the name of a model: want 1 to 1024 bytes of UTF-8 without spaces at the ends, line breaks and other control characters`,
+			`routes["*"]: there is no upstream "x"; want a, b, c or d`,
 		}},
 		{"models", `{"upstreams": {"a": {"adapter": "echo", "model": "m", "models": {"a*b": "m", "": "m", "c": "", "d": "m*", "e*": "*m", "f*": 1}}}}`, []string{
 			`upstreams.a.model: unknown member; to use one model for all requests, want "models": {"*": "NAME"}`,
@@ -149,7 +174,7 @@ func TestFileErrors(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			path := writeConfig(t, tt.text)
 			var stderr strings.Builder
-			err := run(t.Context(), []string{"-config", path}, io.Discard, &stderr)
+			err := run(t.Context(), nil, []string{"-config", path}, io.Discard, &stderr)
 			if !errors.Is(err, errUsage) {
 				t.Errorf("got %v, want a usage error", err)
 			}
@@ -171,13 +196,13 @@ func TestConfigAndFlags(t *testing.T) {
 		"-upstream": "echo", "-upstream-url": "http://h", "-model": "m", "-reads": "text", "-unread": "note", "-think-tags": "open",
 	} {
 		var stderr strings.Builder
-		err := run(t.Context(), []string{"-config", path, flag, value}, io.Discard, &stderr)
+		err := run(t.Context(), nil, []string{"-config", path, flag, value}, io.Discard, &stderr)
 		if want := "-config: cannot be used with " + flag + ";"; !errors.Is(err, errUsage) || !strings.Contains(stderr.String(), want) {
 			t.Errorf("%s: %v, %s; want %q", flag, err, &stderr, want)
 		}
 	}
 	var stderr strings.Builder
-	err := run(t.Context(), []string{"-config", "missing.json"}, io.Discard, &stderr)
+	err := run(t.Context(), nil, []string{"-config", "missing.json"}, io.Discard, &stderr)
 	if want := "gateway: -config: missing.json:\n  no such file or directory\n"; !errors.Is(err, errUsage) || stderr.String() != want {
 		t.Errorf("a missing file: %v, %q; want %q", err, &stderr, want)
 	}
@@ -195,7 +220,8 @@ func TestFileValues(t *testing.T) {
 		"upstreams": {
 			"b": {"adapter": "anthropic", "url": "http://h/v1", "key_env": "GATEWAY_TEST_KEY", "models": {"x*": "y*", "z": "w"}},
 			"a": {"adapter": "openai", "url": "http://l", "reads": "pdf", "unread": "note", "think_tags": "open",
-				"api_version": "2024-10-21", "deployments": {"m": "d"}, "project": "p", "location": "l"}
+				"api_version": "2024-10-21", "deployments": {"m": "d"}},
+			"c": {"adapter": "gemini", "key_env": "GATEWAY_TEST_KEY", "project": "p", "location": "l"}
 		},
 		"routes": {
 			"m": "a",
@@ -211,7 +237,8 @@ func TestFileValues(t *testing.T) {
 		vendors: []*vendor{
 			{name: "b", adapter: "anthropic", url: "http://h/v1", keyEnv: "GATEWAY_TEST_KEY", models: []modelName{{"x*", "y*"}, {"z", "w"}}},
 			{name: "a", adapter: "openai", url: "http://l", reads: "pdf", unread: "note", thinkTags: "open",
-				apiVersion: "2024-10-21", deployments: map[string]string{"m": "d"}, project: "p", location: "l"},
+				apiVersion: "2024-10-21", deployments: map[string]string{"m": "d"}},
+			{name: "c", adapter: "gemini", keyEnv: "GATEWAY_TEST_KEY", project: "p", location: "l"},
 		},
 		routes: []route{
 			{"m", []string{"a"}, nil},
@@ -370,4 +397,64 @@ func TestFailover(t *testing.T) {
 	}
 	g.stop(t)
 	want(t, "log", g.stderr.String(), `"upstream":"spare"`, `"attempts":"main: unavailable after `, `; spare: ok after `)
+}
+
+// An error quotes the beginning of long names and values only.
+func TestFileErrorsAreShort(t *testing.T) {
+	long := strings.Repeat("é\u0085x", 40_000)
+	for _, text := range []string{
+		`{"LONG": 1, "upstreams": {"a": {"adapter": "echo"}}}`,
+		`{"upstreams": {"a": {"adapter": "echo", "LONG": 1}}}`,
+		`{"upstreams": {"LONG": {"adapter": "echo"}, "b": {"adapter": "echo"}}, "routes": {"*": "c"}}`,
+		`{"upstreams": {"a": {"adapter": "LONG"}}}`,
+		`{"upstreams": {"a": {"adapter": "openai", "reads": "LONG", "unread": "LONG", "think_tags": "LONG", "url": "LONG", "api_version": "LONG"}}}`,
+		`{"upstreams": {"a": {"adapter": "openai", "url": "http://h", "api_version": "LONG", "deployments": {"LONG": "LONG"}}}}`,
+		`{"upstreams": {"a": {"adapter": "gemini", "url": "https://h", "project": "LONG", "location": "LONG"}}}`,
+		`{"upstreams": {"a": {"adapter": "echo", "key_env": "LONG", "models": {"LONG": "LONG", "m": "LONG"}}}}`,
+		`{"upstreams": {"a": {"adapter": "echo"}}, "routes": {"LONG": "a"}}`,
+		`{"upstreams": {"a": {"adapter": "echo"}}, "routes": {"*": {"upstreams": ["LONG", "LONG"], "codes": ["LONG"], "hedge": "LONG", "LONG": 1}}}`,
+		`{"upstreams": {"a": {"adapter": "echo"}}, "LONG": {"LONG": 1}, "LONG": 2}`,
+		`{"upstreams": {"a": {"adapter": "echo"}}} LONG`,
+	} {
+		var stderr strings.Builder
+		err := run(t.Context(), nil, []string{"-config", writeConfig(t, strings.ReplaceAll(text, "LONG", long))}, io.Discard, &stderr)
+		if !errors.Is(err, errUsage) || stderr.Len() > 5000 {
+			t.Errorf("%s: %v; the error has %d bytes: %.2000s", text, err != nil, stderr.Len(), &stderr)
+		}
+	}
+}
+
+// Clients see the names that work, and not those of models that upstreams get.
+func TestModelNames(t *testing.T) {
+	up := anthropic.New(t, anthropic.Options{Key: "k", Models: []string{"vendor-a", "vendor-b"}})
+	t.Setenv("CLAUDE_KEY", "k")
+	const echoes = `"echo": {"adapter": "echo"}, "mapped": {"adapter": "echo", "models": {"*": "target"}}, "fixed": {"adapter": "echo", "models": {"fast": "target", "gpt-*": "target"}}`
+	for _, tt := range []struct{ name, routes, want string }{
+		{"upstream", `"*": "claude"`, "vendor-a vendor-b"},
+		{"name and all", `"fast": "mapped", "*": "mapped"`, "fast target"},
+		{"pattern over a fixed model", `"gpt-*": "mapped"`, "gpt-target"},
+		{"pattern over the same pattern", `"gpt-*": "fixed"`, "gpt-target"},
+		{"pattern over a shorter one", `"gpt-5*": ["fixed", "echo"], "*": "claude"`, "gpt-5target vendor-a vendor-b"},
+		{"names", `"fast": "fixed", "slow": ["mapped", "echo"]`, "fast slow"},
+		{"names of an upstream", `"*": "fixed"`, "echo echo-thinking fast gpt-target"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			g := start(t, "-log", "off", "-config", writeConfig(t, `{"upstreams": {"claude": {"adapter": "anthropic", "url": "`+up.URL+`", "key_env": "CLAUDE_KEY"}, `+echoes+`}, "routes": {`+tt.routes+`}}`))
+			defer g.stop(t)
+			var list struct{ Data []struct{ ID string } }
+			resp := get(t, g.url+"/v1/models", "anthropic-version", "2023-06-01")
+			text := read(t, resp)
+			if err := json.Unmarshal([]byte(text), &list); err != nil {
+				t.Fatal(err)
+			}
+			var ids []string
+			for _, m := range list.Data {
+				ids = append(ids, m.ID)
+			}
+			slices.Sort(ids)
+			if got := strings.Join(ids, " "); got != tt.want {
+				t.Errorf("%s: got %q, want %q: %s", tt.routes, got, tt.want, text)
+			}
+		})
+	}
 }

@@ -80,7 +80,7 @@ func TestFiles(t *testing.T) {
 			}
 		})
 	}
-	if err := run(t.Context(), []string{"-files", filepath.Join(dir, "nothing")}, io.Discard, io.Discard); err == nil {
+	if err := run(t.Context(), nil, []string{"-files", filepath.Join(dir, "nothing")}, io.Discard, io.Discard); err == nil {
 		t.Error("a missing directory is not an error")
 	}
 }

@@ -33,7 +33,7 @@ func TestKeySources(t *testing.T) {
 	}
 	for name, text := range map[string]string{"empty": "is empty", "two": "has more than one line"} {
 		var stderr strings.Builder
-		err := run(t.Context(), []string{"-key", "file:" + filepath.Join(dir, name)}, io.Discard, &stderr)
+		err := run(t.Context(), nil, []string{"-key", "file:" + filepath.Join(dir, name)}, io.Discard, &stderr)
 		if err == nil || !strings.Contains(stderr.String(), text) || strings.Contains(stderr.String(), "k-secret") {
 			t.Errorf("%s: %v: %s", name, err, &stderr)
 		}

@@ -14,11 +14,7 @@ import (
 // the format by path, and by a header of the vendor for paths that both formats have,
 // such as /v1/models.
 func (c *config) handler(up upstream.Upstream, logger *slog.Logger) http.Handler {
-	s := c.handlerOptions(logger)
-	f := formats{
-		messages:        messages.NewHandler(up, &messages.Options{HandlerOptions: s, MediaTypes: c.types}),
-		generateContent: generatecontent.NewHandler(up, &generatecontent.Options{HandlerOptions: s, MediaTypes: c.types}),
-	}
+	c.install(up, c.monitors, logger)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/healthz":
@@ -26,8 +22,18 @@ func (c *config) handler(up upstream.Upstream, logger *slog.Logger) http.Handler
 		case "/readyz":
 			c.health.ServeHTTP(w, r)
 		default:
-			f.ServeHTTP(w, r)
+			c.formats.Load().ServeHTTP(w, r)
 		}
+	})
+}
+
+// install makes up the upstream of all requests that begin from now on.
+func (c *config) install(up upstream.Upstream, monitors []*monitor, logger *slog.Logger) {
+	s := c.handlerOptions(logger)
+	c.health.monitors.Store(&monitors)
+	c.formats.Store(&formats{
+		messages:        messages.NewHandler(up, &messages.Options{HandlerOptions: s, MediaTypes: c.types}),
+		generateContent: generatecontent.NewHandler(up, &generatecontent.Options{HandlerOptions: s, MediaTypes: c.types}),
 	})
 }
 

@@ -27,7 +27,7 @@ func serveAlive(w http.ResponseWriter, r *http.Request) {
 // receive an error in their format.
 type health struct {
 	stopping atomic.Bool
-	monitors []*monitor
+	monitors atomic.Pointer[[]*monitor]
 }
 
 // ServeHTTP writes whether the gateway is ready, and what is known about each upstream.
@@ -43,7 +43,7 @@ func (h *health) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if body.Ready = !h.stopping.Load(); !body.Ready {
 		status = http.StatusServiceUnavailable
 	}
-	for _, m := range h.monitors {
+	for _, m := range *h.monitors.Load() {
 		body.Upstreams = append(body.Upstreams, m.get())
 	}
 	text, _ := json.Marshal(body) // cannot fail

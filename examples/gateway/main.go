@@ -17,7 +17,8 @@
 //
 // SIGINT or SIGTERM shuts the server down: it refuses new connections, waits half a
 // minute for running responses and 5 s for uploads, and then sends clients an error, in
-// the stream if that has begun. A second signal ends it immediately.
+// the stream if that has begun. A second signal ends it immediately. SIGHUP reads the
+// file of -config again. A reader of the log that ends does not end the gateway.
 package main
 
 import (
@@ -31,10 +32,14 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"sync"
 	"syscall"
 )
 
 func main() {
+	signal.Ignore(syscall.SIGPIPE) // writing to a closed standard output or error would end the process
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
 	first, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -44,7 +49,7 @@ func main() {
 		cancel()
 	})
 
-	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	err := run(ctx, hangup, os.Args[1:], os.Stdout, os.Stderr)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 	case errors.Is(err, errUsage):
@@ -74,9 +79,9 @@ func tune(budget int64) {
 // leastMemory is the memory limit for small budgets: the process itself takes some.
 const leastMemory = 64 << 20
 
-// run serves until ctx ends, and then shuts down. It writes the address to stdout and
-// the log to stderr.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+// run serves until ctx ends, and then shuts down. It reads the file of -config again when
+// hangup delivers a signal. It writes the address to stdout and the log to stderr.
+func run(ctx context.Context, hangup <-chan os.Signal, args []string, stdout, stderr io.Writer) error {
 	c, err := parse(args, stderr)
 	if err != nil {
 		return err
@@ -108,5 +113,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if c.debug != "" {
 		fmt.Fprintf(stdout, "profiles on http://%s/debug/pprof/\n", listeners[1].Addr())
 	}
+	serving, served := context.WithCancel(ctx)
+	var reloads sync.WaitGroup
+	reloads.Go(func() { c.reloads(serving, hangup, logger) })
+	defer reloads.Wait()
+	defer served()
 	return serve(ctx, servers, listeners, shutdown{c.drain, c.grace, logger, func() { c.health.stopping.Store(true) }})
 }

@@ -35,7 +35,7 @@ func start(t *testing.T, args ...string) *gateway {
 	r, w := io.Pipe()
 	g := &gateway{stdout: bufio.NewReader(r), stderr: new(bytes.Buffer), cancel: cancel, done: make(chan error, 1)}
 	go func() {
-		err := run(ctx, append([]string{"-listen", "127.0.0.1:0"}, args...), w, g.stderr)
+		err := run(ctx, nil, append([]string{"-listen", "127.0.0.1:0"}, args...), w, g.stderr)
 		w.CloseWithError(io.EOF)
 		g.done <- err
 	}()
@@ -431,7 +431,7 @@ func TestUsage(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.args, func(t *testing.T) {
 			var stdout, stderr strings.Builder
-			err := run(t.Context(), strings.Fields(tt.args), &stdout, &stderr)
+			err := run(t.Context(), nil, strings.Fields(tt.args), &stdout, &stderr)
 			if !errors.Is(err, errUsage) {
 				t.Errorf("got %v, want a usage error", err)
 			}
@@ -443,7 +443,7 @@ func TestUsage(t *testing.T) {
 			}
 		})
 	}
-	if err := run(t.Context(), []string{"-help"}, io.Discard, io.Discard); !errors.Is(err, flag.ErrHelp) {
+	if err := run(t.Context(), nil, []string{"-help"}, io.Discard, io.Discard); !errors.Is(err, flag.ErrHelp) {
 		t.Errorf("-help: got %v", err)
 	}
 }
@@ -456,7 +456,7 @@ func TestBusyPort(t *testing.T) {
 	defer l.Close()
 	for _, flag := range []string{"-listen", "-debug"} {
 		args := []string{"-listen", "127.0.0.1:0", flag, l.Addr().String()}
-		if err := run(t.Context(), args, io.Discard, io.Discard); err == nil || errors.Is(err, errUsage) {
+		if err := run(t.Context(), nil, args, io.Discard, io.Discard); err == nil || errors.Is(err, errUsage) {
 			t.Errorf("%s on a busy port: got %v", flag, err)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -69,7 +68,13 @@ func (c *routing) upstream() (upstream.Upstream, []*monitor, error) {
 		}
 		m := newMonitor(v.label(), up)
 		monitors = append(monitors, m)
-		ups[v.name] = mapModels(m, v.models)
+		var prefixes []string
+		for _, r := range c.routes {
+			if p, star := strings.CutSuffix(r.pattern, "*"); star && slices.Contains(r.vendors, v.name) {
+				prefixes = append(prefixes, p)
+			}
+		}
+		ups[v.name] = mapModels(m, v.models, prefixes)
 	}
 	if len(failed) > 0 {
 		return nil, nil, errors.Join(failed...)
@@ -110,43 +115,94 @@ func (c *routing) log(logger *slog.Logger) {
 func (v *vendor) label() string { return cmp.Or(v.name, v.adapter) }
 
 // mapModels returns an Upstream that passes requests to up under the names of models.
-// Other models keep their names.
-func mapModels(up upstream.Upstream, models []modelName) upstream.Upstream {
+// Other models keep their names. prefixes are the beginnings of names that routes send to
+// up. The list of models has a name for each of them that selects a single model.
+func mapModels(up upstream.Upstream, models []modelName, prefixes []string) upstream.Upstream {
 	if len(models) == 0 {
 		return up
 	}
 	mux := new(upstream.Mux)
+	names := map[string]bool{"*": true}
 	for _, m := range models {
 		mux.HandleAs(m.pattern, up, m.model)
+		names[m.pattern] = true
 	}
-	all := slices.IndexFunc(models, func(m modelName) bool { return m.pattern == "*" })
-	switch {
-	case all < 0:
+	if !slices.ContainsFunc(models, func(m modelName) bool { return m.pattern == "*" }) {
 		mux.Handle("*", up)
-	case len(models) == 1 && !strings.HasSuffix(models[0].model, "*"):
-		mux.Handle(models[0].model, up) // the list of models contains this one
+	}
+	for _, m := range models {
+		start, star := strings.CutSuffix(m.pattern, "*")
+		if !star || strings.HasSuffix(m.model, "*") {
+			continue
+		}
+		for _, p := range append(prefixes, start) {
+			name := p + m.model
+			if strings.HasPrefix(p, start) && !names[name] && selects(models, name, m) {
+				mux.HandleAs(name, up, m.model)
+				names[name] = true
+			}
+		}
 	}
 	return mux
+}
+
+// selects reports whether m has the longest of the patterns with a star that match name.
+func selects(models []modelName, name string, m modelName) bool {
+	for _, o := range models {
+		start, star := strings.CutSuffix(o.pattern, "*")
+		if star && strings.HasPrefix(name, start) && len(o.pattern) > len(m.pattern) {
+			return false
+		}
+	}
+	return true
 }
 
 const adapterNames = "echo, anthropic, gemini, openai or openai-responses"
 
 // upstream returns the adapter for v. It sends requests with client; nil means the
-// adapter's own.
+// adapter's own. The error lists everything that is invalid.
 func (v *vendor) upstream(client *http.Client) (upstream.Upstream, error) {
-	dialect, err := v.dialect()
-	if err != nil {
-		return nil, err
+	up, problems := v.build(client)
+	if len(problems) == 0 && v.lacksKey() {
+		problems = append(problems, v.needsKey())
 	}
-	if v.adapter == "echo" {
-		return v.echo()
+	if len(problems) > 0 {
+		return nil, errors.Join(problems...)
 	}
+	return up, nil
+}
+
+// lacksKey reports whether v is a vendor's own server without a key.
+func (v *vendor) lacksKey() bool {
+	return v.isKnown() && v.adapter != "echo" && v.url == "" && os.Getenv(v.keyEnv) == ""
+}
+
+// needsKey returns the error of a vendor without a key.
+func (v *vendor) needsKey() error {
+	return newProblem(v.setting("adapter"), "%s needs a key; set %s", v.adapter, v.setting("key_env"))
+}
+
+// isKnown reports whether there is an adapter with the name in v.
+func (v *vendor) isKnown() bool {
+	switch v.adapter {
+	case "echo", "anthropic", "gemini", "openai", "openai-responses":
+		return true
+	}
+	return false
+}
+
+// build returns the adapter for v, and everything that is invalid except a missing key,
+// as problems. The adapter is valid only if there is none.
+func (v *vendor) build(client *http.Client) (up upstream.Upstream, problems []error) {
+	dialect, problems := v.dialect()
 	if err := v.checkURL(); err != nil {
-		return nil, err
+		problems = append(problems, err)
 	}
 	key := os.Getenv(v.keyEnv)
-	var up upstream.Upstream
+	var err error
 	switch v.adapter {
+	case "echo":
+		up = echo.New()
 	case "anthropic":
 		up, err = anthropic.New(&anthropic.Options{Name: v.label(), BaseURL: v.url, Key: key, HTTPClient: client})
 	case "gemini":
@@ -156,20 +212,50 @@ func (v *vendor) upstream(client *http.Client) (upstream.Upstream, error) {
 	case "openai-responses":
 		up, err = openai.NewResponses(v.openai(key, dialect, client))
 	case "":
-		return nil, fmt.Errorf("%s: is required; want %s", v.setting("adapter"), adapterNames)
+		err = newProblem(v.setting("adapter"), "is required; want %s", adapterNames)
 	default:
-		return nil, fmt.Errorf("%s: unknown name %q; want %s", v.setting("adapter"), v.adapter, adapterNames)
+		err = newProblem(v.setting("adapter"), "unknown name %q; want %s", clip(v.adapter), adapterNames)
 	}
-	if err != nil { // one line: "name: BaseURL: text; Key: text"
-		_, text, _ := strings.Cut(err.Error(), ": ")
-		text = strings.NewReplacer("BaseURL: ", v.setting("url")+": ", "Key: ", v.setting("key_env")+": ", "APIVersion: ", v.setting("api_version")+": ",
-			"Deployments: ", v.setting("deployments")+": ", "Project: ", v.setting("project")+": ", "Location: ", v.setting("location")+": ").Replace(text)
-		return nil, errors.New(text)
+	if p := (*problem)(nil); errors.As(err, &p) {
+		return nil, append(problems, p)
 	}
-	if v.url == "" && key == "" {
-		return nil, fmt.Errorf("%s: %s needs a key; set %s", v.setting("adapter"), v.adapter, v.setting("key_env"))
+	if err != nil {
+		problems = append(problems, v.optionProblems(err)...)
 	}
-	return up, nil
+	return up, problems
+}
+
+// optionSettings are the settings for options of the adapters.
+var optionSettings = map[string]string{
+	"BaseURL": "url", "Key": "key_env", "APIVersion": "api_version", "Deployments": "deployments", "Project": "project", "Location": "location",
+}
+
+// optionProblems returns the problems in an error of an adapter for its options, which has
+// one line: "name: BaseURL: text; Key: text".
+func (v *vendor) optionProblems(err error) []error {
+	const maxText = 500 // bytes
+	_, text, _ := strings.Cut(err.Error(), ": ")
+	var list []*problem
+	for part := range strings.SplitSeq(text, "; ") {
+		option, rest, _ := strings.Cut(part, ": ")
+		setting, known := optionSettings[option]
+		switch {
+		case known:
+			list = append(list, &problem{v.setting(setting), rest})
+		case len(list) == 0: // of an option that has no setting
+			list = append(list, &problem{v.setting("adapter"), part})
+		default:
+			list[len(list)-1].text += "; " + part
+		}
+	}
+	var problems []error
+	for _, p := range list {
+		if len(p.text) > maxText {
+			p.text = strings.ToValidUTF8(p.text[:maxText], "") + "…"
+		}
+		problems = append(problems, p)
+	}
+	return problems
 }
 
 // openai returns the options of the adapters for OpenAI's formats.
@@ -177,24 +263,20 @@ func (v *vendor) openai(key string, d openai.Dialect, client *http.Client) *open
 	return &openai.Options{Name: v.label(), BaseURL: v.url, APIVersion: v.apiVersion, Deployments: v.deployments, Key: key, Dialect: d, HTTPClient: client}
 }
 
-// echo returns the built-in model.
-func (v *vendor) echo() (upstream.Upstream, error) {
-	if v.url != "" {
-		return nil, fmt.Errorf("%s: echo has no URL; set %s to a vendor", v.setting("url"), v.setting("adapter"))
-	}
-	return echo.New(), nil
-}
-
 // endpoints are the ends of URLs that the adapters append themselves.
 var endpoints = []string{"/messages", "/chat/completions", "/responses", "/models"}
 
-// checkURL returns an error for a URL that already contains what the adapter appends.
+// checkURL returns an error for a URL that has no use, or that already contains what the
+// adapter appends.
 func (v *vendor) checkURL() error {
+	if v.adapter == "echo" && v.url != "" {
+		return newProblem(v.setting("url"), "echo has no URL; set %s to a vendor", v.setting("adapter"))
+	}
 	path, _, _ := strings.Cut(v.url, "?")
 	path = strings.TrimRight(path, "/")
 	for _, end := range endpoints {
 		if strings.HasSuffix(path, end) {
-			return fmt.Errorf("%s: must not end in %s, which the adapter appends", v.setting("url"), end)
+			return newProblem(v.setting("url"), "must not end in %s, which the adapter appends", end)
 		}
 	}
 	return nil
@@ -233,9 +315,13 @@ func (v *vendor) lacksPath() bool {
 }
 
 // dialect returns the Dialect for the options that only servers with the formats of
-// OpenAI have.
-func (v *vendor) dialect() (openai.Dialect, error) {
+// OpenAI have, and what is invalid, as problems.
+func (v *vendor) dialect() (openai.Dialect, []error) {
 	var d openai.Dialect
+	var problems []error
+	fail := func(field, format string, args ...any) {
+		problems = append(problems, newProblem(v.setting(field), format, args...))
+	}
 	switch v.reads {
 	case "text":
 		d.TextOnly = true
@@ -243,14 +329,14 @@ func (v *vendor) dialect() (openai.Dialect, error) {
 	case "pdf":
 		d.Files = true
 	default:
-		return d, fmt.Errorf("%s: unknown kind %q; want text, images or pdf", v.setting("reads"), v.reads)
+		fail("reads", "unknown kind %q; want text, images or pdf", clip(v.reads))
 	}
 	switch v.unread {
 	case "", "refuse":
 	case "note":
 		d.DescribeUnreadable = true
 	default:
-		return d, fmt.Errorf("%s: unknown action %q; want refuse or note", v.setting("unread"), v.unread)
+		fail("unread", "unknown action %q; want refuse or note", clip(v.unread))
 	}
 	switch v.thinkTags {
 	case "", "off":
@@ -259,27 +345,30 @@ func (v *vendor) dialect() (openai.Dialect, error) {
 	case "open":
 		d.ThinkTags = openai.ThinkTagsOpen
 	default:
-		return d, fmt.Errorf("%s: unknown value %q; want off, leading or open", v.setting("think_tags"), v.thinkTags)
+		fail("think_tags", "unknown value %q; want off, leading or open", clip(v.thinkTags))
 	}
-	only := func(field, adapters string) error {
-		return fmt.Errorf("%s: only for the adapter %s, not for %s", v.setting(field), adapters, v.adapter)
+	if !v.isKnown() {
+		return d, problems
 	}
-	switch {
-	case v.project != "" && v.adapter != "gemini":
-		return d, only("project", "gemini")
-	case v.location != "" && v.adapter != "gemini":
-		return d, only("location", "gemini")
-	case d.ThinkTags != openai.ThinkTagsOff && v.adapter != "openai":
-		return d, only("think_tags", "openai")
-	case v.adapter == "openai", v.adapter == "openai-responses":
-	case v.apiVersion != "":
-		return d, only("api_version", "openai or openai-responses")
-	case v.deployments != nil:
-		return d, only("deployments", "openai or openai-responses")
-	case d.TextOnly || d.Files:
-		return d, only("reads", "openai or openai-responses")
-	case d.DescribeUnreadable:
-		return d, only("unread", "openai or openai-responses")
+	const openAI = "openai or openai-responses"
+	isOpenAI := v.adapter == "openai" || v.adapter == "openai-responses"
+	for _, s := range []struct {
+		field    string
+		set      bool
+		adapters string
+		allowed  bool
+	}{
+		{"project", v.project != "", "gemini", v.adapter == "gemini"},
+		{"location", v.location != "", "gemini", v.adapter == "gemini"},
+		{"think_tags", d.ThinkTags != openai.ThinkTagsOff, "openai", v.adapter == "openai"},
+		{"api_version", v.apiVersion != "", openAI, isOpenAI},
+		{"deployments", v.deployments != nil, openAI, isOpenAI},
+		{"reads", d.TextOnly || d.Files, openAI, isOpenAI},
+		{"unread", d.DescribeUnreadable, openAI, isOpenAI},
+	} {
+		if s.set && !s.allowed {
+			fail(s.field, "only for the adapter %s, not for %s", s.adapters, v.adapter)
+		}
 	}
-	return d, nil
+	return d, problems
 }

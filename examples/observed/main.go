@@ -46,6 +46,8 @@ import (
 )
 
 func main() {
+	// A closed terminal or a closed standard output or error does not end the process.
+	signal.Ignore(syscall.SIGHUP, syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
@@ -119,6 +121,7 @@ func (t *telemetry) service(urls []string) (http.Handler, error) {
 	up = otelwire.Wrap(up, &otelwire.Options{
 		TracerProvider: t.tracer,
 		MeterProvider:  t.meter,
+		Models:         []string{"demo"},
 		Attributes: func(ctx context.Context, _ *upstream.Request) []attribute.KeyValue {
 			return []attribute.KeyValue{attribute.String("tenant", tenant(ctx))}
 		},

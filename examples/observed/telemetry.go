@@ -70,6 +70,11 @@ func views() []metric.Option {
 	return []metric.Option{
 		// Beyond the limit, tokens would be recorded without their tenant.
 		metric.WithCardinalityLimit(100_000),
+		// Clients choose the Host header.
+		metric.WithView(metric.NewView(
+			metric.Instrument{Name: "http.server.*"},
+			metric.Stream{AttributeFilter: attribute.NewDenyKeysFilter("server.address", "server.port")},
+		)),
 		// Chunks need no time series for each tenant.
 		metric.WithView(metric.NewView(
 			metric.Instrument{Name: "gen_ai.client.operation.time_*"},

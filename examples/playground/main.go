@@ -7,7 +7,9 @@
 // other server. The program sends nothing to vendors, keeps nothing and logs no content.
 //
 // -listen sets the address. On a loopback address, only requests that name a loopback host
-// are served. On other addresses the page is available to everybody who can reach it.
+// are served. On other addresses the page is available to everybody who can reach it, and
+// inputs are limited to 1 MiB instead of 32 MiB. At most 4 documents are translated at the
+// same time.
 //
 // SIGINT or SIGTERM shuts the server down.
 package main
@@ -27,6 +29,7 @@ import (
 )
 
 func main() {
+	signal.Ignore(syscall.SIGPIPE) // writing to a closed standard output or error would end the process
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process

@@ -33,13 +33,14 @@ var headers = map[string]string{
 	"Cross-Origin-Resource-Policy": "same-origin",
 }
 
-// newHandler returns the handler of the page and of its API. If loopback is true, requests
+// newHandler returns the handler of the page and of its API. If loopback is false, the limits
+// are those for a server that others reach. If it is true, requests
 // to other hosts than this machine are refused: a page of another site could otherwise
 // reach the server under a name that it has given a loopback address.
 func newHandler(loopback bool) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/", servePage)
-	serveAPI(mux)
+	newAPI(loopback).serve(mux)
 	origin := http.NewCrossOriginProtection()
 	origin.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		writeError(w, http.StatusForbidden, "requests from pages of other origins are not allowed")

@@ -16,7 +16,9 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"os/signal"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/polywire/polywire/messages"
@@ -25,6 +27,7 @@ import (
 )
 
 func main() {
+	signal.Ignore(syscall.SIGPIPE) // writing to a closed standard output or error would end the process
 	tenants := []tenant{
 		{name: "ada", key: "k-ada", tokens: 1_000},
 		{name: "bob", key: "k-bob", tokens: 100_000, strict: true},

@@ -75,7 +75,7 @@ func withTools(next upstream.Upstream, tools map[string]tool) upstream.Upstream 
 			if err != nil {
 				return err
 			}
-			used.Input, used.Output = used.Input+response.Usage.Prompt(), used.Output+response.Usage.Completion()
+			used = used.Add(response.Usage)
 			results, all := runTools(ctx, tools, response.Parts)
 			if len(results) == 0 || !all {
 				return write(response, used, w)

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/upstream"
 )
@@ -40,5 +42,27 @@ func TestTooManyCalls(t *testing.T) {
 	}), map[string]tool{"add": add})
 	if _, err := upstream.Collect(t.Context(), model, &upstream.Request{}); err == nil {
 		t.Error("got no error")
+	}
+}
+
+// The tokens of all requests are added count by count: those of caches have another price.
+func TestUsage(t *testing.T) {
+	requests := 0
+	model := withTools(upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		requests++
+		if err := w.Usage(content.Usage{Input: 10, CacheRead: 1000, Output: 5, Thinking: 3}); err != nil {
+			return err
+		}
+		if requests == 2 {
+			return w.Text("done")
+		}
+		return w.ToolCall("1", "add").Close()
+	}), map[string]tool{"add": add})
+	response, err := upstream.Collect(t.Context(), model, &upstream.Request{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(content.Usage{Input: 20, CacheRead: 2000, Output: 10, Thinking: 6}, response.Usage); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/upstream/echo"
 )
 
 // An operator serves an upstream on loopback and records reports and logs.
@@ -453,6 +454,52 @@ func TestModelsGap(t *testing.T) {
 					o.log.Reset()
 				}
 			})
+		})
+	}
+}
+
+// A request that Authenticate refuses is reported with the context that it returned, so that
+// a host knows which client it has refused.
+func TestRefusedContext(t *testing.T) {
+	type clientKey struct{}
+	limit := &upstream.Error{Code: upstream.CodeRateLimit, Text: "used up"}
+	for _, tt := range []struct {
+		name         string
+		authenticate func(ctx context.Context) (context.Context, error)
+		want         any // client in the context
+		status       int
+	}{
+		{"context and error", func(ctx context.Context) (context.Context, error) {
+			return context.WithValue(ctx, clientKey{}, "ada"), limit
+		}, "ada", http.StatusTooManyRequests},
+		{"error", func(context.Context) (context.Context, error) { return nil, limit }, nil, http.StatusTooManyRequests},
+		{"context that is not derived", func(context.Context) (context.Context, error) {
+			return context.WithValue(context.Background(), clientKey{}, "ada"), limit
+		}, "ada", http.StatusTooManyRequests},
+		{"panic", func(context.Context) (context.Context, error) { panic("authenticate") }, nil, http.StatusInternalServerError},
+		{"body refused later", func(ctx context.Context) (context.Context, error) {
+			return context.WithValue(ctx, clientKey{}, "ada"), nil
+		}, "ada", http.StatusBadRequest},
+	} {
+		eachFormat(t, func(t *testing.T, s wireFormat) {
+			for _, path := range []string{s.modes[0].path, s.count} {
+				var client any
+				var id, reported string
+				h := s.handler(echo.New(), upstream.HandlerOptions{
+					Logger: slog.New(slog.DiscardHandler),
+					Authenticate: func(ctx context.Context, _ *http.Request, _ string) (context.Context, error) {
+						return tt.authenticate(ctx)
+					},
+					OnDone: func(ctx context.Context, r *upstream.Report) {
+						client, id, reported = ctx.Value(clientKey{}), upstream.RequestID(ctx), r.ID
+					},
+				})
+				w := httptest.NewRecorder()
+				h.ServeHTTP(w, newRequest("POST", path, "{"))
+				if w.Code != tt.status || client != tt.want || id == "" || id != reported {
+					t.Errorf("%s, %s: status %d, client %v, request id %q; want %d, %v, %q", tt.name, path, w.Code, client, id, tt.status, tt.want, reported)
+				}
+			}
 		})
 	}
 }

@@ -202,20 +202,24 @@ func (x *exchange) authenticate(ctx context.Context) (known context.Context, err
 	}
 	defer func() {
 		if v := recover(); v != nil {
-			known, err = ctx, newPanic(v)
+			if known == nil {
+				known = ctx
+			}
+			err = newPanic(v)
 		}
 	}()
 	known, err = auth(ctx, x.r, key)
-	if err != nil {
-		return ctx, authError(err, key)
-	}
 	if known == nil {
 		known = ctx
 	}
 	if key != "" && !reqctx.HasClient(known) {
 		known = reqctx.WithClient(known, key)
 	}
-	return x.context(known), nil
+	known = x.context(known)
+	if err != nil {
+		return known, authError(err, key)
+	}
+	return known, nil
 }
 
 // authError returns err as the error of a failed authentication. If the host has no

@@ -191,8 +191,8 @@ func clientError(err error) error {
 	})
 }
 
-// logFailure logs the code and the cause of a failure, but not the text for the
-// client, which may quote its request. Of violations it logs the number, and the
+// logFailure logs the code and the cause of a failure. The text for the client may quote its
+// request, so only that of a limit is logged, if it is all that is known. Of violations it logs the number, and the
 // code and path of the first.
 func (x *exchange) logFailure(ctx context.Context, f *Failure, more ...slog.Attr) {
 	level, message := logLevel(ctx, f)
@@ -237,7 +237,8 @@ func logLevel(ctx context.Context, f *Failure) (slog.Level, string) {
 	return slog.LevelDebug, "request refused"
 }
 
-// causeText returns the cause of a failure without texts for the client. If only the
+// causeText returns the cause of a failure without texts for the client, except that of a
+// limit without another cause: it is about the limit, and names it. If only the
 // code is known, that is the cause.
 func causeText(f *Failure) string {
 	reason, err, code := f.reason(), f.Err, f.Code
@@ -253,8 +254,19 @@ func causeText(f *Failure) string {
 		return reason
 	case code != f.Code:
 		return string(code)
+	case isLimit(f.Code) && f.Text != "":
+		return redact.Line(f.Text)
 	}
 	return ""
+}
+
+// isLimit reports whether a code is about a limit, and not about what the client sent.
+func isLimit(c upstream.Code) bool {
+	switch c {
+	case upstream.CodeOverloaded, upstream.CodeRateLimit, upstream.CodeQuota, upstream.CodeBilling:
+		return true
+	}
+	return false
 }
 
 // textOf returns the text of an error of the host in bounded length and without

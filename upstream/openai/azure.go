@@ -6,6 +6,9 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode"
+
+	"github.com/polywire/polywire/internal/codec"
 )
 
 // azureHosts are the domains of Azure's resources.
@@ -32,14 +35,18 @@ func (o *Options) checkAzure() []string {
 	}
 	for _, model := range slices.Sorted(maps.Keys(o.Deployments)) {
 		if !isDeployment(o.Deployments[model]) {
-			problems = append(problems, fmt.Sprintf("Deployments: %q is not a valid name of a deployment", o.Deployments[model]))
+			problems = append(problems, fmt.Sprintf("Deployments: %q is not a valid name of a deployment", codec.Clip(o.Deployments[model])))
 		}
 	}
 	return problems
 }
 
-// isDeployment reports whether a name is valid as an element of a URL path.
-func isDeployment(name string) bool { return name != "" && name != "." && name != ".." }
+// isDeployment reports whether a name is valid as an element of a URL path, also for
+// servers and proxies that decode the path before they split it.
+func isDeployment(name string) bool {
+	return name != "" && name != "." && name != ".." &&
+		!strings.ContainsFunc(name, func(r rune) bool { return strings.ContainsRune(`/\?#%`, r) || unicode.IsControl(r) })
+}
 
 // pathOf returns the path of a request for a model, or for none.
 func (c *client) pathOf(path, model string) string {

@@ -35,8 +35,11 @@ func (c *call) endAttempt(ctx context.Context, a upstream.Attempt) {
 	code := known(a.Code)
 	dims := append(c.attrs, keyIndex.Int(a.Index), semconv.GenAIProviderNameKey.String(c.provider(a.Upstream)))
 	dims = appendText(dims, keyUpstream, a.Upstream)
-	if begun := a.Chosen || a.FirstContent > 0 || a.Usage.Prompt()+a.Usage.Completion() > 0; begun || !causedByClient(code) {
-		dims = appendText(dims, semconv.GenAIRequestModelKey, c.model)
+	if model := c.model; model != "" {
+		if !c.names.has(c.owner, model) {
+			model = otherModel
+		}
+		dims = append(dims, semconv.GenAIRequestModelKey.String(model))
 	}
 	if !a.Chosen {
 		c.meters.droppedTokens.record(ctx, &a.Usage, dims)
@@ -51,6 +54,7 @@ func (c *call) endAttempt(ctx context.Context, a upstream.Attempt) {
 	}
 	if span.IsRecording() {
 		span.SetAttributes(dims...)
+		span.SetAttributes(appendText(nil, semconv.GenAIRequestModelKey, c.model)...)
 		span.SetAttributes(appendText(nil, keyUpstreamID, a.UpstreamID)...)
 		if a.FirstContent > 0 {
 			span.SetAttributes(keyFirstContent.Float64(a.FirstContent.Seconds()))

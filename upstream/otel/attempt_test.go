@@ -40,6 +40,7 @@ func TestAttempts(t *testing.T) {
 		rec := newRecorder()
 		w := rec.wrap(upstream.Failover([]upstream.Upstream{failing, healthy}, nil), otelwire.Options{
 			Providers: map[string]string{"europe": "anthropic"},
+			Models:    []string{"demo"},
 			Attributes: func(context.Context, *upstream.Request) []attribute.KeyValue {
 				return []attribute.KeyValue{attribute.String("tenant", "ada")}
 			},

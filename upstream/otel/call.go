@@ -43,6 +43,7 @@ type call struct {
 	*wrapper
 	span  trace.Span
 	attrs []attribute.KeyValue // of the host
+	owner attribute.Distinct   // identifies attrs
 	model string               // as requested
 	start time.Time
 
@@ -68,6 +69,8 @@ func (c *call) begin(ctx context.Context, r *upstream.Request) context.Context {
 	if c.opts.Attributes != nil {
 		c.attrs = slices.Clip(c.opts.Attributes(ctx, r))
 	}
+	set := attribute.NewSet(slices.Clone(c.attrs)...)
+	c.owner = set.Equivalent()
 	name := "chat"
 	if r.Model != "" {
 		name += " " + r.Model
@@ -134,7 +137,7 @@ func (c *call) chunk(ctx context.Context) {
 	now := time.Now()
 	if c.lastChunk.IsZero() {
 		c.first = now.Sub(c.start)
-		c.perChunk = []metric.RecordOption{metric.WithAttributeSet(attribute.NewSet(c.dimensions(true)...))}
+		c.perChunk = []metric.RecordOption{metric.WithAttributeSet(attribute.NewSet(c.dimensions()...))}
 		c.meters.timeToFirstChunk.Record(ctx, c.first.Seconds(), c.perChunk...)
 	} else {
 		c.meters.timePerOutputChunk.Record(ctx, now.Sub(c.lastChunk).Seconds(), c.perChunk...)
@@ -179,7 +182,7 @@ func (c *call) end(ctx context.Context, err error) {
 		c.head.Upstream, c.head.UpstreamID = e.Upstream, e.UpstreamID
 	}
 
-	dims := c.dimensions(c.begun || !causedByClient(code))
+	dims := c.dimensions()
 	c.meters.tokens.record(ctx, c.usage, dims)
 	if code != "" {
 		dims = append(dims, semconv.ErrorTypeKey.String(string(code)))
@@ -202,15 +205,13 @@ func (c *call) end(ctx context.Context, err error) {
 }
 
 // dimensions returns the attributes of measurements.
-func (c *call) dimensions(withModel bool) []attribute.KeyValue {
+func (c *call) dimensions() []attribute.KeyValue {
+	requested, responded := c.measuredModels()
 	attrs := append(c.attrs, semconv.GenAIOperationNameChat,
 		semconv.GenAIProviderNameKey.String(c.provider(c.head.Upstream)))
-	if withModel {
-		attrs = appendText(attrs, semconv.GenAIRequestModelKey, c.model)
-	}
-	attrs = appendText(attrs, semconv.GenAIResponseModelKey, c.head.Model)
-	attrs = appendText(attrs, keyUpstream, c.head.Upstream)
-	return attrs
+	attrs = appendText(attrs, semconv.GenAIRequestModelKey, requested)
+	attrs = appendText(attrs, semconv.GenAIResponseModelKey, responded)
+	return appendText(attrs, keyUpstream, c.head.Upstream)
 }
 
 // responseAttributes returns the attributes of the span that are known at its end.
@@ -269,19 +270,6 @@ func known(c upstream.Code) upstream.Code {
 		return c
 	}
 	return upstream.CodeInternal
-}
-
-// causedByClient reports whether a client can cause an error before the upstream has seen
-// that the requested model exists.
-func causedByClient(c upstream.Code) bool {
-	switch c {
-	case upstream.CodeCanceled:
-		return true
-	case upstream.CodeInvalid, upstream.CodeUnauthenticated, upstream.CodePermission, upstream.CodeNotFound,
-		upstream.CodeMethod, upstream.CodeConflict, upstream.CodeTooLarge, upstream.CodeUnsupported:
-		return true
-	}
-	return false
 }
 
 // describe returns the description of a failed span. It contains no text that a vendor

@@ -80,10 +80,9 @@
 //
 // They are histograms with the attributes gen_ai.operation.name, gen_ai.provider.name,
 // gen_ai.request.model, gen_ai.response.model and polywire.upstream, and those of
-// [Options] Attributes. The requested model is omitted if the request ended because of the
-// client before the response began, such as with a model that does not exist: a client could
-// otherwise create any number of time series. An upstream that accepts every name needs a
-// Mux in front of it, or a view without the attribute.
+// [Options] Attributes. Clients choose the requested model, and could otherwise create any
+// number of time series. It is "other" unless a response had this model or [Options] Models
+// lists it, and so is a response's model beyond 20 that are not listed.
 //
 // Further metrics describe the attempts of a Failover:
 //

@@ -41,6 +41,13 @@ type Options struct {
 	// WithCardinalityLimit. A tenant's tokens would then be missing in its bill.
 	Attributes func(ctx context.Context, r *upstream.Request) []attribute.KeyValue
 
+	// Models lists names of models that measurements always have as gen_ai.request.model
+	// and gen_ai.response.model. Clients choose the name in a request, and some servers
+	// return it. A name that is not listed is recorded only if a response had it, and
+	// at most 20 such names for each combination of Attributes. Otherwise the value is
+	// "other". Spans have the names in any case.
+	Models []string
+
 	// Content adds the prompt and the response to spans, as the attributes
 	// gen_ai.system_instructions, gen_ai.input.messages, gen_ai.output.messages and
 	// gen_ai.tool.definitions. Their values are JSON texts of at most 256 KiB: of longer
@@ -62,6 +69,10 @@ func Wrap(up upstream.Upstream, opts *Options) upstream.Upstream {
 	u := &wrapper{next: up}
 	if opts != nil {
 		u.opts = *opts
+		u.names.listed = map[string]bool{}
+		for _, name := range opts.Models {
+			u.names.listed[name] = true
+		}
 	}
 	if u.opts.TracerProvider == nil {
 		u.opts.TracerProvider = otel.GetTracerProvider()
@@ -79,6 +90,7 @@ type wrapper struct {
 	opts   Options
 	tracer trace.Tracer
 	meters meters
+	names  modelNames
 }
 
 func (u *wrapper) Unwrap() upstream.Upstream { return u.next }

@@ -189,7 +189,7 @@ func TestTimes(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		const dims = "gen_ai.provider.name=anthropic,gen_ai.request.model=demo,gen_ai.response.model=m,polywire.upstream=anthropic"
+		const dims = "gen_ai.provider.name=anthropic,gen_ai.request.model=other,gen_ai.response.model=m,polywire.upstream=anthropic"
 		for name, want := range map[string]point{
 			"gen_ai.client.operation.time_to_first_chunk":   {2, 1},
 			"gen_ai.client.operation.time_per_output_chunk": {8, 2},
@@ -212,21 +212,21 @@ func TestErrors(t *testing.T) {
 		code, describe, points string
 	}{
 		{"before the first byte", vendor, "", "overloaded", "upstream: overloaded: status 529",
-			"error.type=overloaded,gen_ai.provider.name=anthropic,gen_ai.request.model=demo,polywire.upstream=anthropic"},
+			"error.type=overloaded,gen_ai.provider.name=anthropic,gen_ai.request.model=other,polywire.upstream=anthropic"},
 		{"in the stream", vendor, "Hello", "overloaded", "upstream: overloaded: status 529",
 			"error.type=overloaded,gen_ai.provider.name=anthropic,gen_ai.request.model=demo,polywire.upstream=anthropic"},
 		{"model that the client invented", &upstream.Error{Code: upstream.CodeNotFound, Text: "no model demo"}, "", "not_found", "upstream: not_found",
-			"error.type=not_found,gen_ai.provider.name=_OTHER"},
+			"error.type=not_found,gen_ai.provider.name=_OTHER,gen_ai.request.model=other"},
 		{"violation", fmt.Errorf("in a wrapper: %w", &content.Violation{Code: content.CodeValue, Path: "turns.0", Text: "SECRET is not allowed"}), "",
-			"invalid", "upstream: invalid: at turns.0", "error.type=invalid,gen_ai.provider.name=_OTHER"},
+			"invalid", "upstream: invalid: at turns.0", "error.type=invalid,gen_ai.provider.name=_OTHER,gen_ai.request.model=other"},
 		{"other error", errors.New("disk full"), "", "internal", "upstream: internal: disk full",
-			"error.type=internal,gen_ai.provider.name=_OTHER,gen_ai.request.model=demo"},
+			"error.type=internal,gen_ai.provider.name=_OTHER,gen_ai.request.model=other"},
 		{"unknown code", &upstream.Error{Code: "tuesday"}, "", "internal", "upstream: internal",
-			"error.type=internal,gen_ai.provider.name=_OTHER,gen_ai.request.model=demo"},
+			"error.type=internal,gen_ai.provider.name=_OTHER,gen_ai.request.model=other"},
 		{"error without a code", &upstream.Error{}, "", "internal", "upstream: internal",
-			"error.type=internal,gen_ai.provider.name=_OTHER,gen_ai.request.model=demo"},
+			"error.type=internal,gen_ai.provider.name=_OTHER,gen_ai.request.model=other"},
 		{"deadline of the upstream", context.DeadlineExceeded, "", "timeout", "upstream: timeout: context deadline exceeded",
-			"error.type=timeout,gen_ai.provider.name=_OTHER,gen_ai.request.model=demo"},
+			"error.type=timeout,gen_ai.provider.name=_OTHER,gen_ai.request.model=other"},
 	} {
 		rec := newRecorder()
 		w := rec.wrap(upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
@@ -316,9 +316,9 @@ func TestCanceledModel(t *testing.T) {
 			return ctx.Err()
 		}), otelwire.Options{})
 		_ = upstream.Run(ctx, w, prompt("Hi"), discard)
-		want := "error.type=canceled,gen_ai.provider.name=_OTHER"
+		want := "error.type=canceled,gen_ai.provider.name=_OTHER,gen_ai.request.model=other"
 		if begun {
-			want += ",gen_ai.request.model=demo"
+			want = "error.type=canceled,gen_ai.provider.name=_OTHER,gen_ai.request.model=demo"
 		}
 		if got := rec.points(t, "gen_ai.client.operation.duration"); len(got) != 1 || got[want].Count != 1 {
 			t.Errorf("begun %t: durations %v, want one with %s", begun, got, want)

@@ -1,6 +1,10 @@
 package upstreamtest_test
 
 import (
+	"context"
+	"strconv"
+	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/polywire/polywire/content"
@@ -41,9 +45,33 @@ func TestEcho(t *testing.T) {
 	t.Run("without options", func(t *testing.T) {
 		upstreamtest.Run(t, echo.New(), &upstreamtest.Options{Deterministic: true})
 	})
+	for name, u := range wrapped(echo.New()) {
+		t.Run("only a model, "+name, func(t *testing.T) { upstreamtest.Run(t, u, &upstreamtest.Options{Model: "demo"}) })
+	}
+	t.Run("nil", func(t *testing.T) { upstreamtest.Run(t, echo.New(), nil) })
 	t.Run("brief", func(t *testing.T) {
 		o := echoOptions()
 		o.Brief = true
 		upstreamtest.Run(t, echo.New(), o)
 	})
+}
+
+// The suite passes without options for a simple model, whose responses may differ.
+func TestFuncWithoutOptions(t *testing.T) {
+	var calls atomic.Int64
+	shout := upstream.Func(func(_ context.Context, r *upstream.Request, w *upstream.Writer) error {
+		for _, p := range r.LastParts() {
+			if t, ok := p.(*content.Text); ok {
+				for word := range strings.FieldsSeq(t.Text) {
+					if err := w.Text(strings.ToUpper(word) + " "); err != nil {
+						return err
+					}
+				}
+			}
+		}
+		return w.Text(strconv.FormatInt(calls.Add(1), 10))
+	})
+	for name, u := range wrapped(shout) {
+		t.Run(name, func(t *testing.T) { upstreamtest.Run(t, u, nil) })
+	}
 }

@@ -39,6 +39,6 @@ func ExampleCheck() {
 		}
 		return nil
 	})
-	fmt.Println(upstreamtest.Check(context.Background(), u, nil))
+	fmt.Println(upstreamtest.Check(context.Background(), u, &upstreamtest.Options{Deterministic: true}))
 	// Output: unsupported: a part of an unknown kind at turns.0.parts.1 was dropped silently; return a *content.Violation or call Writer.Loss
 }

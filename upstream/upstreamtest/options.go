@@ -47,7 +47,9 @@ type Options struct {
 	Marked func(mark string) *upstream.Request
 
 	// Deterministic declares that equal requests have equal responses, streamed or not,
-	// and that a change of any part that is sent to the model changes the response.
+	// and that a change of any part that is sent to the model changes the response. Without
+	// it the suite skips the checks that compare two responses, among them whether parts of
+	// unknown kinds are dropped silently.
 	Deterministic bool
 
 	// Brief reduces the number of responses to about six, and skips the checks that

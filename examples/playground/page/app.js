@@ -160,7 +160,7 @@ function setInput({ kind, format, text, sample }) {
   translate();
 }
 
-let lasting = ''; // an error about the link, which a translation does not remove
+let lasting = ''; // an error that a translation does not remove
 let typing; // timer
 let since; // when the input has changed
 
@@ -348,6 +348,12 @@ function notify(text, error) {
   $('notice').classList.toggle('error', !!error);
 }
 
+// warn shows an error that a translation does not remove. The next change of the input does.
+function warn(text) {
+  lasting = text;
+  notify(text, true);
+}
+
 // Selection
 
 // select highlights items on both sides and scrolls to them, except where they were selected.
@@ -373,6 +379,26 @@ function revealFirst(editor, ranges) {
   const first = ranges.find((r) => r);
   if (first) editor.reveal(first.from, first.to);
 }
+
+// Files that are dropped anywhere on the page. The browser would leave the page to show them.
+
+const hasFiles = (e) => e.dataTransfer?.types.includes('Files');
+
+addEventListener('dragover', (e) => {
+  if (hasFiles(e)) e.preventDefault();
+});
+
+addEventListener('drop', async (e) => {
+  if (!hasFiles(e)) return;
+  e.preventDefault();
+  const [file] = e.dataTransfer.files;
+  if (!file) return;
+  try {
+    input.take(await file.text());
+  } catch {
+    warn(`The file ${file.name} cannot be read.`);
+  }
+});
 
 // Controls
 
@@ -403,8 +429,8 @@ $('wrap').addEventListener('change', () => {
 
 $('tidy').addEventListener('click', () => {
   const text = formatJSON(input.text);
-  if (text === undefined) notify('The input is not valid JSON, so it cannot be formatted.', true);
-  else if (text !== input.text) input.replace(0, input.text.length, text);
+  if (text === undefined) warn('The input is not valid JSON, so it cannot be formatted.');
+  else if (text !== input.text) input.replace(text);
 });
 
 $('copy').addEventListener('click', async () => {
@@ -416,7 +442,7 @@ $('copy').addEventListener('click', async () => {
     button.textContent = 'Copied';
     $('live').textContent = announced = 'The link is copied. It contains the input.';
   } catch (err) {
-    notify(err.message, true);
+    warn(err.message);
     return;
   }
   setTimeout(() => (button.textContent = 'Copy link'), 1600);

@@ -99,19 +99,24 @@ export class Editor {
     this.invalidate(true);
   }
 
-  // replace replaces the range as if it had been typed, so that it can be undone.
-  replace(from, to, text) {
+  // replace replaces the whole text as if it had been typed, so that it can be undone, and shows its beginning.
+  replace(text) {
     const { area } = this;
-    const result = area.value.slice(0, from) + text + area.value.slice(to);
+    const result = lines(text);
     area.focus();
-    area.setSelectionRange(from, to);
+    area.select();
     // No other call keeps the undo history. Chromium needs a minute for insertText with 10,000 lines, and
     // Firefox has insertHTML only outside of text fields.
-    const html = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
-    if (!document.execCommand('insertHTML', false, html)) document.execCommand('insertText', false, text);
-    if (area.value === result) return;
-    area.value = result;
-    this.edited();
+    const html = result.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+    if (!document.execCommand('insertHTML', false, html)) document.execCommand('insertText', false, result);
+    if (area.value !== result) {
+      area.value = result;
+      this.edited();
+    }
+    // The browser scrolls to the cursor, also later. At the end of a long line the text would look empty.
+    area.setSelectionRange(0, 0);
+    this.flush();
+    this.root.scrollTop = this.root.scrollLeft = 0;
   }
 
   setMarks(marks) {
@@ -163,17 +168,23 @@ export class Editor {
     }
     this.text = text;
     this.changed();
+    // The browser has scrolled to the cursor, but only as far as the text was wide before.
+    if (Math.abs(delta) > 1) this.reveal(this.area.selectionEnd, this.area.selectionEnd, false);
     this.options.onInput?.();
   }
 
+  // pasted replaces the whole text if the user has selected it. Other pastes are left to the browser.
   pasted(e) {
     const text = e.clipboardData?.getData('text/plain');
     const whole = this.area.selectionEnd - this.area.selectionStart >= this.text.trimEnd().length;
-    const other = text && whole ? this.options.onPaste?.(text) : undefined;
-    if (other === undefined) return;
+    if (!text || !whole || this.options.readOnly) return;
     e.preventDefault();
-    this.replace(0, this.text.length, other);
-    this.root.scrollTop = 0;
+    this.take(text);
+  }
+
+  // take replaces the whole text by one from the clipboard or a file.
+  take(text) {
+    this.replace(this.options.onPaste?.(text) ?? text);
     this.options.onPasted?.();
   }
 

@@ -419,6 +419,77 @@ const tests = {
     await settled(page);
   },
 
+  // Texts come from the clipboard, from files and from the keyboard. What is in view afterwards is the
+  // beginning of a text that replaces the whole one, and otherwise the cursor.
+  async 'ways of input'() {
+    const words = 'words and more '.repeat(70).trim();
+    const request = JSON.stringify({ model: 'm', max_tokens: 9, messages: [{ role: 'user', content: words }] });
+    const formatted = JSON.stringify(JSON.parse(request), null, 2);
+    const events = `\nevent: message_start\ndata: {"a": "${words}"}\n\n\n`;
+    const base64 = `{"a": "${'A'.repeat(400000)}`;
+    const tall = `{"a": [\n${'1,\n'.repeat(5000)}1]}`;
+    const view = (page) => page.locator('#input-editor').evaluate((e) => [e.scrollLeft, e.scrollTop]);
+    const wholes = [
+      { name: 'one line', text: request, want: formatted },
+      { name: 'one line and a line break', text: `${request}\r\n`, want: formatted },
+      { name: 'byte order mark', text: `\ufeff${request}`, want: formatted },
+      { name: 'several lines', text: formatted },
+      { name: 'CR LF', text: formatted.replaceAll('\n', '\r\n'), want: formatted },
+      { name: 'tall', text: tall },
+      { name: 'not JSON', text: request.slice(0, -1) },
+      { name: 'markup', text: `  <b>&amp; &lt;\u00a0x</b>\t ${words} \n\n ` },
+      { name: 'one long line', text: base64 },
+      { name: 'stream', text: events, kind: 'stream' },
+      { name: 'stream with CR LF', text: events.replaceAll('\n', '\r\n'), want: events, kind: 'stream' },
+    ];
+    const drop = (page, text) => page.evaluate((text) => {
+      const data = new DataTransfer();
+      data.items.add(new File([text], 'request.json'));
+      const send = (name) => document.querySelector('.top').dispatchEvent(new DragEvent(name, { dataTransfer: data, bubbles: true, cancelable: true }));
+      return send('dragover') || send('drop'); // true if the browser would open the file
+    }, text);
+    const page = await open();
+    for (const way of ['paste', 'paste while a translation runs', 'drop']) {
+      for (const { name, text, want = text, kind } of wholes) {
+        const what = `${way}: ${name}`;
+        await choose(page, kind ? sample(kind).id : 'agent');
+        const before = await inputText(page);
+        await page.locator('#input-editor').evaluate((e) => e.scrollTo(573, 300));
+        if (way === 'drop') {
+          assert.equal(await drop(page, text), false, what);
+        } else {
+          if (way !== 'paste') await type(page, `${formatted}\n${words}`);
+          await paste(page, text);
+        }
+        await page.waitForFunction((want) => document.querySelector('#input-editor textarea').value === want, want).catch(() => {});
+        assert.equal(await inputText(page), want, what);
+        assert.deepEqual(await view(page), [0, 0], what);
+        await settled(page);
+        await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+        assert.deepEqual(await view(page), [0, 0], `${what}, translated`);
+        assert.ok(await inView(page, '#input-editor .ed-line span'), what);
+        if (name === 'one line') await shoot(page, way.replaceAll(' ', '-'));
+        if (way !== 'paste while a translation runs') {
+          await page.keyboard.press('ControlOrMeta+z');
+          assert.equal(await inputText(page), before, `${what}, undone`);
+        }
+      }
+    }
+    await choose(page, 'agent');
+    await type(page, request);
+    const [left] = await view(page);
+    assert.ok(left > 5000, `the cursor is in view after typing a long line: ${left}`);
+    await page.locator('#tidy').click();
+    assert.equal(await inputText(page), formatted);
+    assert.deepEqual(await view(page), [0, 0], 'Format JSON');
+    // A paste into the text leaves the cursor where the browser puts it.
+    await page.locator('#input-editor textarea').evaluate((a) => a.setSelectionRange(a.value.length, a.value.length));
+    await page.evaluate((t) => navigator.clipboard.writeText(t), words);
+    await page.keyboard.press('ControlOrMeta+v');
+    assert.equal(await inputText(page), formatted + words);
+    assert.ok((await view(page))[0] > 5000, 'the cursor is in view after a paste at the end');
+  },
+
   async 'schemes'() {
     const back = (page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
     const light = await open();
