@@ -49,9 +49,9 @@ func ExampleNewHandler_stream() {
 	// Output:
 	// data: {"candidates":[{"content":{"role":"model","parts":[{"text":"Hello"}]},"index":0}],"usageMetadata":{"promptTokenCount":5,"totalTokenCount":5},"modelVersion":"demo","responseId":"r-1"}
 	//
-	// data: {"candidates":[{"content":{"role":"model"},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":5,"totalTokenCount":5},"modelVersion":"demo","responseId":"r-1"}
+	// data: {"candidates":[{"content":{"role":"model","parts":[{"text":""}]},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":5,"totalTokenCount":5},"modelVersion":"demo","responseId":"r-1"}
 	// [{"candidates":[{"content":{"role":"model","parts":[{"text":"Hello"}]},"index":0}],"usageMetadata":{"promptTokenCount":5,"totalTokenCount":5},"modelVersion":"demo","responseId":"r-1"},
-	// {"candidates":[{"content":{"role":"model"},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":5,"totalTokenCount":5},"modelVersion":"demo","responseId":"r-1"}]
+	// {"candidates":[{"content":{"role":"model","parts":[{"text":""}]},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":5,"totalTokenCount":5},"modelVersion":"demo","responseId":"r-1"}]
 }
 
 // A handler reads paths from the right. It works below any prefix, with and without

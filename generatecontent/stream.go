@@ -31,10 +31,11 @@ const (
 // format has no partial parts. The finishReason is written at the end, so that an error can
 // replace it, unless it arrives with a part.
 //
-// A chunk without new parts, such as the last one, has content without parts. It has no
-// empty text: Google's older TypeScript SDK (@google/generative-ai) drops a turn with an
-// empty text from its history. Only a signature that follows its part is on an empty text,
-// as with the vendor.
+// A chunk without new parts, such as the last one, has an empty text, as those of Gemini 3
+// do. The chats of @google/genai 2 and 3 drop a turn of which a chunk has no parts. That of
+// the older SDK, @google/generative-ai, drops a turn with an empty text instead. A chunk that
+// both keep has to have the last part and the finishReason, so that the end of the text would
+// be held back.
 //
 // Every chunk with a candidate has usageMetadata, as the vendor's do: some clients drop a
 // chunk without it, or add the latest usage again for each. Until the upstream reports
@@ -453,8 +454,8 @@ func (s *stream) flushMembers(k int) {
 	s.writeRest()
 }
 
-// emptyContent begins a candidate without parts.
-const emptyContent = `{"content":{"role":"model"}`
+// emptyContent begins a candidate without new parts.
+const emptyContent = `{"content":{"role":"model","parts":[{"text":""}]}`
 
 // beginChunk writes the start of a chunk.
 func (s *stream) beginChunk() {

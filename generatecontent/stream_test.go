@@ -210,7 +210,7 @@ func TestStreamBytes(t *testing.T) {
 		`{"candidates":[{"content":{"role":"model","parts":[{"text":"Hm","thought":true}]},"index":0}]` + counts,
 		`{"candidates":[{"content":{"role":"model","parts":[{"text":"Hi\n"}]},"index":0}]` + counts,
 		`{"candidates":[{"content":{"role":"model","parts":[{"functionCall":{"id":"fc-1","name":"f","args":{"a":1}}}]},"index":0}]` + counts,
-		`{"candidates":[{"content":{"role":"model"},"finishReason":"STOP","index":0}],` +
+		`{"candidates":[{"content":{"role":"model","parts":[{"text":""}]},"finishReason":"STOP","index":0}],` +
 			`"usageMetadata":{"promptTokenCount":5,"cachedContentTokenCount":3,"candidatesTokenCount":4,"thoughtsTokenCount":5,` +
 			`"toolUsePromptTokenCount":6,"totalTokenCount":20}`,
 	}
@@ -301,7 +301,7 @@ func TestPieces(t *testing.T) {
 			})
 		}, []string{`[{"content":{"role":"model","parts":[{"text":"a"}]},"index":0}]`,
 			`[{"content":{"role":"model","parts":[{"text":"b"}]},"finishReason":"MAX_TOKENS","index":1}]`,
-			`[{"content":{"role":"model"},"finishReason":"STOP","index":0}]`}},
+			`[{"content":{"role":"model","parts":[{"text":""}]},"finishReason":"STOP","index":0}]`}},
 		{"the last stop counts", func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 			_ = w.Text("a")
 			_ = w.Stop(upstream.Stop{Reason: content.StopEnd})
@@ -309,21 +309,21 @@ func TestPieces(t *testing.T) {
 			return w.Stop(upstream.Stop{Reason: content.StopSafety})
 		}, []string{`[{"content":{"role":"model","parts":[{"text":"a"}]},"index":0}]`,
 			`[{"content":{"role":"model","parts":[{"text":"b"}]},"index":0}]`,
-			`[{"content":{"role":"model"},"finishReason":"SAFETY","index":0}]`}},
+			`[{"content":{"role":"model","parts":[{"text":""}]},"finishReason":"SAFETY","index":0}]`}},
 		{"a late signature", func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 			return w.Send([]upstream.Event{
 				{Kind: upstream.EventOpen, Part: &content.Text{Text: "391"}}, {Kind: upstream.EventClose},
 				{Kind: upstream.EventSignature, Signature: &content.Signature{Format: Format, Data: "-_8"}},
 			})
 		}, []string{`[{"content":{"role":"model","parts":[{"text":"391"},{"text":"","thoughtSignature":"+/8="}]},"index":0}]`,
-			`[{"content":{"role":"model"},"finishReason":"STOP","index":0}]`}},
+			`[{"content":{"role":"model","parts":[{"text":""}]},"finishReason":"STOP","index":0}]`}},
 		{"repeated member", func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 			return w.Send([]upstream.Event{
 				{Kind: upstream.EventExtra, Extra: extra(`{"groundingMetadata":{"a":1}}`)},
 				{Kind: upstream.EventExtra, Extra: extra(`{"groundingMetadata":{"b":2}}`)},
 			})
-		}, []string{`[{"content":{"role":"model"},"index":0,"groundingMetadata":{"a":1}}]`,
-			`[{"content":{"role":"model"},"finishReason":"STOP","index":0,"groundingMetadata":{"b":2}}]`}},
+		}, []string{`[{"content":{"role":"model","parts":[{"text":""}]},"index":0,"groundingMetadata":{"a":1}}]`,
+			`[{"content":{"role":"model","parts":[{"text":""}]},"finishReason":"STOP","index":0,"groundingMetadata":{"b":2}}]`}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			stream, _ := drive(t, inEvents, tt.up)
@@ -348,7 +348,7 @@ func TestPings(t *testing.T) {
 	const (
 		tail    = `,"modelVersion":"m","responseId":"r"}` + "\r\n\r\n"
 		a       = `{"candidates":[{"content":{"role":"model","parts":[{"text":"a"}]},"index":0}]` + tail
-		end     = `{"candidates":[{"content":{"role":"model"},"finishReason":"STOP","index":0}]` + tail
+		end     = `{"candidates":[{"content":{"role":"model","parts":[{"text":""}]},"finishReason":"STOP","index":0}]` + tail
 		frame   = `{"candidates":[{"index":0, "content":{"parts":[{"text":"a"}]}}],"responseId":"r"}`
 		last    = `{"candidates":[{"index":0,"finishReason":"STOP"}],"responseId":"r"}`
 		blocks  = `{"promptFeedback":{"blockReason":"SAFETY"},"responseId":"r"}`
@@ -376,7 +376,7 @@ func TestPings(t *testing.T) {
 			"data: " + a + "data: " + a + "data:  " + end},
 		{"batch without a chunk", []any{1, []upstream.Event{start}, 1, text}, false, "data:  " + a + "data: " + end},
 		{"two chunks in a batch", []any{2, both}, false, "data:  " + a + "data: " + strings.Replace(strings.Replace(a, `"a"`, `"b"`, 1), `:0}`, `:1}`, 1) +
-			"data: " + strings.Replace(end, `]`+tail, `,{"content":{"role":"model"},"finishReason":"STOP","index":1}]`+tail, 1)},
+			"data: " + strings.Replace(end, `]`+tail, `,{"content":{"role":"model","parts":[{"text":""}]},"finishReason":"STOP","index":1}]`+tail, 1)},
 		{"no event", []any{2}, false, "data:  " + end},
 		{"the vendor's frames", []any{2, framed(frame, start, text[0]), 2, framed(last, stop)}, false,
 			"data:  " + frame + "\r\n\r\ndata:  " + last + "\r\n\r\n"},

@@ -87,7 +87,11 @@ func TestThoughts(t *testing.T) {
 				}}})
 				rec := httptest.NewRecorder()
 				h.ServeHTTP(rec, post(path, `{"contents":[{"role":"user","parts":[{"text":"Hi"}]}]`+config+`}`))
-				if got := partsOf(rec.Body.String()); got != want {
+				got := partsOf(rec.Body.String())
+				if path != plainPath { // the last chunk of a stream may have an empty text
+					got = strings.Trim(strings.TrimSuffix(got, `{"text":""}`), ",")
+				}
+				if got != want {
 					t.Errorf("%s:\ngot  %s\nwant %s", name, got, want)
 				}
 				if !strings.Contains(rec.Body.String(), `"thoughtsTokenCount":3`) {
