@@ -41,11 +41,16 @@ func (o *Options) checkAzure() []string {
 	return problems
 }
 
-// isDeployment reports whether a name is valid as an element of a URL path, also for
-// servers and proxies that decode the path before they split it.
+// isDeployment reports whether a name is valid in a URL path: without control characters
+// and empty, "." and ".." elements, which change the path at servers and proxies that decode
+// it before they split it. Other characters are escaped.
 func isDeployment(name string) bool {
-	return name != "" && name != "." && name != ".." &&
-		!strings.ContainsFunc(name, func(r rune) bool { return strings.ContainsRune(`/\?#%`, r) || unicode.IsControl(r) })
+	for step := range strings.SplitSeq(strings.ReplaceAll(name, `\`, "/"), "/") {
+		if step == "" || step == "." || step == ".." {
+			return false
+		}
+	}
+	return !strings.ContainsFunc(name, unicode.IsControl)
 }
 
 // pathOf returns the path of a request for a model, or for none.

@@ -67,10 +67,10 @@ func TestInvalidOptions(t *testing.T) {
 		{openai.Options{KeyHeader: "api key"}, `openai chat: KeyHeader: "api key" is not a valid header name`},
 		{openai.Options{Project: "secret\n"}, `openai chat: Header: the value of "Openai-Project" ` + char},
 		{openai.Options{MaxResponse: -1}, "openai chat: MaxResponse: is negative"},
-		{openai.Options{Deployments: map[string]string{"a": "../b", "b": "b?c", "c": "b#", "d": `b\c`, "e": "%2e%2e", "f": "b\n"}},
-			`openai chat: Deployments: "../b" is not a valid name of a deployment; Deployments: "b?c" is not a valid name of a deployment; ` +
-				`Deployments: "b#" is not a valid name of a deployment; Deployments: "b\\c" is not a valid name of a deployment; ` +
-				`Deployments: "%2e%2e" is not a valid name of a deployment; Deployments: "b\n" is not a valid name of a deployment`},
+		{openai.Options{Deployments: map[string]string{"a": "../b", "b": "b/..", "c": "/b", "d": `..\b`, "e": "b\n"}},
+			`openai chat: Deployments: "../b" is not a valid name of a deployment; Deployments: "b/.." is not a valid name of a deployment; ` +
+				`Deployments: "/b" is not a valid name of a deployment; Deployments: "..\\b" is not a valid name of a deployment; ` +
+				`Deployments: "b\n" is not a valid name of a deployment`},
 		{openai.Options{APIVersion: "2024/10", Deployments: map[string]string{"b": "..", "a": ""}}, `openai chat: APIVersion: "2024/10" must consist of lower-case letters, digits, hyphens and dots; ` +
 			`BaseURL: must be set with APIVersion, to the URL of the Azure resource; Deployments: "" is not a valid name of a deployment; Deployments: ".." is not a valid name of a deployment`},
 		{openai.Options{Dialect: openai.Dialect{Kind: 9}}, "openai chat: Dialect.Kind: 9 is not a ServerKind"},
