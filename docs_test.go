@@ -604,7 +604,9 @@ func TestUncountedUpstream(t *testing.T) {
 		{generatecontent.NewHandler(up, &generatecontent.Options{HandlerOptions: o}), "/v1beta/models/m:generateContent",
 			`{"contents":[{"parts":[{"text":"Hello."}]}]}`, nil},
 		{generatecontent.NewHandler(up, &generatecontent.Options{HandlerOptions: o}), "/v1beta/models/m:streamGenerateContent?alt=sse",
-			`{"contents":[{"parts":[{"text":"Hello."}]}]}`, nil},
+			`{"contents":[{"parts":[{"text":"Hello."}]}]}`,
+			// Of the text and of the end, with the same estimate of the prompt.
+			[]string{`"promptTokenCount":6`, `"totalTokenCount":6`, `"promptTokenCount":6`, `"totalTokenCount":6`}},
 	} {
 		w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, tt.path, strings.NewReader(tt.body))
 		r.Header.Set("anthropic-version", "2023-06-01")

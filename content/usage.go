@@ -53,7 +53,7 @@ func (u Usage) Add(v Usage) Usage {
 	}
 	for _, list := range [][]ModalityCount{u.Modalities, v.Modalities} {
 		for _, m := range list {
-			i := slices.IndexFunc(sum.Modalities, func(o ModalityCount) bool { return o.Kind == m.Kind && o.Modality == m.Modality })
+			i := slices.IndexFunc(sum.Modalities, func(o ModalityCount) bool { return o.Kind == m.Kind && o.Modality == m.Modality }) // bounded by ModalityCount
 			if i < 0 {
 				sum.Modalities = append(sum.Modalities, m)
 				continue

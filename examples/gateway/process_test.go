@@ -129,14 +129,15 @@ func TestProcess(t *testing.T) {
 			body     io.Reader
 			want     []string
 			unwanted string
+			end      error // generateContent breaks the connection after the error
 		}{
-			"messages": {messages, []string{"Ahoy", "event: error\n", `"type":"api_error"`, "shutting down"}, "message_stop"},
-			"events":   {events, []string{"Ahoy", "data: ", `"status":"UNAVAILABLE"`, "shutting down"}, "finishReason"},
-			"array":    {array, []string{"Ahoy", `"status":"UNAVAILABLE"`, "shutting down", "]"}, "finishReason"},
+			"messages": {messages, []string{"Ahoy", "event: error\n", `"type":"api_error"`, "shutting down"}, "message_stop", nil},
+			"events":   {events, []string{"Ahoy", "data: ", `"status":"UNAVAILABLE"`, "shutting down"}, "finishReason", io.ErrUnexpectedEOF},
+			"array":    {array, []string{"Ahoy", `"status":"UNAVAILABLE"`, "shutting down", "]"}, "finishReason", io.ErrUnexpectedEOF},
 		} {
 			b, err := io.ReadAll(tt.body)
 			want(t, name, string(b), tt.want...)
-			if err != nil || strings.Contains(string(b), tt.unwanted) {
+			if err != tt.end || strings.Contains(string(b), tt.unwanted) {
 				t.Errorf("%s: %v: %s", name, err, b)
 			}
 		}
