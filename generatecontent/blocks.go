@@ -68,7 +68,7 @@ type partWriter interface {
 
 // init sets up s for a number of candidates. f is the type that s is embedded in.
 func (s *responseEncoder) init(f response.Format[sentState], to partWriter, candidates int) {
-	s.Init(f, Format, candidates, envelope.MaxSize, response.Rules{EventMembers: lossEventMembers})
+	s.Init(f, Format, candidates, envelope.MaxSize, response.Rules{EventMembers: lossEventMembers, Sequential: true})
 	s.to = to
 }
 
@@ -90,6 +90,9 @@ func (s *responseEncoder) BeforeBlock(*sentBlock) {}
 
 // CloseBlock implements [response.Format].
 func (s *responseEncoder) CloseBlock(*sentBlock) (later bool) { return false }
+
+// EndEmpty implements [response.Format]. No block begins [response.Filled].
+func (s *responseEncoder) EndEmpty(*sentBlock) {}
 
 // Forget implements [response.Format].
 func (s *responseEncoder) Forget(b *sentBlock) {

@@ -15,7 +15,7 @@ var (
 	lossPartKind = &loss.Rule{Feature: loss.ResponseUnknown, Severity: content.LossDropped,
 		Reason: "generateContent responses cannot contain this kind of part; it was dropped"}
 	lossInvalidPart = &loss.Rule{Feature: loss.ResponseUnknown, Severity: content.LossDropped,
-		Reason: "the part is not valid JSON, or generateContent does not define it; it was dropped"}
+		Reason: "the part is not valid, or generateContent does not define it, so clients could not return it in the next request; it was dropped"}
 	lossForwardedArguments = &loss.Rule{Feature: loss.ResponseArguments, Severity: content.LossDropped,
 		Reason: "the tool call began in a chunk of the vendor, which arguments outside of its chunks cannot continue; they were dropped"}
 	lossResponseDocumentTitle = &loss.Rule{Feature: loss.ResponseFile, Severity: content.LossDegraded,

@@ -258,31 +258,40 @@ func toResponsePart(p content.Part, report lossFunc) content.Part {
 		return toResponseFile(p, report)
 	case *content.ServerToolUse:
 		if p.Format == Format {
-			return checkWritable(withoutHints(p, report), report)
+			return returnable(withoutHints(p, report), report)
 		}
 	case *content.ServerToolResult:
 		if p.Format == Format {
-			return checkWritable(withoutHints(p, report), report)
+			return returnable(withoutHints(p, report), report)
 		}
 	case *content.Unknown:
 		if p.Format == Format {
-			return checkWritable(p, report)
+			return returnable(p, report)
 		}
 	}
 	report(unsupportedPartLoss(p))
 	return nil
 }
 
-// checkWritable returns p if the encoder can write it, and nil otherwise.
-func checkWritable(p content.Part, report lossFunc) content.Part {
+// encodedPart returns the JSON of p, and whether the encoder can write it.
+func encodedPart(p content.Part) (json string, ok bool) {
 	var w jsonwire.Writer
 	e := newEncoder(&w)
 	e.part(p)
-	if e.Violations.Len() > 0 {
-		report(lossInvalidPart)
-		return nil
+	return w.Text(), e.Violations.Len() == 0
+}
+
+// returnable returns p if the encoder can write it and the handler accepts it in the next
+// request, to which clients add the response. Otherwise it returns nil.
+func returnable(p content.Part, report lossFunc) content.Part {
+	if json, ok := encodedPart(p); ok {
+		r, err := readRequest(`{"contents":[{"role":"user","parts":[{"text":"a"}]},{"role":"model","parts":[`+json+`]}]}`, "", nil)
+		if err == nil && !codec.IsModelPart(r.Contents[1].Parts[0]) {
+			return p
+		}
 	}
-	return p
+	report(lossInvalidPart)
+	return nil
 }
 
 // toResponseText returns p itself if it has only text, and nil if it is empty.
@@ -332,7 +341,11 @@ func toResponseFile(p content.Part, report lossFunc) content.Part {
 	if *source = toResponseSource(*source, report); *source == nil {
 		return nil
 	}
-	return checkWritable(p, report)
+	if _, ok := encodedPart(p); !ok {
+		report(lossInvalidPart)
+		return nil
+	}
+	return p
 }
 
 // withoutHints returns a copy of p without what dropHints drops.
@@ -352,7 +365,12 @@ func toResponseSource(s content.Source, report lossFunc) content.Source {
 		}
 		return toResponseData(s, report)
 	case *content.PlainText:
-		if s != nil {
+		switch {
+		case s == nil:
+		case s.Text == "":
+			report(lossFileData)
+			return nil
+		default:
 			return s
 		}
 	case *content.URL:
@@ -374,6 +392,10 @@ func toResponseData(s *content.Base64, report lossFunc) content.Source {
 	if c.Extra != nil && (c.Extra.Format != Format || !jsonwire.ValidObject(c.Extra.JSON)) {
 		codec.UnsupportedOfPart(c.Extra, report)
 		c.Extra = nil
+	}
+	if c.Data == "" {
+		report(lossFileData)
+		return nil
 	}
 	if jsonwire.CheckBase64(c.Data) != 0 {
 		if jsonwire.CheckLenientBase64(c.Data) != 0 {

@@ -483,8 +483,8 @@ func (s *stream) endChunk() {
 		return
 	}
 	k := s.current
-	if isMissingCalls(&s.Candidates[k]) {
-		s.written(k).stopPending = false // a tool call may follow
+	if isMissingCalls(&s.Candidates[k]) || s.partFollows(k) {
+		s.written(k).stopPending = false // it is written at the end
 	}
 	// If the server has not sent usage, the candidate ends in a separate chunk: an
 	// estimate may follow, and no chunk may follow the finishReason.
@@ -500,6 +500,13 @@ func (s *stream) endChunk() {
 	s.writeIndex(k)
 	s.dst = append(s.dst, "}]"...)
 	s.writeRest()
+}
+
+// partFollows reports whether a part of a candidate is not written yet, because it is incomplete
+// or waits for one that is.
+func (s *stream) partFollows(k int) bool {
+	return s.Candidates[k].HasQueued() ||
+		slices.ContainsFunc(s.Blocks(), func(b *sentBlock) bool { return b.Candidate == k && b.IsWaiting() }) // bounded by maxOpenBlocks
 }
 
 // writeStop writes the finishReason and finishMessage of a candidate.
@@ -562,6 +569,7 @@ func (s *stream) finish() {
 	s.reportCounts()
 	s.Candidate(0) // a response without events has one candidate
 	for k := range s.Candidates {
+		s.FinishQueued(k)
 		s.FinishLastCall(k, s.Candidates[k].Stop.Reason)
 		s.dropUnsigned(k)
 	}
@@ -687,7 +695,7 @@ func (s *stream) escapeSeparators(dst []byte, from int) []byte {
 func (s *stream) CanForward(_ *upstream.Frame, events []upstream.Event) bool {
 	own := s.verbatimStart
 	for k := range s.Candidates {
-		if s.Candidates[k].State.NeedsCarrier() {
+		if s.Candidates[k].State.NeedsCarrier() || s.Candidates[k].HasQueued() {
 			return false
 		}
 	}
@@ -695,6 +703,9 @@ func (s *stream) CanForward(_ *upstream.Frame, events []upstream.Event) bool {
 		if !b.Forwarded && (b.IsWaiting() || b.State.extra != nil || b.State.signature.Data != "") || b.EndsInRune() {
 			return false
 		}
+	}
+	if s.overlaps(events) {
+		return false
 	}
 	for i := range events {
 		if events[i].Candidate >= maxCandidates {
@@ -716,6 +727,34 @@ func (s *stream) CanForward(_ *upstream.Frame, events []upstream.Event) bool {
 		}
 	}
 	return own
+}
+
+// overlaps reports whether a block opens while another one of its candidate is open: it has
+// to wait.
+func (s *stream) overlaps(events []upstream.Event) bool {
+	if !slices.ContainsFunc(events, func(e upstream.Event) bool { return e.Kind == upstream.EventOpen }) { // one pass
+		return false
+	}
+	type block struct{ candidate, number int }
+	var first [8]block
+	open := first[:0]
+	for _, b := range s.Blocks() {
+		if !b.Closed {
+			open = append(open, block{s.Candidates[b.Candidate].Index, b.Number})
+		}
+	}
+	for i := range events {
+		switch e := &events[i]; e.Kind {
+		case upstream.EventOpen:
+			if slices.ContainsFunc(open, func(b block) bool { return b.candidate == e.Candidate }) { // bounded by maxOpenBlocks
+				return true
+			}
+			open = append(open, block{e.Candidate, e.Block})
+		case upstream.EventClose:
+			open = slices.DeleteFunc(open, func(b block) bool { return b.number == e.Block })
+		}
+	}
+	return false
 }
 
 // opensIn reports whether one of the events opens a block.

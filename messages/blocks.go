@@ -1,10 +1,11 @@
 package messages
 
 import (
+	"slices"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
-	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/partfield"
 	"github.com/polywire/polywire/internal/response"
 	"github.com/polywire/polywire/upstream"
@@ -44,6 +45,7 @@ type sentState struct {
 	hidden          bool              // thinking that is not sent
 	vendor          *content.Thinking // thinking as it opened, until it begins
 	named           bool              // a tool call with its final id
+	frame           string            // of a text: the vendor's start of the block, until it begins
 	signature       string            // of thinking, written at the end of the block
 	toCarry         content.Signature // another vendor's: of a text, carried after the block; of a call, in its id
 }
@@ -101,34 +103,27 @@ func (s *responseEncoder) prepare(b *sentBlock, rest []upstream.Event) response.
 		return response.Never
 	}
 	b.State.vendor = thinking
-	report := func(r *loss.Rule) {
-		s.Lose(b, r)
-		if r == response.LossCallName {
-			s.MarkBroken(b)
-		}
-	}
+	report := s.LossesOf(b)
 	opened := partfield.SignatureOf(b.Part)
 	p := toBlock(b.Part, report)
-	sig, hasText, empty := s.lookAhead(b, p, opened, rest)
-	_, isText := b.Part.(*content.Text)
-	switch {
-	case isText && isOptional(sig):
+	sig, hasText := s.lookAhead(b, p, opened, rest)
+	if b.Kind == response.Text && isOptional(sig) {
 		report(lossTextSignature)
 		sig = content.Signature{}
-		if empty {
-			p = nil
-		}
-	case empty && sig.Data != "":
-		s.BeginWaiting(b)
-		s.carryText(b, sig, envelope.KindEmptyText)
-		p = nil
 	}
 	if p == nil {
+		if _, ok := b.Part.(*content.ToolUse); ok {
+			s.MarkBroken(b)
+		}
 		return response.Never
 	}
 	b.Part, b.State.toCarry, b.State.hasTextAhead = p, sig, hasText
-	if b.Kind == response.Call {
+	t, isText := p.(*content.Text)
+	switch {
+	case b.Kind == response.Call:
 		return response.Runnable
+	case isText && t.Text == "":
+		return response.Filled
 	}
 	return response.Now
 }
@@ -195,10 +190,20 @@ func (s *responseEncoder) WriteText(b *sentBlock, text string, e *upstream.Event
 }
 
 func (s *responseEncoder) Cite(b *sentBlock, e *upstream.Event) {
-	if b.Begun && b.Kind == response.Text && acceptCitation(e.Citation, s.LossesOf(b)) {
-		s.sources.Cite(e.Citation)
-		s.to.writeCitation(b, e.Citation, e.Extra)
+	if b.Kind != response.Text || !acceptCitation(e.Citation, s.LossesOf(b)) {
+		return
 	}
+	if !b.Begun { // it is written with the start of the block
+		t := *b.Part.(*content.Text)
+		t.Citations = append(slices.Clip(t.Citations), *e.Citation)
+		b.Part = &t
+		if e.Extra != nil {
+			s.Lose(b, lossEventMembers)
+		}
+		return
+	}
+	s.sources.Cite(e.Citation)
+	s.to.writeCitation(b, e.Citation, e.Extra)
 }
 
 // CloseBlock keeps thinking open that has no signature yet: in a stream until the next block
@@ -248,18 +253,37 @@ func (s *responseEncoder) EndBlock(b *sentBlock, rest string) {
 	}
 }
 
+// EndEmpty carries the signature of a text without text. The vendor and the handler refuse
+// such a text in the next request, also with citations.
+func (s *responseEncoder) EndEmpty(b *sentBlock) {
+	st, t := &b.State, b.Part.(*content.Text)
+	if len(t.Citations) > 0 {
+		s.Lose(b, lossEmptyText)
+	}
+	if t.Extra != nil {
+		s.Lose(b, lossEventMembers)
+	}
+	if sig := st.toCarry; sig.Data != "" {
+		s.BeginWaiting(b)
+		st.signed, st.toCarry = true, content.Signature{}
+		s.carryText(b, sig, envelope.KindEmptyText)
+	}
+	s.last = b.Number
+}
+
 // Broken makes the stream write the end again, because the stop reason changes.
 func (s *responseEncoder) Broken(*sentBlock) { s.endWritten = false }
 
 func (s *responseEncoder) Forget(*sentBlock) {}
 
-// owes reports whether something must be written before a block begins.
-func (s *responseEncoder) owes() bool {
+// owes reports whether something must be written before next begins, or before a block that
+// opens if next is nil.
+func (s *responseEncoder) owes(next *sentBlock) bool {
 	if len(s.held.list) > 0 || s.textToCarry(nil) != nil {
 		return true
 	}
 	for _, b := range s.Blocks() {
-		if b.IsWaiting() {
+		if b != next && b.IsWaiting() {
 			return true
 		}
 	}
@@ -268,6 +292,7 @@ func (s *responseEncoder) owes() bool {
 
 // finish writes everything owed at the end of the response.
 func (s *responseEncoder) finish() {
+	s.FinishQueued(0)
 	s.FinishLastCall(0, s.Candidates[0].Stop.Reason)
 	s.FinishClosed()
 	if s.endsText {

@@ -54,19 +54,19 @@ func TestCallStart(t *testing.T) {
 		"arguments at once, broken":      {[][]upstream.Event{{openEvent(0, namedCall("f"))}, {inputEvent(0, " ")}, {inputEvent(0, "{"), inputEvent(0, "x}"), closeEvent(0)}}, []string{"", "", "", ""}},
 		"arguments at once":              {[][]upstream.Event{{openEvent(0, namedCall("f"))}, {inputEvent(0, " ")}, {inputEvent(0, "{"), inputEvent(0, "}"), closeEvent(0)}}, []string{"", "", begins + "|| {|}|" + ends, ""}},
 		"never":                          {[][]upstream.Event{{openEvent(0, namedCall("f"))}, {inputEvent(0, "[")}, {inputEvent(0, "{}]")}, {closeEvent(0)}}, []string{"", "", "", "", ""}},
-		"before another block": {[][]upstream.Event{{openEvent(0, namedCall("f"))}, {openEvent(1, &content.Text{})}, {inputEvent(0, "{}")}, {closeEvent(0)}},
+		"before another block": {[][]upstream.Event{{openEvent(0, namedCall("f"))}, {openEvent(1, &content.Thinking{})}, {inputEvent(0, "{}")}, {closeEvent(0)}},
 			[]string{"", begins + "||" + begins, "{}", ends, ""}},
-		"before another block, and broken": {[][]upstream.Event{{openEvent(0, namedCall("f"))}, {openEvent(1, &content.Text{})}, {inputEvent(0, "[1]")}, {closeEvent(0)}},
+		"before another block, and broken": {[][]upstream.Event{{openEvent(0, namedCall("f"))}, {openEvent(1, &content.Thinking{})}, {inputEvent(0, "[1]")}, {closeEvent(0)}},
 			[]string{"", begins + "||" + begins, "", "[1]|" + ends, ""}},
 		"before another call": {[][]upstream.Event{{openEvent(0, namedCall("f"))}, {openEvent(1, namedCall("g"))}, {inputEvent(1, "{}")}, {closeEvent(1)}, {closeEvent(0)}},
 			[]string{"", "", begins + "||" + begins + "||{}", ends, ends, ""}},
-		"not before another call": {[][]upstream.Event{{openEvent(0, namedCall("f"))}, {inputEvent(0, "17")}, {openEvent(1, namedCall("g")), inputEvent(1, "{}"), closeEvent(1)}, {closeEvent(0)}},
-			[]string{"", "", begins + "||{}|" + ends, "", ""}},
+		"before another call, and broken": {[][]upstream.Event{{openEvent(0, namedCall("f"))}, {inputEvent(0, "17")}, {openEvent(1, namedCall("g")), inputEvent(1, "{}"), closeEvent(1)}, {closeEvent(0)}},
+			[]string{"", "", "", begins + "||{}|" + ends, ""}},
 		"with the end of the response": {[][]upstream.Event{{openEvent(0, namedCall("f")), closeEvent(0)}, {stopEvent(content.StopToolUse)}}, []string{"", "", begins + "||" + ends}},
 		"with the next block": {[][]upstream.Event{{openEvent(0, namedCall("f"))}, {inputEvent(0, " ")}, {closeEvent(0)}, {openEvent(1, namedCall("g"))}, {stopEvent(content.StopMaxTokens)}},
 			[]string{"", "", "", begins + "||" + ends, "", ""}},
 		"not if the response is cut": {[][]upstream.Event{{openEvent(0, namedCall("f"))}, {inputEvent(0, " ")}, {closeEvent(0)}, {stopEvent(content.StopMaxTokens)}}, []string{"", "", "", "", ""}},
-		"with another part cut": {[][]upstream.Event{{openEvent(0, namedCall("f"))}, {openEvent(1, &content.Text{})}, {closeEvent(0)}, {stopEvent(content.StopMaxTokens)}},
+		"with another part cut": {[][]upstream.Event{{openEvent(0, namedCall("f"))}, {openEvent(1, &content.Thinking{})}, {closeEvent(0)}, {stopEvent(content.StopMaxTokens)}},
 			[]string{"", begins + "||" + begins, ends, "", ""}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -219,7 +219,7 @@ func TestEmptyDeltaOfInput(t *testing.T) {
 	for name, batches := range map[string][][]upstream.Event{
 		"at once":       {{open, inputEvent(0, ""), closeEvent(0)}},
 		"one by one":    {{open}, {inputEvent(0, "")}, {closeEvent(0)}},
-		"while waiting": {{open}, {openEvent(1, &content.Text{})}, {inputEvent(0, "")}, {closeEvent(0)}},
+		"while waiting": {{open}, {openEvent(1, &content.Thinking{})}, {inputEvent(0, "")}, {closeEvent(0)}},
 	} {
 		stream, _ := encode(batches)
 		if args, _ := argumentsIn(t, stream); args != `{"a":1}` {

@@ -139,17 +139,16 @@ func (s *responseEncoder) losePart(n int, r *loss.Rule) { s.LoseAt(s.Path(0, n),
 // lookAhead returns the signature of a block that opens, if it must be carried next to
 // the block and is known: events of the batch may sign the block, before another
 // block opens. Such events are consumed. p is the part that the client receives, and opened
-// the signature with which the block opened. lookAhead also reports whether the batch has text for it that is not blank, and
-// whether the block closes empty.
-func (s *responseEncoder) lookAhead(b *sentBlock, p content.Part, opened content.Signature, events []upstream.Event) (sig content.Signature, hasText, empty bool) {
+// the signature with which the block opened. lookAhead also
+// reports whether the batch has text for it that is not blank.
+func (s *responseEncoder) lookAhead(b *sentBlock, p content.Part, opened content.Signature, events []upstream.Event) (sig content.Signature, hasText bool) {
 	if !hasCarrier(b.Part) {
-		return sig, false, false
+		return sig, false
 	}
 	if isForeign(opened) {
 		sig = opened
 	}
 	t, isText := p.(*content.Text)
-	nonempty := !isText || !isEmptyText(t)
 	hasText = !isText || !mayBeDropped(t.Text)
 	closed := false
 	for i := range events {
@@ -162,12 +161,9 @@ func (s *responseEncoder) lookAhead(b *sentBlock, p content.Part, opened content
 		}
 		switch e.Kind {
 		case upstream.EventText:
-			nonempty = true
 			hasText = hasText || !mayBeDropped(e.Text)
-		case upstream.EventCitation, upstream.EventBlockExtra:
-			nonempty = true
 		case upstream.EventClose:
-			closed, empty = true, !nonempty
+			closed = true
 		case upstream.EventSignature:
 			if isForeign(*e.Signature) && e.Extra == nil {
 				sig = *e.Signature
@@ -175,7 +171,7 @@ func (s *responseEncoder) lookAhead(b *sentBlock, p content.Part, opened content
 			}
 		}
 	}
-	return sig, hasText, empty
+	return sig, hasText
 }
 
 // writeCarrier writes a block that holds an envelope, unless data is empty.
@@ -277,12 +273,15 @@ func (s *responseEncoder) Sign(b *sentBlock, sig content.Signature, late bool) {
 		s.reveal(b, sig, report)
 	case st.hidden && envelope.CallsCarryThinking(sig.Format):
 		s.signPending(b, sig, report)
+	case text && isOptional(sig):
+		report(lossTextSignature)
 	case open && b.IsWaiting() && hasCarrier(b.Part) && isForeign(sig):
 		st.toCarry = sig
 	case open && (b.IsWaiting() || b.Begun && b.Kind == response.Other):
 		report(envelope.UnknownFormat)
-	case text && isOptional(sig):
-		report(lossTextSignature)
+	case text && late && !b.Begun && isForeign(sig) && !st.signed:
+		st.signed = true
+		s.carryText(b, sig, envelope.KindEmptyText)
 	case b != nil && !b.Begun:
 	case thinking && !st.signed && sig.Format == Format:
 		st.signature = sig.Data
@@ -683,10 +682,6 @@ func heldKind(hasText bool) envelope.Kind {
 // white space.
 func mayBeDropped(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsSpace(r) && r != '\uFEFF' })
-}
-
-func isEmptyText(t *content.Text) bool {
-	return t.Text == "" && len(t.Citations) == 0 && t.Extra == nil
 }
 
 // dropHeld drops and reports the envelopes that no block follows.

@@ -28,6 +28,10 @@ var (
 		Reason: "the id of the tool call is a duplicate, or too many tool calls precede it; another id was sent"}
 	lossResponseCitation = &loss.Rule{Feature: loss.ResponseCitations, Severity: content.LossDropped,
 		Reason: "Messages does not have this kind of citation; it was dropped"}
+	lossUnreturnable = &loss.Rule{Feature: loss.ResponseUnknown, Severity: content.LossDropped,
+		Reason: "a member of the block is missing or wrong, so clients could not return it in the next request; it was dropped"}
+	lossEmptyText = &loss.Rule{Feature: loss.ResponseCitations, Severity: content.LossDropped,
+		Reason: "the text with the citations is empty, which Messages does not allow; they were dropped"}
 	lossLastSignature = &loss.Rule{Feature: loss.ResponseSignature, Severity: content.LossHint,
 		Reason: "the signature of the last text cannot be carried after it, because agents read the last block; the signature was dropped"}
 	lossTextSignature = &loss.Rule{Feature: loss.ResponseSignature, Severity: content.LossHint,
@@ -57,7 +61,7 @@ var (
 // responseLosses lists the losses of responses that are sent.
 var responseLosses = []*loss.Rule{
 	envelope.UnknownFormat, envelope.TooLarge, envelope.TooLate, envelope.TwoVendors, lossLastSignature, lossTextSignature, lossUncarriedState, response.LossHiddenThinking,
-	lossResponseImage, lossResponseDocument, lossResponseMedia, lossResponseTool, lossResponsePart, lossServerResult, response.LossCallName, response.LossCallArguments, lossSentCall, response.LossCutCall, response.LossServerArguments, lossCallID, lossResponseCitation,
+	lossResponseImage, lossResponseDocument, lossResponseMedia, lossResponseTool, lossResponsePart, lossUnreturnable, lossServerResult, response.LossCallName, response.LossCallArguments, lossSentCall, response.LossCutCall, response.LossServerArguments, lossCallID, lossResponseCitation, lossEmptyText,
 	lossResponseCandidates, lossStopReason, lossStopDetails, lossCounts,
 	lossResponseCache, lossEventMembers, lossManyMembers, lossUnknownEvent, lossUnknownDelta,
 	codec.UnsupportedSources, codec.UnsupportedLogprobs, codec.UnsupportedResume, codec.UnsupportedMembers,

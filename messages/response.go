@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
@@ -47,6 +48,10 @@ type Response struct {
 // the loss reported. If the stop reason of r is an ordinary end, it becomes
 // "malformed_tool_use". Arguments that are null or white space are an empty object. A tool
 // call without arguments is also dropped if it is the last part of a truncated response.
+//
+// Empty texts are omitted, also with citations, because the vendor rejects them in the next
+// request. So is a block of a built-in tool or of an unknown kind if a request could not
+// contain it, and a tool call with a name of more than 200 characters.
 //
 // A tool call without an id, or with the id of an earlier call, receives a new one:
 // "toolu_pw" and a number that is unique in the response. Ids with unusual characters are
@@ -250,7 +255,7 @@ func toBlock(p content.Part, report lossFunc) content.Part {
 		if p.Kind == "" {
 			p.Kind = "server_tool_use"
 		}
-		return p
+		return returnable(p, report)
 	case *content.ServerToolResult:
 		if p.Format != Format || p.Kind == "" {
 			break
@@ -261,13 +266,27 @@ func toBlock(p content.Part, report lossFunc) content.Part {
 		}
 		c := *p
 		dropHints(&c.Cache, &c.Extra, &c.Signature, report)
-		return &c
+		return returnable(&c, report)
 	case *content.Unknown:
 		if p.Format == Format && jsonwire.ValidObject(p.Raw) {
-			return p
+			return returnable(p, report)
 		}
 	}
 	report(lossOfPart(p))
+	return nil
+}
+
+// returnable returns p if the handler accepts its block in the next request, to which clients
+// add the response, as a part of the same kind. Otherwise it returns nil. Parts of a host
+// may have no id or name, or be a block of another kind.
+func returnable(p content.Part, report lossFunc) content.Part {
+	var w jsonwire.Writer
+	writeBlock(&w, p, true)
+	r, err := decodeRequest(`{"model":"m","max_tokens":1,"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[`+w.Text()+`]}]}`, &defaultOptions, nil)
+	if err == nil && !codec.IsModelPart(r.Messages[1].Parts[0]) {
+		return p
+	}
+	report(lossUnreturnable)
 	return nil
 }
 
@@ -336,11 +355,15 @@ func dropHints(cache **content.Cache, extra **content.Extra, sig *content.Signat
 }
 
 // toCallBlock changes and returns a tool call, which is a copy, or returns nil if it has no
-// name. Clients would fail. Its arguments are checked when it is complete.
+// valid name. Clients would fail. Its arguments are checked when it is complete.
 func toCallBlock(p *content.ToolUse, report lossFunc) content.Part {
 	dropHints(&p.Cache, &p.Extra, &p.Signature, report)
 	if p.Name == "" {
 		report(response.LossCallName)
+		return nil
+	}
+	if utf8.RuneCountInString(p.Name) > maxToolUseName { // no tool has such a name
+		report(lossUnreturnable)
 		return nil
 	}
 	return p

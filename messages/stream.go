@@ -226,6 +226,15 @@ func (s *stream) appendScratch() {
 
 // startBlock implements [blockWriter]. What a part has when it opens follows in deltas.
 func (s *stream) startBlock(b *sentBlock, p content.Part) {
+	if frame := b.State.frame; frame != "" && b.State.out == b.Number {
+		s.writeFrame("content_block_start", frame)
+		if t, ok := p.(*content.Text); ok {
+			for i := range t.Citations {
+				s.writeCitation(b, &t.Citations[i], nil)
+			}
+		}
+		return
+	}
 	s.scratch.Reset()
 	writeBlock(&s.scratch, p, true)
 	s.dst = append(s.dst, "event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":"...)
@@ -339,7 +348,7 @@ func (s *stream) writeSignature(b *sentBlock, data string) { s.delta(b, signatur
 // CanForward implements [response.Format]. A frame must be a streamed one with the indices
 // that its blocks have in this stream.
 func (s *stream) CanForward(f *upstream.Frame, events []upstream.Event) bool {
-	if len(f.Preceding) > 0 || f.Name == "" || strings.ContainsAny(f.Name, "\r\n") {
+	if s.Candidates[0].HasQueued() || len(f.Preceding) > 0 || f.Name == "" || strings.ContainsAny(f.Name, "\r\n") {
 		return false
 	}
 	next := s.next
@@ -358,13 +367,20 @@ func (s *stream) CanForward(f *upstream.Frame, events []upstream.Event) bool {
 				return false // blocks must end first, or the stop reason differs
 			}
 		case upstream.EventOpen:
-			if t, ok := e.Part.(*content.ToolUse); e.Block != next || ok && t.ID == "" || s.owes() {
+			if t, ok := e.Part.(*content.ToolUse); e.Block != next || ok && t.ID == "" || s.owes(nil) {
 				return false
 			}
 			next++
 		case upstream.EventText, upstream.EventInput, upstream.EventCitation, upstream.EventSignature,
 			upstream.EventBlockExtra, upstream.EventClose:
 			b := s.At(e.Block)
+			if b != nil && !b.Begun && b.State.frame != "" { // its start can be forwarded before its first text
+				if e.Kind != upstream.EventText || e.Text == "" || e.Block != next || s.owes(b) {
+					return false
+				}
+				next++
+				continue
+			}
 			if b == nil || !b.Begun || b.Closed || b.State.out != e.Block || e.Kind == upstream.EventSignature && e.Signature.Format != Format {
 				return false
 			}
@@ -389,6 +405,15 @@ func (s *stream) Forward(f *upstream.Frame, events []upstream.Event) {
 		s.begin()
 	}
 	s.FinishClosed()
+	if t, ok := events[0].Part.(*content.Text); ok && len(events) == 1 && len(t.Citations) == 0 {
+		s.Hold(&events[0]).State.frame = f.Data
+		return
+	}
+	for i := range events {
+		if b := s.At(events[i].Block); b != nil && b.State.frame != "" && !b.Begun {
+			s.Begin(b)
+		}
+	}
 	s.Track(events)
 	if start {
 		s.scratch.Reset()
@@ -399,13 +424,18 @@ func (s *stream) Forward(f *upstream.Frame, events []upstream.Event) {
 	case "ping", "error", "message_stop": // the stream writes these itself
 		return
 	}
+	s.writeFrame(f.Name, f.Data)
+}
+
+// writeFrame writes an event of the vendor.
+func (s *stream) writeFrame(name, data string) {
 	s.dst = append(s.dst, "event: "...)
-	s.dst = append(s.dst, f.Name...)
+	s.dst = append(s.dst, name...)
 	s.dst = append(s.dst, "\ndata: "...)
-	if strings.IndexByte(f.Data, '\n') >= 0 || strings.IndexByte(f.Data, '\r') >= 0 {
-		s.dst = jsonwire.AppendCompact(s.dst, f.Data)
+	if strings.IndexByte(data, '\n') >= 0 || strings.IndexByte(data, '\r') >= 0 {
+		s.dst = jsonwire.AppendCompact(s.dst, data)
 	} else {
-		s.dst = append(s.dst, f.Data...)
+		s.dst = append(s.dst, data...)
 	}
 	s.dst = append(s.dst, "\n\n"...)
 }

@@ -405,6 +405,8 @@ func pieces() []*upstream.Frame {
 	for _, f := range []*upstream.Frame{
 		{Name: "content_block_start", Data: `{"type":"content_block_start","index":0,"content_block":{"type":"text","text":"","citations":null}}`,
 			Events: []upstream.Event{{Kind: upstream.EventOpen, Part: &content.Text{}}}},
+		{Name: "content_block_delta", Data: `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}`,
+			Events: []upstream.Event{{Kind: upstream.EventText, Text: "a"}}},
 		{Name: "content_block_delta", Data: moodData,
 			Events: []upstream.Event{{Kind: upstream.EventBlockExtra, Text: "content_block_delta", Extra: mkExtra(moodData)}}},
 		{Name: "news", Data: newsData, Events: []upstream.Event{{Kind: upstream.EventExtra, Text: "news", Extra: mkExtra(newsData)}}},

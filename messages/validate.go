@@ -732,7 +732,7 @@ func (v *validator) thinkingBlock(t *content.Thinking) {
 // toolUseName validates the name of a tool call.
 func (v *validator) toolUseName(name string) {
 	if v.require(name, "name") && v.opts.Strict {
-		v.atMost(name, 200, "name")
+		v.atMost(name, maxToolUseName, "name")
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 const (
 	maxToolName       = 128
+	maxToolUseName    = 200 // of a tool call in the history
 	namePattern       = "^[a-zA-Z0-9_-]{1,128}$"
 	maxDeferred       = 10_000
 	maxStrict         = 20

@@ -149,7 +149,9 @@ func (w *Writer) Cite(c content.Citation) error {
 	})
 }
 
-// ToolCall begins a tool call. Several tool calls may be written at the same time. If
+// ToolCall begins a tool call. Several tool calls may be written at the same time. Clients of
+// generateContent receive a tool call when it is complete, and what was written after its
+// beginning follows it. So close each tool call before writing a text. If
 // id is empty, ToolCall generates one that is unique in the conversation. If name is
 // empty or another tool call of the response has the id, the methods of the
 // ToolCallWriter return an error.

@@ -228,3 +228,13 @@ func HasMoreThan(s *upstream.Stop, words string) bool {
 	}
 	return false
 }
+
+// IsModelPart reports whether a part is of a kind that handlers treat in a way of its own in
+// responses. Parts that pass as they are must not be in disguise of one.
+func IsModelPart(p content.Part) bool {
+	switch p.(type) {
+	case *content.Text, *content.Thinking, *content.ToolUse, *content.ToolResult:
+		return true
+	}
+	return false
+}

@@ -93,7 +93,7 @@ func (b *Block[S]) EndsInRune() bool { return !b.tail.Empty() }
 // IsChecked reports whether b is a tool call whose arguments are checked at its end.
 func (b *Block[S]) IsChecked() bool { return b.when == Runnable }
 
-// IsWaiting reports whether b begins later: see [Runnable] and [AtEnd].
+// IsWaiting reports whether b begins later: see [Filled], [Runnable] and [AtEnd].
 func (b *Block[S]) IsWaiting() bool { return b.when != Never && !b.Begun }
 
 // add adds the block of an EventOpen.
@@ -116,6 +116,14 @@ func (e *Engine[S]) add(ev *upstream.Event) *Block[S] {
 	return b
 }
 
+// Hold adds the block of an EventOpen whose frame the format forwards when the first text
+// arrives.
+func (e *Engine[S]) Hold(ev *upstream.Event) *Block[S] {
+	b := e.add(ev)
+	b.when = Filled
+	return b
+}
+
 // openBlock handles an EventOpen.
 func (e *Engine[S]) openBlock(ev *upstream.Event, rest []upstream.Event) {
 	e.FinishLastCall(e.Candidate(ev.Candidate), "")
@@ -124,6 +132,8 @@ func (e *Engine[S]) openBlock(ev *upstream.Event, rest []upstream.Event) {
 	switch b.when = e.format.OpenBlock(b, rest); b.when {
 	case Now:
 		e.Begin(b)
+	case Filled:
+		e.BeginWaiting(b)
 	case Runnable:
 		e.openCall(b, rest)
 	}
@@ -162,6 +172,13 @@ func (e *Engine[S]) text(ev *upstream.Event) {
 	if b.Kind == Thinking {
 		e.Candidates[b.Candidate].State.AppendText(b.Number, ev.Text, &e.Room)
 	}
+	if b.when == Filled && !b.Begun {
+		if ev.Text == "" {
+			e.loseMembers(ev)
+			return
+		}
+		e.Begin(b)
+	}
 	if b.Begun {
 		e.format.WriteText(b, b.tail.Join(ev.Text), ev)
 	}
@@ -196,7 +213,11 @@ func (e *Engine[S]) closeBlock(number int) {
 // finish ends a block.
 func (e *Engine[S]) finish(b *Block[S]) {
 	if e.endCall(b) {
-		if !b.Begun && b.when != Never {
+		switch {
+		case b.Begun || b.when == Never:
+		case b.when == Filled:
+			e.format.EndEmpty(b)
+		default:
 			e.Begin(b)
 		}
 		if b.when == Runnable && !b.written && b.input != "" {

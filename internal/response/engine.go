@@ -53,6 +53,10 @@ type Format[S any] interface {
 	// EndBlock writes the end of a block that has begun. rest is an incomplete character.
 	EndBlock(b *Block[S], rest string)
 
+	// EndEmpty is called at the end of a block that begins [Filled] and has no text: the client
+	// does not receive it.
+	EndEmpty(b *Block[S])
+
 	// Broken is called when a tool call turns out to be broken.
 	Broken(b *Block[S])
 
@@ -80,6 +84,7 @@ type When uint8
 const (
 	Never    When = iota // the client does not receive the block
 	Now                  // when it opens
+	Filled               // a text: when its first text arrives
 	Runnable             // a tool call: when clients can run it, see call.go
 	AtEnd                // when it is complete
 )
@@ -94,6 +99,7 @@ type Rules struct {
 	Candidates   *loss.Rule // candidates beyond those of the format; nil: they are an error
 	EventMembers *loss.Rule // members of an event that has no place for them
 	SentCall     *loss.Rule // broken arguments of a tool call that has begun
+	Sequential   bool       // a block begins when all that opened before it are closed: see queue.go
 }
 
 // An Engine turns the events of one response into blocks. It does no I/O and reads no
@@ -118,8 +124,9 @@ type Engine[S any] struct {
 	open      []*Block[S] // in the order of opening
 	closed    []*Block[S] // that ended last, in order
 	free      []*Block[S]
-	arguments int // bytes of arguments of open blocks
-	parts     int // parts of whole responses
+	arguments int             // bytes of arguments of open blocks
+	queued    map[int]*queued // blocks that wait, by number: see queue.go
+	parts     int             // parts of whole responses
 	others    bool
 	lost      []content.Loss
 	err       error
@@ -142,19 +149,20 @@ type Candidate struct {
 	// State is state of another vendor that the client does not receive with its part.
 	State envelope.Pending
 
-	blocks int // that opened
-	newest int // number of the block that opened last
+	queue  []*queued // blocks that wait, in the order of opening
+	blocks int       // that opened
+	newest int       // number of the block that opened last
 }
 
 const (
 	maxClosed    = 8        // blocks that are kept for signatures: they may follow for the last four that closed, and blocks may end later than they close
-	maxArguments = 32 << 20 // bytes of arguments of open tool calls
+	maxArguments = 32 << 20 // bytes of arguments of open tool calls, and of events that wait for them
 )
 
 var (
 	errTooManyCandidates = &upstream.Error{Code: upstream.CodeBadGateway, Err: errors.New("the response has too many candidates")}
 	errArgumentsTooLarge = &upstream.Error{Code: upstream.CodeBadGateway,
-		Err: errors.New("the arguments of open tool calls are larger than " + strconv.Itoa(maxArguments>>20) + " MiB")}
+		Err: errors.New("the arguments of open tool calls, with what waits for them, are larger than " + strconv.Itoa(maxArguments>>20) + " MiB")}
 )
 
 // Init sets up e for a client's format. room is the limit of [Engine.Room].
@@ -174,16 +182,21 @@ func (e *Engine[S]) Events(events []upstream.Event) {
 		}
 	}
 	for i := range events {
-		e.event(&events[i], events[i+1:])
+		ev := &events[i]
+		switch {
+		case ev.Candidate >= e.maxCandidates:
+			e.otherCandidate()
+		case !e.enqueue(ev):
+			e.handle(ev, events[i+1:])
+			if len(e.queued) > 0 {
+				e.dequeue(e.Candidate(ev.Candidate))
+			}
+		}
 	}
 }
 
-// event handles one event. rest are the following events.
-func (e *Engine[S]) event(ev *upstream.Event, rest []upstream.Event) {
-	if ev.Candidate >= e.maxCandidates {
-		e.otherCandidate()
-		return
-	}
+// handle handles one event. rest are the following events.
+func (e *Engine[S]) handle(ev *upstream.Event, rest []upstream.Event) {
 	switch ev.Kind {
 	case upstream.EventText:
 		e.text(ev)

@@ -18,7 +18,7 @@ import (
 // indented lines after it are the calls of the Format and the losses that it causes. An event
 // is its kind, the number of its block and the rest:
 //
-//	open 0 call f {"a":1}   also: text, thinking, hidden, server, image
+//	open 0 call f {"a":1}   also: text, filled (when it has text), thinking, hidden, server, image
 //	open 0@1 text           of candidate 1
 //	text 0 a                or "\xf0\x9f", in the syntax of Go
 //	input 0 {"a":
@@ -68,6 +68,10 @@ func (r *recorder) OpenBlock(b *Block[string], _ []upstream.Event) When {
 	}
 	b.State = fmt.Sprint("state of ", b.Number)
 	switch p := b.Part.(type) {
+	case *content.Text:
+		if p.Extra != nil {
+			return Filled
+		}
 	case *content.Thinking:
 		if p.Redacted.Data != "" {
 			b.Kind = Thinking
@@ -131,6 +135,8 @@ func (r *recorder) EndBlock(b *Block[string], rest string) {
 		r.note("end %d", b.Number)
 	}
 }
+
+func (r *recorder) EndEmpty(b *Block[string]) { r.note("end %d, empty", b.Number) }
 
 func (r *recorder) Broken(b *Block[string]) { r.note("broken %d", b.Number) }
 func (r *recorder) Forget(b *Block[string]) { r.note("forget %d", b.Number) }
@@ -280,6 +286,8 @@ func parsePart(t *testing.T, s string) content.Part {
 	switch kind {
 	case "text":
 		return new(content.Text)
+	case "filled":
+		return &content.Text{Extra: new(content.Extra)}
 	case "thinking":
 		return new(content.Thinking)
 	case "hidden":
@@ -652,10 +660,6 @@ func TestEngine(t *testing.T) {
 		open 0 call f {"a" | open 1 call g | open 2 call h
 		input 1 [
 		open 3 text
-			before 2
-			begin 2
-			before 3
-			begin 3
 		input 0 {}
 			before 0
 			begin 0
@@ -663,6 +667,10 @@ func TestEngine(t *testing.T) {
 		close 0 | close 1
 			end 0
 			broken 1
+			before 2
+			begin 2
+			before 3
+			begin 3
 			lose parts.1: the arguments are not a JSON object; the tool call was dropped
 		`},
 		{name: "a call with valid arguments does not wait", script: `

@@ -58,6 +58,7 @@ var parts = []content.Part{
 	&content.Text{Citations: []content.Citation{{Kind: content.CiteWeb, URL: "https://example.com"}}},
 	&content.ToolUse{ID: "c", Name: "t", Input: "[1]"},
 	&content.ServerToolUse{Format: m, Kind: "server_tool_use", ID: "s", Name: "web_search", Input: "[1]"},
+	&content.ServerToolUse{Format: m, Kind: "mcp_tool_use", ID: "s", Name: "without a server"},
 }
 
 // stops are stop reasons with losses.
