@@ -42,9 +42,6 @@ func TestBadRequests(t *testing.T) {
 		{"no tokens", "max_tokens", request(arr{user("Hi.")}, obj{"max_tokens": -1})},
 		{"no turns", "messages", request(arr{}, nil)},
 		{"empty text", "messages", request(arr{user(arr{text("")})}, nil)},
-		{"result without call", "messages.0.content.0", request(arr{user(arr{
-			obj{"type": "tool_result", "tool_use_id": "toolu_x", "content": "?"},
-		})}, obj{"tools": arr{clock}})},
 		{"call without result", "messages.1", request(arr{
 			user("Hi."),
 			obj{"role": "assistant", "content": arr{obj{"type": "tool_use", "id": "toolu_x", "name": "clock", "input": obj{}}}},

@@ -123,7 +123,9 @@ func TestGoogleChatHistory(t *testing.T) {
 			t.Run(map[bool]string{false: "plain", true: "stream"}[stream], func(t *testing.T) {
 				up := &storyteller{story: story}
 				s := serveGoogle(t, c, up)
-				chat := s.chat(t, &genai.GenerateContentConfig{Tools: googleTools()})
+				chat := s.chat(t, &genai.GenerateContentConfig{
+					Tools: googleTools(), ThinkingConfig: &genai.ThinkingConfig{IncludeThoughts: true},
+				})
 				a := s.send(t, chat, stream, genai.NewPartFromText("Weather and time?"))
 				a = s.send(t, chat, stream, googleResults(t, a, "rain", "09:41")...)
 				s.send(t, chat, stream, googleResults(t, a, "snow")...)
