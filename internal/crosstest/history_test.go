@@ -86,8 +86,8 @@ type eventScript struct {
 }
 
 type oddBlock struct {
-	number, candidate int
-	part              content.Part
+	number int
+	part   content.Part
 }
 
 // pick returns a number below n.
