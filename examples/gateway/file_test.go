@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -361,12 +360,10 @@ func get(t *testing.T, url string, header ...string) *http.Response {
 func TestFailover(t *testing.T) {
 	spare := anthropic.New(t, anthropic.Options{Key: "k", Models: []string{"m"}})
 	spare.Always(fake.Text("from spare"))
-	down := httptest.NewServer(http.NotFoundHandler())
-	down.Close()
 	t.Setenv("SPARE_KEY", "k")
 	g := start(t, "-log", "json", "-config", writeConfig(t, `{
 		"upstreams": {
-			"main": {"adapter": "gemini", "url": "`+down.URL+`"},
+			"main": {"adapter": "gemini", "url": "http://127.0.0.1:1"},
 			"spare": {"adapter": "anthropic", "url": "`+spare.URL+`", "key_env": "SPARE_KEY"},
 			"idle": {"adapter": "echo"}
 		},

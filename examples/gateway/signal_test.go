@@ -4,7 +4,9 @@ package main
 
 import (
 	"bufio"
+	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -13,6 +15,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // untilLine reads the log until a line contains text, and returns that line.
@@ -63,15 +66,20 @@ func stop(t *testing.T, cmd *exec.Cmd) {
 	}
 }
 
-// freeAddress returns an address on which nothing listens.
+// freeAddress returns an address on which nothing listens, outside of the ports that a system
+// gives to listeners of port 0 and to connections. Otherwise another program could have it
+// by the time that it is used.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 100 {
+		l, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", 10_000+rand.IntN(20_000)))
+		if err == nil {
+			defer l.Close()
+			return l.Addr().String()
+		}
 	}
-	defer l.Close()
-	return l.Addr().String()
+	t.Fatal("no free port from 10000 to 29999")
+	return ""
 }
 
 // SIGHUP reads the file of -config again and ends nothing: responses that have begun are
@@ -190,6 +198,7 @@ func TestHangup(t *testing.T) {
 				resp.Body.Close()
 				break
 			}
+			time.Sleep(10 * time.Millisecond)
 		}
 		hangUp(t, cmd)
 		resp := post(t, "http://"+l, plain)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -132,7 +131,7 @@ func TestErrors(t *testing.T) {
 		code   upstream.Code
 		url    bool // is in the cause
 	}{
-		{"closed port", say("application/json", "{}"), func(c *Config) { c.BaseURL = closedPort(t) }, upstream.CodeUnavailable, false},
+		{"closed port", say("application/json", "{}"), func(c *Config) { c.BaseURL = "http://127.0.0.1:1" }, upstream.CodeUnavailable, false},
 		{"server without TLS", say("application/json", "{}"), func(c *Config) { c.BaseURL = "https" + strings.TrimPrefix(c.BaseURL, "http") }, upstream.CodeUnavailable, false},
 		{"redirect", func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "/else", http.StatusTemporaryRedirect)
@@ -176,16 +175,6 @@ func TestErrors(t *testing.T) {
 			}
 		})
 	}
-}
-
-// closedPort returns the URL of a port without a server.
-func closedPort(t *testing.T) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return "http://" + l.Addr().String()
 }
 
 // TestTransportError tests that an error of a host's transport is kept.

@@ -3,7 +3,6 @@ package anthropic_test
 import (
 	"io"
 	"log"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -144,12 +143,7 @@ func TestRetryAfter(t *testing.T) {
 
 // TestUnreachable checks the responses to clients if the server does not respond.
 func TestUnreachable(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	refused := "http://" + l.Addr().String()
-	_ = l.Close()
+	const refused = "http://127.0.0.1:1" // a port that was free just now may be another program's next
 	secure := httptest.NewUnstartedServer(http.NotFoundHandler())
 	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
 	secure.StartTLS()
