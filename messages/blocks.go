@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/callid"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/partfield"
@@ -21,7 +22,7 @@ type responseEncoder struct {
 
 	members response.Members // members without a field
 	sources codec.Sources
-	ids     idMaker
+	ids     callid.Namer
 
 	next       int           // index of the next block
 	last       int           // number of the block that began last, or was dropped when it opened
@@ -31,6 +32,10 @@ type responseEncoder struct {
 	free       *sentBlock    // unsigned thinking that can carry the signature of the next call
 	inBlocks   bool          // blocks before the next tool call carry state
 }
+
+// idPrefix is the prefix of the ids that a response has in place of missing and repeated ones.
+// Ids of the vendor have other letters after the first underscore.
+const idPrefix = "toolu_pw"
 
 // A sentBlock is a block of a response for a client.
 type sentBlock = response.Block[sentState]
@@ -68,7 +73,7 @@ func (s *responseEncoder) init(f response.Format[sentState], to blockWriter, tur
 	s.Init(f, Format, 1, envelope.MaxIDSize, response.Rules{
 		Candidates: lossResponseCandidates, EventMembers: lossEventMembers, SentCall: lossSentCall})
 	s.Candidates[s.Candidate(0)].State.OmitText = true
-	s.to, s.ids, s.last = to, newIDMaker(turns), -1
+	s.to, s.ids, s.last = to, callid.NewNamer(idPrefix, turns), -1
 }
 
 // state returns the state for the id of the next tool call.
@@ -144,7 +149,7 @@ func (s *responseEncoder) BeginBlock(b *sentBlock) {
 	case *content.ToolUse: // a copy
 		s.nameCall(b)
 		s.dropUnsigned()
-		p.ID = s.callID(b, p.ID)
+		p.ID = s.state().CallID(b.Index, p.ID, st.toCarry, s.returnsBlocks && s.inBlocks, &s.Room, s.losePart)
 		st.toCarry, s.inBlocks = content.Signature{}, false
 	case *content.Text:
 		if st.toCarry.Data != "" && st.hasTextAhead && s.returnsBlocks {

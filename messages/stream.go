@@ -451,7 +451,7 @@ func (s *stream) Tracked(b *sentBlock, e *upstream.Event) {
 		b.State.out, s.last, s.endsText = s.next, b.Number, b.Kind == response.Text
 		s.next++
 		if t, ok := e.Part.(*content.ToolUse); ok {
-			s.ids.seeID(t.ID)
+			s.ids.Notice(t.ID)
 		}
 	case upstream.EventText:
 		if b != nil {
