@@ -5,8 +5,8 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/callid"
-	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/partfield"
 	"github.com/polywire/polywire/internal/response"
 	"github.com/polywire/polywire/upstream"
@@ -21,7 +21,7 @@ type responseEncoder struct {
 	whole bool // a block can change after later blocks have begun
 
 	members response.Members // members without a field
-	sources codec.Sources
+	sources foreign.Sources
 	ids     callid.Namer
 
 	next       int           // index of the next block
@@ -102,7 +102,7 @@ func (s *responseEncoder) prepare(b *sentBlock, rest []upstream.Event) response.
 	if s.hidesThinking(b.Part) || s.isOnlyState(b.Part) {
 		b.Kind, b.State.hidden = response.Thinking, true
 		if x := thinking.Extra; x != nil && x.Format != Format {
-			codec.UnsupportedOfPart(x, s.LossesOf(b))
+			foreign.ResponseMembersOfPart(x, s.LossesOf(b))
 		}
 		s.collect(b, thinking)
 		return response.Never
