@@ -74,7 +74,7 @@ func convertResponse(r *upstream.Response, client expectation) (*Response, []con
 	}
 	w := new(wholeResponse)
 	all := append([]upstream.Candidate{{Parts: r.Parts, Stop: r.Stop, Extra: r.Extra}}, r.MoreCandidates...)
-	w.init(w, w, len(all))
+	w.init(w, nil, w, len(all))
 	w.Start, w.Usage, w.Own, w.expectation = r.Start, r.Usage, r.Stop.Format == Format, client
 	w.reportForeign(w.members.Add(r.Start.Extra, Format), r.Start.Extra, "")
 	some := false
@@ -105,7 +105,6 @@ func convertResponse(r *upstream.Response, client expectation) (*Response, []con
 // A wholeResponse collects the parts of a response that is not streamed.
 type wholeResponse struct {
 	responseEncoder
-	response.Whole[sentState]
 	list []Candidate
 }
 
@@ -164,7 +163,6 @@ func (w *wholeResponse) WriteText(*sentBlock, string, *upstream.Event) {}
 func (w *wholeResponse) Cite(*sentBlock, *upstream.Event)              {}
 func (w *wholeResponse) Sign(*sentBlock, content.Signature, bool)      {}
 func (w *wholeResponse) BeginBlock(*sentBlock)                         {}
-func (w *wholeResponse) Broken(*sentBlock)                             {}
 
 func isThinking(p content.Part) bool {
 	_, ok := p.(*content.Thinking)

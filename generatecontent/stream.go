@@ -81,7 +81,7 @@ type progress struct {
 // report them.
 func newStream(f framing, id, model string) *stream {
 	s := &stream{framing: f, current: -1, id: id, model: model}
-	s.init(s, s, maxCandidates)
+	s.init(s, s, s, maxCandidates)
 	return s
 }
 

@@ -1,10 +1,6 @@
 package messages
 
 import (
-	"slices"
-	"strings"
-	"unicode"
-
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/loss"
@@ -148,7 +144,6 @@ func (s *responseEncoder) writeCarrier(data string) {
 	if data == "" {
 		return
 	}
-	s.endWritten = false // the written end was not the last one
 	b := &sentBlock{State: sentState{out: s.next}}
 	s.next++
 	s.to.startBlock(b, envelopeBlock(data))
@@ -224,47 +219,109 @@ func (c placement) dropPending(pending *envelope.Pending, report func(n int, r *
 	})
 }
 
+// A signable is what a signature finds of its block.
+type signable uint8
+
+const (
+	dropped      signable = iota // the client does not receive the block
+	hidden                       // nor its thinking, whose state the next call carries
+	waiting                      // the block has not begun
+	emptyText                    // a text that has ended without text
+	openThinking                 // unsigned thinking
+	sentText                     // a text that has begun
+	unsignable                   // an open block of a kind without a place for a signature
+	over                         // it is too late
+)
+
+// signableAs returns what a signature finds of b. If late is true, b has ended: then its
+// signature can only be carried if no other block has begun.
+func (s *responseEncoder) signableAs(b *sentBlock, late bool) signable {
+	st, isText := &b.State, b.Kind == response.Text
+	switch received := b.Begun || st.hidden || isText; {
+	case late && received && b.Number != s.last:
+		return over
+	case st.hidden:
+		return hidden
+	case b.Begun && isText:
+		return sentText
+	case b.Begun && b.Kind == response.Thinking && !late && !st.signed:
+		return openThinking
+	case b.Begun && b.Kind == response.Other && !late:
+		return unsignable
+	case b.Begun:
+		return over
+	case late && isText && !st.signed:
+		return emptyText
+	case !late && b.IsWaiting():
+		return waiting
+	}
+	return dropped
+}
+
 // Sign stores the signature of a block until the block stops. A later signature is
 // carried after the block, if that is the last one.
 func (s *responseEncoder) Sign(b *sentBlock, sig content.Signature, late bool) {
-	report, st := s.LossesOf(b), &b.State
-	switch {
-	case late && !b.Begun && !st.hidden && b.Kind != response.Text:
-		return // it was dropped with its part
-	case late && b.Number != s.last:
-		b, st = nil, &sentState{} // too late for everything
+	if sig.Data == "" {
+		return
 	}
-	open, last := b != nil && !late, b != nil && b.Begun && st.out == s.next-1
-	thinking, text := open && b.Kind == response.Thinking, b != nil && b.Kind == response.Text
-	switch {
-	case sig.Data == "":
-	case st.hidden && sig.Format == Format:
-		s.reveal(b, sig, report)
-	case st.hidden && envelope.CallsCarryThinking(sig.Format):
-		s.signPending(b, sig, report)
-	case text && isOptional(sig):
+	report, state, foreign := s.LossesOf(b), s.signableAs(b, late), isForeign(sig)
+	if b.Kind == response.Text && state != over && isOptional(sig) {
 		report(lossTextSignature)
-	case open && b.IsWaiting() && hasCarrier(b.Part) && isForeign(sig):
-		st.toCarry = sig
-	case open && (b.IsWaiting() || b.Begun && b.Kind == response.Other):
+		return
+	}
+	switch state {
+	case hidden:
+		s.signHidden(b, sig, report)
+	case openThinking:
+		s.signThinking(b, sig, report)
+	case emptyText:
+		if foreign {
+			b.State.signed = true
+			s.carryText(b, sig, envelope.KindEmptyText)
+		}
+	case waiting:
+		if !foreign || !hasCarrier(b.Part) {
+			report(envelope.UnknownFormat)
+			return
+		}
+		b.State.toCarry = sig
+	case unsignable:
 		report(envelope.UnknownFormat)
-	case text && late && !b.Begun && isForeign(sig) && !st.signed:
-		st.signed = true
-		s.carryText(b, sig, envelope.KindEmptyText)
-	case b != nil && !b.Begun:
-	case thinking && !st.signed && sig.Format == Format:
-		st.signature = sig.Data
+	case sentText, over:
+		isLast := b.State.out == s.next-1 // no block was written after it
+		switch {
+		case !foreign:
+			report(envelope.UnknownFormat)
+		case state == over || !isLast || b.State.signed:
+			report(envelope.TooLate)
+		case late:
+			s.carryAfter(b, sig)
+		default:
+			b.State.toCarry = sig
+		}
+	}
+}
+
+// signHidden handles the signature of thinking that the client does not receive.
+func (s *responseEncoder) signHidden(b *sentBlock, sig content.Signature, report lossFunc) {
+	switch {
+	case sig.Format == Format:
+		s.reveal(b, sig, report)
+	case envelope.CallsCarryThinking(sig.Format):
+		s.signPending(b, sig, report)
+	}
+}
+
+// signThinking stores the signature of open thinking that the client receives.
+func (s *responseEncoder) signThinking(b *sentBlock, sig content.Signature, report lossFunc) {
+	switch {
+	case sig.Format == Format:
+		b.State.signature = sig.Data
 	case !isForeign(sig):
 		report(envelope.UnknownFormat)
-	case thinking && !st.signed:
-		st.signature, s.inBlocks = encodeEnvelope(sig, envelope.KindPart, report), true
-		s.signPending(b, sig, report)
-	case text && last && !st.signed && late:
-		s.carryAfter(b, sig)
-	case text && last && !st.signed:
-		st.toCarry = sig
 	default:
-		report(envelope.TooLate)
+		b.State.signature, s.inBlocks = encodeEnvelope(sig, envelope.KindPart, report), true
+		s.signPending(b, sig, report)
 	}
 }
 
@@ -374,211 +431,6 @@ func (s *responseEncoder) nameCall(b *sentBlock) {
 		s.Lose(b, lossCallID)
 	}
 	t.ID = id
-}
-
-// decodeState decodes the state of other vendors in turns. It returns turns itself if
-// there is none. dropped reports whether a call was returned without the thinking
-// block that held its state.
-func decodeState(turns []content.Turn) (list []content.Turn, changed, dropped bool, lost []content.Loss) {
-	o := stateDecoder{turns: turns, turn: -1, ids: envelope.DecodeIDs(turns)}
-	list, changed, lost = envelope.DecodeTurns(turns, o.decodePart)
-	return list, changed, o.dropped, lost
-}
-
-// A stateDecoder decodes the state in the turns of a request.
-type stateDecoder struct {
-	turns []content.Turn
-	ids   envelope.CallIDs
-
-	turn    int                            // that is being decoded
-	calls   map[string][]content.Signature // by id: the state that thinking blocks of the assistant turns in a row hold for later calls
-	carried bool                           // the client returned a block with state since the last call
-	dropped bool                           // the client dropped a block that held the state of a call
-}
-
-// decodePart decodes the state of a part.
-func (o *stateDecoder) decodePart(turn int, p content.Part) (q content.Part, lost *loss.Rule) {
-	for o.turn < turn {
-		if o.turn++; o.turns[o.turn].Role == content.RoleUser {
-			o.calls, o.carried = nil, false
-		}
-	}
-	switch p := p.(type) {
-	case *content.Thinking:
-		if p != nil {
-			return o.decodeThinking(p)
-		}
-	case *content.ToolUse:
-		if p != nil {
-			return o.decodeCall(p)
-		}
-	}
-	return o.ids.Decode(p)
-}
-
-// decodeCall decodes the id of a call, and sets the signature that its id or a block before it
-// has carried.
-func (o *stateDecoder) decodeCall(p *content.ToolUse) (q content.Part, lost *loss.Rule) {
-	carried := o.carried
-	o.carried = false
-	q, lost = o.ids.Decode(p)
-	if o.ids.IsMarked(p.ID) {
-		c := q.(*content.ToolUse) // a copy
-		switch list := o.calls[c.ID]; {
-		case len(list) > 0:
-			c.Signature, o.calls[c.ID] = list[0], list[1:]
-		case !carried:
-			o.dropped, lost = true, envelope.NotReturned
-		}
-	}
-	return q, lost
-}
-
-// decodeThinking decodes the state that a thinking block holds.
-func (o *stateDecoder) decodeThinking(t *content.Thinking) (q content.Part, lost *loss.Rule) {
-	switch {
-	case t.Redacted.Format == Format && envelope.IsEnvelope(t.Redacted.Data):
-		q, lost = decodeRedacted(t)
-		o.carried = o.carried || lost == nil
-		return q, lost
-	case t.Redacted.Data == "" && t.Signature.Format == Format && envelope.IsEnvelope(t.Signature.Data):
-	default:
-		return t, nil
-	}
-	c := *t
-	e, ok := envelope.Decode(t.Signature.Data)
-	switch {
-	case ok && e.Kind == envelope.KindCall:
-		id, sig := e.CallSignature()
-		if o.calls == nil {
-			o.calls = make(map[string][]content.Signature)
-		}
-		o.calls[id] = append(o.calls[id], sig)
-		c.Signature = content.Signature{}
-	case ok && e.Kind == envelope.KindPart && e.Format == envelope.UnsignedFormat:
-		c.Signature = content.Signature{}
-		return &c, nil
-	case ok && e.Kind == envelope.KindPart:
-		c.Signature = content.Signature{Format: e.Format, Data: e.Data}
-	default:
-		c.Signature = envelope.WithoutFormat(t.Signature)
-		return &c, envelope.Damaged
-	}
-	o.carried = true
-	return &c, nil
-}
-
-func decodeRedacted(t *content.Thinking) (q content.Part, lost *loss.Rule) {
-	c := *t
-	e, ok := envelope.Decode(t.Redacted.Data)
-	switch {
-	case ok && e.Kind == envelope.KindPart:
-		c.Redacted = content.Signature{Format: e.Format, Data: e.Data}
-	case ok && e.Kind.IsAdjacent():
-		c.Redacted = envelope.AdjacentSignature(e.Format, e.Kind, e.Data)
-	case ok && e.Kind == envelope.KindEmptyText:
-		return &content.Text{Signature: content.Signature{Format: e.Format, Data: e.Data}, Extra: t.Extra}, nil
-	default:
-		c.Redacted = envelope.WithoutFormat(t.Redacted)
-		return &c, envelope.Damaged
-	}
-	return &c, nil
-}
-
-// unsigned reports whether turns have thinking with an empty signature, a citation of
-// the web without an index, or a text in base64. Clients return such parts of other
-// vendors' responses, and the Messages vendor refuses them.
-func unsigned(turns []content.Turn) bool {
-	for i := range turns {
-		for _, p := range turns[i].Parts {
-			switch p := p.(type) {
-			case *content.Thinking:
-				if p != nil && p.Signature == (content.Signature{Format: Format}) && p.Redacted == (content.Signature{}) {
-					return true
-				}
-			case *content.Document:
-				if isBase64Text(p) {
-					return true
-				}
-			case *content.ToolResult:
-				if p != nil && slices.ContainsFunc(p.Parts, isBase64Text) { // one pass
-					return true
-				}
-			case *content.Text:
-				// one pass
-				if p != nil && slices.ContainsFunc(p.Citations, func(c content.Citation) bool { return isUnindexed(&c) }) {
-					return true
-				}
-			}
-		}
-	}
-	return false
-}
-
-// isBase64Text reports whether a part is a text in base64, which the handler accepts
-// and the vendor accepts as a text source only.
-func isBase64Text(p content.Part) bool {
-	d, ok := p.(*content.Document)
-	if !ok || d == nil {
-		return false
-	}
-	s, ok := d.Source.(*content.Base64)
-	return ok && s != nil && s.MediaType == plainType
-}
-
-// A response carries nothing after the text that ends it: agents print the last
-// block. Vendors do not need the signature of that text. Envelopes after a text are
-// held until another block follows.
-
-// A heldEnvelope is an envelope that is held.
-type heldEnvelope struct {
-	part int // the index of the part with the signature
-	data string
-}
-
-// heldEnvelopes is the list of held envelopes. Its size is limited, for streams that
-// never end.
-type heldEnvelopes struct {
-	list []heldEnvelope
-	size int
-}
-
-// hold adds an envelope with the signature of a text, or of an empty text.
-func (w *heldEnvelopes) hold(part int, sig content.Signature, k envelope.Kind, report lossFunc) {
-	data := encodeEnvelope(sig, k, report)
-	if data == "" {
-		return
-	}
-	if w.size += len(data) + heldCost; w.size > 2*envelope.MaxSize {
-		w.size -= len(data) + heldCost
-		report(envelope.TooLarge)
-		return
-	}
-	w.list = append(w.list, heldEnvelope{part, data})
-}
-
-const heldCost = 256 // upper bound of the bytes of a held envelope besides its data
-
-// take empties the list and returns it. The result is valid until the next hold.
-func (w *heldEnvelopes) take() []heldEnvelope {
-	list := w.list
-	w.list, w.size = w.list[:0], 0
-	return list
-}
-
-// heldKind returns the kind of the envelope after a text. Clients drop blank texts;
-// the signature must not be attached to another text then.
-func heldKind(hasText bool) envelope.Kind {
-	if hasText {
-		return envelope.KindPreviousText
-	}
-	return envelope.KindEmptyText
-}
-
-// mayBeDropped reports whether clients may drop a text: some client regards it as
-// white space.
-func mayBeDropped(s string) bool {
-	return !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsSpace(r) && r != '\uFEFF' })
 }
 
 // dropHeld drops and reports the envelopes that no block follows.

@@ -47,7 +47,7 @@ func encode(batches [][]upstream.Event) (stream string, lost []content.Loss) {
 
 func encodeIn(where placement, batches [][]upstream.Event) (stream string, lost []content.Loss) {
 	s := newStream("req_1", "msg_1", "asked", nil)
-	s.placement = where
+	s.blocks.placement = where
 	var out []byte
 	for _, batch := range batches {
 		out = s.Events(out, batch)
@@ -468,7 +468,7 @@ func TestLastTextLosses(t *testing.T) {
 // TestHeldLimit checks that the memory of held signatures is limited.
 func TestHeldLimit(t *testing.T) {
 	s := newStream("req_1", "msg_1", "asked", nil)
-	s.placement = keeps
+	s.blocks.placement = keeps
 	big := phaseSignature(strings.Repeat("QUJD", 1<<18))
 	var lost []content.Loss
 	for i := range 20 {
