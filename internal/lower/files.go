@@ -172,7 +172,7 @@ func (l *lowering) media(p *content.Media, at Path, in site) {
 	l.label(p, at)
 	f := &l.t.Files
 	if f.Audio == nil {
-		l.unreadable(at, "audio or video", "", content.CodeUnsupported, "", "the server accepts no audio or video")
+		l.unreadable(at, "audio or video", "", content.CodeUnsupported, "", "the model accepts no audio or video")
 		return
 	}
 	if !l.readsFiles(at, "audio or video", "") {

@@ -192,6 +192,7 @@ type family struct {
 	noParallel  bool // parallel_tool_calls is rejected
 	developer   bool // system text has the role developer
 	cacheMarks  bool // prompt_cache_breakpoint is supported
+	audio       bool // input_audio is supported
 	tools       toolRule
 }
 
@@ -224,7 +225,9 @@ func familyOf(model string) family {
 	for _, r := range families {
 		for _, p := range r.prefixes {
 			if rest, ok := strings.CutPrefix(name, p); ok && (rest == "" || rest[0] == '-' || rest[0] == ':') {
-				return r.family
+				f := r.family
+				f.audio = strings.Contains(rest, "audio")
+				return f
 			}
 		}
 	}

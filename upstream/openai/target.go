@@ -316,6 +316,15 @@ var audioTypes = map[string]string{
 	"audio/mp3": "audio/mp3", "audio/mpeg": "audio/mp3",
 }
 
+// audioTypes returns the audio that the model hears. Of the models that are known, only those
+// with audio in their names hear it.
+func (t *target) audioTypes() map[string]string {
+	if t.isOpenAI && t.family.known && !t.family.audio {
+		return nil
+	}
+	return audioTypes
+}
+
 // systemTurns returns where system turns may be.
 func (t *target) systemTurns() lower.SystemTurns {
 	if t.isOpenAI {
@@ -376,7 +385,7 @@ func (t *target) chatConversation(to *lower.Target) {
 	}
 	to.Files = lower.Files{
 		TextOnly: t.dialect.TextOnly, Note: t.dialect.DescribeUnreadable,
-		ImageLinks: t.acceptsLinks(), Audio: audioTypes,
+		ImageLinks: t.acceptsLinks(), Audio: t.audioTypes(),
 		Name: func(title, _ string) string {
 			if title == "" {
 				return "document.pdf"
