@@ -92,8 +92,8 @@ type refusals struct {
 func (r *refusals) has(f field) bool { return r.fields&f != 0 }
 
 // learn records why a request was rejected, and reports whether a changed request may
-// succeed. sent are the fields of the request.
-func (r *refusals) learn(f content.Format, err error, sent field) bool {
+// succeed. sent returns the fields of the request.
+func (r *refusals) learn(f content.Format, err error, sent func() field) bool {
 	var e *vendorError
 	if !errors.As(err, &e) {
 		return false
@@ -107,9 +107,9 @@ func (r *refusals) learn(f content.Format, err error, sent field) bool {
 		if strings.Contains(text, "encrypted content is not supported") {
 			text += " include" // the message does not name the member
 		}
-		r.fields |= e.refusedField(text, responsesFieldNames, sent)
+		r.fields |= e.refusedField(text, responsesFieldNames, sent())
 	default:
-		r.learnChat(e, text, sent)
+		r.learnChat(e, text, sent())
 	}
 	return *r != before
 }

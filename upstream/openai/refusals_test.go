@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/adapter"
+	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -115,7 +117,7 @@ func TestRefusedEach(t *testing.T) {
 			c.refusals.add(r.Model, known)
 			p := c.plan(r)
 			_, losses, err := send(t, p)
-			return p.sent, losses, err
+			return p.sent(), losses, err
 		}},
 		{"responses", all(responsesFieldNames), responsesRefused, func(o Options, known refusals, r *upstream.Request) (field, []content.Loss, error) {
 			c, err := NewResponses(&o)
@@ -125,7 +127,7 @@ func TestRefusedEach(t *testing.T) {
 			c.refusals.add(r.Model, known)
 			p := c.plan(r)
 			_, losses, err := send(t, p)
-			return p.sent, losses, err
+			return p.sent(), losses, err
 		}},
 	} {
 		for f := field(1); f <= format.all; f <<= 1 {
@@ -166,7 +168,8 @@ func hasLossAt(losses []content.Loss, path string) bool {
 
 // TestResponsesLearn checks the fields that error messages name.
 func TestResponsesLearn(t *testing.T) {
-	const all = fieldTemperature | fieldEffort | fieldSummary | fieldReasoning | fieldObfuscation
+	temperature := 0.5
+	sent := &lower.Request{Request: upstream.Request{Temperature: &temperature, Stream: true, Thinking: upstream.Thinking{Display: "summarized"}}, Effort: "low"}
 	for _, tt := range []struct {
 		body        string
 		status      int
@@ -190,7 +193,7 @@ func TestResponsesLearn(t *testing.T) {
 		{`{"error":{"message":"temperature must be at most 0.1","param":"temperature","code":null}}`, 400, 0, false, false},
 	} {
 		c := &client{format: ResponsesFormat}
-		p := &plan{client: c, sent: all}
+		p := &plan{Plan: adapter.Plan{Request: sent}, client: c, shape: shape{encrypted: true, noPadding: true}}
 		retry := p.learn(decodeError(ResponsesFormat, tt.status, nil, []byte(tt.body)))
 		remembered := c.refusals.get("") != refusals{}
 		if p.target.refusals.fields != tt.want || retry != tt.again || remembered != tt.keep {

@@ -31,7 +31,7 @@ func (c *responsesWriter) write() {
 	w.Name("input")
 	w.BeginArray()
 	if marked {
-		c.message(c, c.systemRole(), n.System)
+		c.message(c, c.shape.systemRole, n.System)
 	}
 	c.turns(c)
 	w.EndArray()
@@ -196,19 +196,16 @@ func (c *responsesWriter) settings() {
 		w.Name("max_output_tokens")
 		w.Int(*n.MaxTokens)
 	}
-	c.float("temperature", n.Temperature, fieldTemperature)
-	c.float("top_p", n.TopP, fieldTopP)
+	c.float("temperature", n.Temperature)
+	c.float("top_p", n.TopP)
 	w.Name("store")
 	w.Bool(false)
-	if !c.target.neverThinks() && !c.target.refusals.has(fieldReasoning) {
-		c.sent |= fieldReasoning
-	}
 	c.include(include)
 	c.identity()
 	if n.Stream {
 		w.Name("stream")
 		w.Bool(true)
-		if c.target.isOpenAI && !c.target.refusals.has(fieldObfuscation) {
+		if c.shape.noPadding {
 			w.Name("stream_options")
 			w.BeginObject()
 			c.noObfuscation()
@@ -254,7 +251,6 @@ func (c *responsesWriter) tools() {
 		w.Name("strict")
 		w.Bool(t.Strict)
 		if t.Output.JSON != "" {
-			c.sent |= fieldOutputSchema
 			w.Name("output_schema")
 			w.Raw(t.Output.JSON)
 		}
@@ -276,11 +272,9 @@ func (c *responsesWriter) reasoning(own string) {
 	w.Name("reasoning")
 	w.BeginObject()
 	if effort != "" {
-		c.sent |= fieldEffort
 		c.member("effort", effort)
 	}
 	if summary != "" {
-		c.sent |= fieldSummary
 		c.member("summary", summary)
 	}
 	w.Members(own)
@@ -299,10 +293,9 @@ func (c *responsesWriter) textFormat(own string) {
 	case schema != "":
 		c.jsonSchema(schema, c.req.Strict)
 	case !c.req.Object:
-	case c.target.refusals.has(fieldJSONObject):
+	case c.shape.objectForm:
 		c.jsonSchema(`{"type":"object"}`, false)
 	default:
-		c.sent |= fieldJSONObject
 		w.Name("format")
 		w.Raw(`{"type":"json_object"}`)
 	}
@@ -329,13 +322,13 @@ const encryptedReasoning = "reasoning.encrypted_content"
 // include writes the additional output to include: encrypted thinking, and the values of
 // own.
 func (c *responsesWriter) include(own string) {
-	if c.sent&fieldReasoning == 0 && own == "" {
+	if !c.shape.encrypted && own == "" {
 		return
 	}
 	w := c.w
 	w.Name("include")
 	w.BeginArray()
-	if c.sent&fieldReasoning != 0 {
+	if c.shape.encrypted {
 		w.String(encryptedReasoning)
 	}
 	gjson.Parse(own).ForEach(func(_, v gjson.Result) bool {

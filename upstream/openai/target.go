@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -136,6 +137,35 @@ func (t *target) setChat(x *lower.Target) {
 		}
 	}
 }
+
+// shape returns how documents for the target are written.
+func (t *target) shape(f content.Format) shape {
+	s := shape{
+		systemRole:  "system",
+		markMember:  t.markMember(f),
+		limitMember: "max_tokens",
+		seedMember:  cmp.Or(t.known.seed, "seed"),
+		objectForm:  t.refusals.has(fieldJSONObject),
+		noPadding:   t.isOpenAI && !t.refusals.has(fieldObfuscation),
+		usage:       !t.refusals.has(fieldStreamOptions),
+		prefix:      t.known.prefix,
+		thinking:    t.thinkingMember(),
+		returns:     t.forcedThinkingMember(),
+		noReturn:    t.refusals.has(fieldReasoning),
+		encrypted:   f == ResponsesFormat && !t.neverThinks() && !t.refusals.has(fieldReasoning),
+	}
+	s.joinTexts = !t.isOpenAI && s.markMember == "" // a list must not become a string when its mark moves on
+	if t.isOpenAI && t.family.developer && !t.refusals.has(fieldDeveloper) {
+		s.systemRole = roleDeveloper
+	}
+	if (t.isOpenAI || t.family.noMaxTokens) != t.refusals.has(fieldMaxTokens) {
+		s.limitMember = "max_completion_tokens"
+	}
+	return s
+}
+
+// roleDeveloper is the role of system text for newer models.
+const roleDeveloper = "developer"
 
 // setResponses sets what only the Responses API has.
 func (t *target) setResponses(x *lower.Target) {
