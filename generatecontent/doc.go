@@ -83,7 +83,7 @@
 // server of this format pass as it sends them. Signed thinking is always copied into the
 // signature of the next function call, because some clients return no other part with a
 // signature. If no function call follows, it is copied into the signature of the last
-// text. The signature of a text is copied into that of the next function call, too.
+// text.
 //
 // Thinking of more than 4 MiB between two function calls is not carried, and neither is
 // thinking of two vendors together. Both are reported as losses.

@@ -2,8 +2,6 @@ package messages
 
 import (
 	"slices"
-	"strings"
-	"unicode"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/callid"
@@ -24,24 +22,19 @@ import (
 //     and every earlier call was returned with its block. Otherwise it is in the id of the
 //     call.
 //   - Thinking that the client does not receive, or whose block it does not return,
-//     and the signatures of texts before a call, are in the id of the call.
+//     is in the id of the call.
 //   - If the request enables thinking and the client returns blocks, thinking without text
-//     and the signatures of texts are in redacted_thinking blocks: before the text or, if
-//     the signature came late, after it.
+//     is in redacted_thinking blocks.
 //
 // A client that returns tool calls in order with their ids returns each signature
-// of a call and the thinking before it, byte for byte; see [envelope.State]. A
+// of a call and the thinking before it, byte for byte; see [envelope.EncodeThinking]. A
 // client that also returns the blocks of a response returns all other state. It may
 // drop blank texts and return each block in a turn. The vendor has to sign a part
 // once, before the next part opens, and a call before its block begins.
 //
 // All other state is dropped and reported:
-//   - Signatures of texts of generateContent, which that vendor does not need.
-//   - State after the text that ends a response, since agents print the last
-//     block: see lossLastSignature. A whole response drops only state that is signed after
-//     that text, or on white space.
-//   - Thinking and signatures of texts after the last call, if the client does not
-//     return blocks.
+//   - Signatures of texts, which no vendor needs.
+//   - Thinking after the last call, if the client does not return blocks.
 //   - Signatures that come too late or are too large.
 //   - Signatures of parts that Messages has no block for.
 
@@ -66,14 +59,12 @@ func placementOf(n *upstream.Request) placement {
 // isForeign reports whether a signature is of another format and must be carried.
 func isForeign(s content.Signature) bool { return envelope.IsForeign(s, Format) }
 
-// carriesInID reports whether the id of the next call carries thinking or a text with
-// the signature s.
+// carriesInID reports whether the id of the next call carries thinking with the signature s.
 func (c placement) carriesInID(s content.Signature) bool {
 	return !c.returnsBlocks && isForeign(s) && envelope.CallsCarryThinking(s.Format)
 }
 
-// isOptional reports whether the vendor of a text or of thinking does not need the
-// signature.
+// isOptional reports whether the vendor of thinking does not need its signature.
 func isOptional(s content.Signature) bool {
 	return isForeign(s) && !envelope.CallsCarryThinking(s.Format)
 }
@@ -86,21 +77,6 @@ func encodeEnvelope(s content.Signature, k envelope.Kind, report lossFunc) strin
 		report(envelope.TooLarge)
 	}
 	return data
-}
-
-// hasCarrier reports whether the signature of a part is carried next to the part or in
-// its id.
-func hasCarrier(p content.Part) bool {
-	switch p.(type) {
-	case *content.Text, *content.ToolUse:
-		return true
-	}
-	return false
-}
-
-// envelopeBlock returns a redacted thinking block that holds an envelope.
-func envelopeBlock(data string) *content.Thinking {
-	return &content.Thinking{Redacted: content.Signature{Format: Format, Data: data}}
 }
 
 // callID returns the id of a tool call with its state: the signature of the call or, if it
@@ -136,20 +112,13 @@ func (s *responseEncoder) callID(b *sentBlock, id string) string {
 // losePart reports a loss of the part with an index.
 func (s *responseEncoder) losePart(n int, r *loss.Rule) { s.LoseAt(s.Path(0, n), r) }
 
-// lookAhead returns the signature of a block that opens, if it must be carried next to
-// the block and is known: events of the batch may sign the block, before another
-// block opens. Such events are consumed. p is the part that the client receives, and opened
-// the signature with which the block opened. lookAhead also
-// reports whether the batch has text for it that is not blank.
-func (s *responseEncoder) lookAhead(b *sentBlock, p content.Part, opened content.Signature, events []upstream.Event) (sig content.Signature, hasText bool) {
-	if !hasCarrier(b.Part) {
-		return sig, false
-	}
+// takeSignature returns another vendor's signature of a tool call that opens with the
+// signature opened. Events of the batch may sign the call, before another block opens. Such
+// events are consumed.
+func takeSignature(b *sentBlock, opened content.Signature, events []upstream.Event) (sig content.Signature) {
 	if isForeign(opened) {
 		sig = opened
 	}
-	t, isText := p.(*content.Text)
-	hasText = !isText || !mayBeDropped(t.Text)
 	closed := false
 	for i := range events {
 		e := &events[i]
@@ -159,32 +128,13 @@ func (s *responseEncoder) lookAhead(b *sentBlock, p content.Part, opened content
 		if e.Block != b.Number {
 			continue
 		}
-		switch e.Kind {
-		case upstream.EventText:
-			hasText = hasText || !mayBeDropped(e.Text)
-		case upstream.EventClose:
-			closed = true
-		case upstream.EventSignature:
-			if isForeign(*e.Signature) && e.Extra == nil {
-				sig = *e.Signature
-				*e = upstream.Event{} // consumed
-			}
+		closed = closed || e.Kind == upstream.EventClose
+		if e.Kind == upstream.EventSignature && isForeign(*e.Signature) && e.Extra == nil {
+			sig = *e.Signature
+			*e = upstream.Event{} // consumed
 		}
 	}
-	return sig, hasText
-}
-
-// writeCarrier writes a block that holds an envelope, unless data is empty.
-func (s *responseEncoder) writeCarrier(data string) {
-	if data == "" {
-		return
-	}
-	s.endWritten = false // the written end was not the last one
-	b := &sentBlock{State: sentState{out: s.next}}
-	s.next++
-	s.to.startBlock(b, envelopeBlock(data))
-	s.to.stopBlock(b)
-	s.endsText, s.inBlocks = false, true
+	return sig
 }
 
 // hidesThinking reports whether a thinking block that opens is not sent because the
@@ -249,39 +199,35 @@ func (c placement) dropPending(pending *envelope.Pending, report func(n int, r *
 		report(n, envelope.TooLarge)
 	}
 	pending.DropAll(func(n int, p *content.Thinking) {
-		if p == nil || c.hideThinking || p.Redacted.Data != "" {
+		if c.hideThinking || p.Redacted.Data != "" {
 			report(n, lossUncarriedState) // otherwise the client has the block
 		}
 	})
 }
 
-// Sign stores the signature of a block until the block stops. A later signature is
-// carried after the block, if that is the last one.
+// Sign stores the signature of a block until the block stops.
 func (s *responseEncoder) Sign(b *sentBlock, sig content.Signature, late bool) {
 	report, st := s.LossesOf(b), &b.State
 	switch {
-	case late && !b.Begun && !st.hidden && b.Kind != response.Text:
-		return // it was dropped with its part
+	case sig.Data == "", late && !b.Begun && !st.hidden && b.Kind != response.Text:
+		return // nothing, or it was dropped with its part
+	case b.Kind == response.Text && isForeign(sig):
+		report(lossTextSignature)
+		return
 	case late && b.Number != s.last:
 		b, st = nil, &sentState{} // too late for everything
 	}
-	open, last := b != nil && !late, b != nil && b.Begun && st.out == s.next-1
-	thinking, text := open && b.Kind == response.Thinking, b != nil && b.Kind == response.Text
+	open := b != nil && !late
+	thinking := open && b.Kind == response.Thinking
 	switch {
-	case sig.Data == "":
 	case st.hidden && sig.Format == Format:
 		s.reveal(b, sig, report)
 	case st.hidden && envelope.CallsCarryThinking(sig.Format):
 		s.signPending(b, sig, report)
-	case text && isOptional(sig):
-		report(lossTextSignature)
-	case open && b.IsWaiting() && hasCarrier(b.Part) && isForeign(sig):
+	case open && b.IsWaiting() && b.Kind == response.Call && isForeign(sig):
 		st.toCarry = sig
 	case open && (b.IsWaiting() || b.Begun && b.Kind == response.Other):
 		report(envelope.UnknownFormat)
-	case text && late && !b.Begun && isForeign(sig) && !st.signed:
-		st.signed = true
-		s.carryText(b, sig, envelope.KindEmptyText)
 	case b != nil && !b.Begun:
 	case thinking && !st.signed && sig.Format == Format:
 		st.signature = sig.Data
@@ -290,10 +236,6 @@ func (s *responseEncoder) Sign(b *sentBlock, sig content.Signature, late bool) {
 	case thinking && !st.signed:
 		st.signature, s.inBlocks = encodeEnvelope(sig, envelope.KindPart, report), true
 		s.signPending(b, sig, report)
-	case text && last && !st.signed && late:
-		s.carryAfter(b, sig)
-	case text && last && !st.signed:
-		st.toCarry = sig
 	default:
 		report(envelope.TooLate)
 	}
@@ -325,50 +267,6 @@ func (s *responseEncoder) signPending(b *sentBlock, sig content.Signature, repor
 	case s.carriesInID(sig) && !s.state().Sign(b.Number, sig, &s.Room):
 		report(envelope.TooLate)
 	}
-}
-
-// carryText stores the signature of a text that a block or the id of a call after it
-// carries.
-func (s *responseEncoder) carryText(b *sentBlock, sig content.Signature, k envelope.Kind) {
-	if s.returnsBlocks {
-		s.held.hold(b.Index, sig, k, s.LossesOf(b))
-	} else {
-		s.state().AddTextSignature(b.Index, sig, &s.Room)
-	}
-}
-
-// carryAfter stores the signature of a text that is complete, or that another block
-// follows.
-func (s *responseEncoder) carryAfter(b *sentBlock, sig content.Signature) {
-	b.State.signed = true
-	s.carryText(b, sig, heldKind(b.State.hasText))
-}
-
-// writeOwed writes everything owed to blocks before b: the ends of thinking, which was open
-// to late signatures, and the envelopes with signatures of texts.
-func (s *responseEncoder) writeOwed(b *sentBlock) {
-	if !s.whole {
-		s.FinishClosed()
-	}
-	if o := s.textToCarry(b); o != nil {
-		sig := o.State.toCarry
-		o.State.toCarry = content.Signature{}
-		s.carryAfter(o, sig)
-	}
-	for _, h := range s.held.take() {
-		s.writeCarrier(h.data)
-	}
-}
-
-// textToCarry returns an open text before b whose signature must be carried after it, or nil.
-// It is the block that was written last.
-func (s *responseEncoder) textToCarry(b *sentBlock) *sentBlock {
-	for _, o := range s.Blocks() {
-		if o != b && o.Begun && o.Kind == response.Text && o.State.toCarry.Data != "" {
-			return o
-		}
-	}
-	return nil
 }
 
 // carryInBlock puts the signature of a call that is about to begin into the thinking
@@ -577,10 +475,6 @@ func decodeRedacted(t *content.Thinking) (q content.Part, lost *loss.Rule) {
 	switch {
 	case ok && e.Kind == envelope.KindPart:
 		c.Redacted = content.Signature{Format: e.Format, Data: e.Data}
-	case ok && e.Kind.IsAdjacent():
-		c.Redacted = envelope.AdjacentSignature(e.Format, e.Kind, e.Data)
-	case ok && e.Kind == envelope.KindEmptyText:
-		return &content.Text{Signature: content.Signature{Format: e.Format, Data: e.Data}, Extra: t.Extra}, nil
 	default:
 		c.Redacted = envelope.WithoutFormat(t.Redacted)
 		return &c, envelope.Damaged
@@ -627,66 +521,4 @@ func isBase64Text(p content.Part) bool {
 	}
 	s, ok := d.Source.(*content.Base64)
 	return ok && s != nil && s.MediaType == plainType
-}
-
-// A response carries nothing after the text that ends it: agents print the last
-// block. Vendors do not need the signature of that text. Envelopes after a text are
-// held until another block follows.
-
-// A heldEnvelope is an envelope that is held.
-type heldEnvelope struct {
-	part int // the index of the part with the signature
-	data string
-}
-
-// heldEnvelopes is the list of held envelopes. Its size is limited, for streams that
-// never end.
-type heldEnvelopes struct {
-	list []heldEnvelope
-	size int
-}
-
-// hold adds an envelope with the signature of a text, or of an empty text.
-func (w *heldEnvelopes) hold(part int, sig content.Signature, k envelope.Kind, report lossFunc) {
-	data := encodeEnvelope(sig, k, report)
-	if data == "" {
-		return
-	}
-	if w.size += len(data) + heldCost; w.size > 2*envelope.MaxSize {
-		w.size -= len(data) + heldCost
-		report(envelope.TooLarge)
-		return
-	}
-	w.list = append(w.list, heldEnvelope{part, data})
-}
-
-const heldCost = 256 // upper bound of the bytes of a held envelope besides its data
-
-// take empties the list and returns it. The result is valid until the next hold.
-func (w *heldEnvelopes) take() []heldEnvelope {
-	list := w.list
-	w.list, w.size = w.list[:0], 0
-	return list
-}
-
-// heldKind returns the kind of the envelope after a text. Clients drop blank texts;
-// the signature must not be attached to another text then.
-func heldKind(hasText bool) envelope.Kind {
-	if hasText {
-		return envelope.KindPreviousText
-	}
-	return envelope.KindEmptyText
-}
-
-// mayBeDropped reports whether clients may drop a text: some client regards it as
-// white space.
-func mayBeDropped(s string) bool {
-	return !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsSpace(r) && r != '\uFEFF' })
-}
-
-// dropHeld drops and reports the envelopes that no block follows.
-func (s *responseEncoder) dropHeld() {
-	for _, h := range s.held.take() {
-		s.losePart(h.part, lossLastSignature)
-	}
 }

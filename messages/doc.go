@@ -96,11 +96,8 @@
 //   - more than 64 KiB in an id or 4 MiB in a block
 //   - signatures that arrive after the block of their tool call has begun, or after
 //     other blocks have followed
-//   - signatures of texts in generateContent, which its vendor does not require
-//   - thinking, and signatures of texts, after the last tool call if the client
-//     receives no blocks for them
-//   - state that would need a block after the final text of a response, since agents
-//     print the last block
+//   - signatures of texts, which no vendor requires
+//   - thinking after the last tool call if the client receives no blocks for it
 //
 // Do not use a handler of this format as the upstream of another handler of this
 // format. The handler that the client calls decodes the ids of the other one, and

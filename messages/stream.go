@@ -387,8 +387,8 @@ func (s *stream) CanForward(f *upstream.Frame, events []upstream.Event) bool {
 			if b.EndsInRune() || b.IsChecked() && (e.Kind == upstream.EventInput || e.Kind == upstream.EventClose) {
 				return false // the start of a character must be written first, or the arguments checked
 			}
-			if e.Kind == upstream.EventClose && (b.State.toCarry.Data != "" || b.State.signature != "" && !b.State.signed) {
-				return false // owed data must be written first
+			if e.Kind == upstream.EventClose && b.State.signature != "" && !b.State.signed {
+				return false // the signature must be written first
 			}
 		}
 	}
@@ -448,7 +448,7 @@ func (s *stream) Tracked(b *sentBlock, e *upstream.Event) {
 	case upstream.EventStop:
 		s.endWritten = true
 	case upstream.EventOpen:
-		b.State.out, s.last, s.endsText = s.next, b.Number, b.Kind == response.Text
+		b.State.out, s.last = s.next, b.Number
 		s.next++
 		if t, ok := e.Part.(*content.ToolUse); ok {
 			s.ids.seeID(t.ID)
@@ -456,7 +456,7 @@ func (s *stream) Tracked(b *sentBlock, e *upstream.Event) {
 	case upstream.EventText:
 		if b != nil {
 			b.State.thinkingWritten = true
-			b.State.hasText = b.State.hasText || !mayBeDropped(e.Text)
+			b.State.hasText = b.State.hasText || b.Kind == response.Thinking && e.Text != ""
 		}
 	case upstream.EventSignature:
 		if b != nil {

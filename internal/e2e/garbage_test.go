@@ -59,7 +59,10 @@ func (r randomFiller) fill(v reflect.Value, depth int) {
 		}
 	case reflect.Struct:
 		if s, ok := v.Addr().Interface().(*content.Signature); ok && r.IntN(3) == 0 {
-			*s = envelope.AdjacentSignature(content.Format(r.randomWord()), envelope.Kind("npNPest"[r.IntN(7)]), r.randomWord())
+			*s = content.Signature{Format: content.Format(r.randomWord()), Data: r.randomWord()}
+			if r.IntN(2) == 0 {
+				s.Data = envelope.EncodeThinking([]*content.Thinking{{Text: s.Data, Signature: *s}})
+			}
 			return
 		}
 		for i := range v.NumField() {

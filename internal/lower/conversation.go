@@ -7,7 +7,6 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
-	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/foreign"
 )
 
@@ -119,7 +118,7 @@ const (
 
 // lowerConversation lowers the system text and the turns.
 func (l *lowering) lowerConversation() {
-	turns := envelope.AttachSignatures(l.t.Format, l.n.Turns) // of parts that only carry them
+	turns := l.n.Turns
 	l.first, l.end = lastMessage(turns)
 	l.assignRoles(turns)
 	l.current = l.currentTurn(turns)

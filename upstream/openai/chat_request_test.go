@@ -159,7 +159,7 @@ var messageCases = []struct {
 	{name: "unrelated member as signature", local: true, change: withTurns(q, turnOf(content.RoleAssistant, thinkingPart("hm", "role"), useOf("c1", "f", "")), turnOf(content.RoleUser, resultOf("c1"))),
 		messages: `{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":""}`},
 	{name: "thinking carried by call", local: true, change: withTurns(q, turnOf(content.RoleAssistant, &content.ToolUse{ID: "c1", Name: "f", Signature: content.Signature{Format: ChatFormat,
-		Data: envelope.EncodeThinking([]envelope.State{{Thinking: thinkingPart("hm", "reasoning_content")}})}}), turnOf(content.RoleUser, resultOf("c1"))),
+		Data: envelope.EncodeThinking([]*content.Thinking{thinkingPart("hm", "reasoning_content")})}}), turnOf(content.RoleUser, resultOf("c1"))),
 		messages: `{"role":"user","content":"q"},{"role":"assistant","content":null,"reasoning_content":"hm","tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":""}`},
 	{name: "thinking carried by two calls and text", local: true, change: withTurns(q, turnOf(content.RoleAssistant, carryingCall("c1", thinkingPart("h", `{"reasoning_details":[{"a":1}]}`)),
 		carryingCall("c2", thinkingPart("m", `{"reasoning_details":[{"b":2}]}`)), &content.Text{Text: "x", Signature: carriedSignature(thinkingPart("!", `{"reasoning_details":[{"c":3}]}`))}), turnOf(content.RoleUser, resultOf("c1"), resultOf("c2"))),
@@ -173,7 +173,7 @@ var messageCases = []struct {
 // carriedSignature returns a signature that carries thinking; carryingCall returns a
 // tool call with it.
 func carriedSignature(t *content.Thinking) content.Signature {
-	return content.Signature{Format: ChatFormat, Data: envelope.EncodeThinking([]envelope.State{{Thinking: t}})}
+	return content.Signature{Format: ChatFormat, Data: envelope.EncodeThinking([]*content.Thinking{t})}
 }
 
 func carryingCall(id string, t *content.Thinking) *content.ToolUse {

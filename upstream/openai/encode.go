@@ -38,6 +38,7 @@ type shape struct {
 	noReturn bool
 
 	encrypted bool // Responses: thinking is requested in the form that can be returned
+	phases    bool // Responses: messages of the assistant have a phase
 }
 
 // member writes a member with a string value.

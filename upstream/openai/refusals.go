@@ -41,6 +41,7 @@ const (
 	fieldCacheKey
 	fieldCacheMark
 	fieldCacheTime // lifetimes of cache marks
+	fieldPhase     // of messages of the assistant; Responses API only
 )
 
 // A fieldName is a name that servers use for a field in errors.
@@ -229,6 +230,7 @@ var responsesFieldNames = []fieldName{
 	{"prompt_cache_key", fieldCacheKey},
 	{"ttl", fieldCacheTime},
 	{"prompt_cache_breakpoint", fieldCacheMark},
+	{"phase", fieldPhase},
 }
 
 // isThinkingUnreadable reports whether the server cannot use the returned thinking: it

@@ -13,8 +13,7 @@ import (
 // request says, and reports nothing.
 type responsesWriter struct {
 	writer
-	counting bool   // for a token count, which has fewer members
-	phase    string // of texts that are not written yet
+	counting bool // for a token count, which has fewer members
 }
 
 // write writes the document.
@@ -96,15 +95,31 @@ func (c *responsesWriter) part(p content.Part) {
 }
 
 // assistant writes a turn of the assistant as items. Consecutive texts are one message,
-// since clients may store the chunks of a stream as they are. The signature with the phase
-// may be at each text of a message, or at an empty text after it.
+// since clients may store the chunks of a stream as they are. The last message has the phase
+// final_answer, unless the client runs a call of the turn. All others are commentary.
 func (c *responsesWriter) assistant(parts []content.Part, _ bool) {
-	for _, p := range parts {
+	last := -1                                     // index of the last text, if its message is the final answer
+	if !slices.ContainsFunc(parts, isClientCall) { // one pass
+		for i, p := range parts {
+			if t, ok := p.(*content.Text); ok && t.Text != "" {
+				last = i
+			}
+		}
+	}
+	phase := func(end int) string {
+		if 0 <= last && last < end {
+			return "final_answer"
+		}
+		return "commentary"
+	}
+	for i, p := range parts {
 		if t, ok := p.(*content.Text); ok {
-			c.text(t)
+			if t.Text != "" {
+				c.texts = append(c.texts, t.Text)
+			}
 			continue
 		}
-		c.endMessage()
+		c.endMessage(phase(i))
 		switch p := p.(type) {
 		case *content.ToolUse:
 			c.toolCall(p)
@@ -116,30 +131,11 @@ func (c *responsesWriter) assistant(parts []content.Part, _ bool) {
 			c.generatedImage(p)
 		}
 	}
-	c.endMessage()
+	c.endMessage(phase(len(parts)))
 }
 
-// text adds a text to the current message.
-func (c *responsesWriter) text(t *content.Text) {
-	phase := gjson.Get(t.Signature.Data, "phase").Str
-	switch {
-	case t.Text != "":
-		if c.phase != phase {
-			c.endMessage()
-		}
-		c.texts, c.phase = append(c.texts, t.Text), phase
-	case phase != "":
-		if c.phase == "" {
-			c.phase = phase
-		}
-		c.endMessage()
-	}
-}
-
-// endMessage writes the current message.
-func (c *responsesWriter) endMessage() {
-	phase := c.phase
-	c.phase = ""
+// endMessage writes the current message, if there is one.
+func (c *responsesWriter) endMessage(phase string) {
 	if len(c.texts) == 0 {
 		return
 	}
@@ -149,7 +145,7 @@ func (c *responsesWriter) endMessage() {
 	c.member("role", "assistant")
 	w.Name("content")
 	w.JoinedString(c.texts...)
-	if phase != "" {
+	if c.shape.phases {
 		c.member("phase", phase)
 	}
 	w.EndObject()

@@ -52,6 +52,9 @@ func (p *plan) sent() field {
 	}
 	sent |= marksAmong(n.System)
 	for i := range n.Turns {
+		if s.phases && n.Turns[i].Role == content.RoleAssistant {
+			sent |= fieldPhase
+		}
 		sent |= marksAmong(n.Turns[i].Parts)
 	}
 	return sent

@@ -60,6 +60,18 @@ func (t *target) thinkingMember() string {
 // neverThinks reports whether the model is known not to think.
 func (t *target) neverThinks() bool { return t.family.known && t.family.defaultEffort == "" }
 
+// hasPhases reports whether messages of the assistant have a phase: a model that has been
+// trained with it becomes worse without.
+func (t *target) hasPhases() bool {
+	switch {
+	case t.refusals.has(fieldPhase):
+		return false
+	case t.family.known:
+		return t.family.phases
+	}
+	return t.isOpenAI || t.known.phases
+}
+
 // target returns the target for a model, and for the server's name of it.
 func (c *client) target(model, deployment string) target {
 	t := target{isOpenAI: c.isOpenAI, family: familyOf(model), dialect: c.dialect, known: c.known, refusals: c.refusals.get(deployment), maxTokens: c.maxTokens(model), attribution: c.attribution}
@@ -153,6 +165,7 @@ func (t *target) shape(f content.Format) shape {
 		returns:     t.forcedThinkingMember(),
 		noReturn:    t.refusals.has(fieldReasoning),
 		encrypted:   f == ResponsesFormat && !t.neverThinks() && !t.refusals.has(fieldReasoning),
+		phases:      t.hasPhases(),
 	}
 	s.joinTexts = !t.isOpenAI && s.markMember == "" // a list must not become a string when its mark moves on
 	if t.isOpenAI && t.family.developer && !t.refusals.has(fieldDeveloper) {
@@ -531,7 +544,7 @@ func (t *target) responsesConversation(to *lower.Target) {
 	to.Marks = marks
 	to.Own = lower.Own{Calls: true, Vendor: true, VendorAssistant: true}
 	to.Thoughts = lower.Thoughts{
-		Carried: true, Named: true, TextState: true,
+		Carried: true, Named: true,
 		NotLast: func(t *content.Thinking, _ bool) bool { return gjson.Get(itemOf(t), "type").Str == "reasoning" },
 		ItemID:  func(t *content.Thinking) string { return gjson.Get(itemOf(t), "id").Str },
 		Recall: func(n *upstream.Request) func(content.Part) *loss.Rule {
