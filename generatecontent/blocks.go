@@ -6,6 +6,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/partfield"
 	"github.com/polywire/polywire/internal/response"
@@ -156,12 +157,12 @@ func (s *responseEncoder) addMembers(x *content.Extra, k int) {
 	}
 }
 
-// reportForeign reports the losses of dropping x if foreign is true.
-func (s *responseEncoder) reportForeign(foreign bool, x *content.Extra, path string) {
-	if !foreign {
+// reportForeign reports the losses of dropping x if it is of another format.
+func (s *responseEncoder) reportForeign(isForeign bool, x *content.Extra, path string) {
+	if !isForeign {
 		return
 	}
-	for at, r := range codec.Unsupported(x, path) {
+	for at, r := range foreign.ResponseMembers(x, path) {
 		s.LoseAt(at, r)
 	}
 }

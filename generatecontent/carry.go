@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/partfield"
 	"github.com/polywire/polywire/internal/response"
@@ -49,7 +49,7 @@ func (s *responseEncoder) openThinking(b *sentBlock, p *content.Thinking) bool {
 		return true
 	}
 	if p.Extra != nil {
-		codec.UnsupportedOfPart(p.Extra, s.LossesOf(b))
+		foreign.ResponseMembersOfPart(p.Extra, s.LossesOf(b))
 	}
 	return false
 }

@@ -192,14 +192,10 @@ func (d *dialect) generate(t *target, f *framing) func(string, *http.Request, st
 		c := &handler.Operation{Files: d.linkedFiles(req), Memory: req.origin.cost}
 		c.Request, c.Losses = req.withDocument(handler.ForwardedHeaders(r, d.forward))
 		c.Timeout, _ = clientTimeout(r) // checkHead has validated it
-		if f != nil {
+		if c.Response = responseFor; f != nil {
 			c.Request.Stream = true
 			c.Stream = streamFor(*f, c.Request)
 			c.ErrorPause, c.BreakPause = errorPause, breakPause
-			return c, nil
-		}
-		c.Response = func(res *upstream.Response) (*jsonwire.Writer, []content.Loss) {
-			return responseFor(c.Request, res)
 		}
 		return c, nil
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/upstream"
@@ -172,7 +172,7 @@ func receivedFrom(res map[string]any, lost []content.Loss) received {
 			index, path, _ = strings.Cut(rest, ".")
 		}
 		switch l.Reason {
-		case codec.UnsupportedLogprobs.Reason, codec.UnsupportedSources.Reason, codec.UnsupportedResume.Reason,
+		case foreign.LogprobsLoss.Reason, foreign.SourcesLoss.Reason, foreign.ResumeLoss.Reason,
 			lossCitationSource.Reason, lossEmptyCited.Reason, lossCitations.Reason, lossSignatureData.Reason:
 			continue // of members, citations and signatures, not of parts
 		}

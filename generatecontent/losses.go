@@ -4,6 +4,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/response"
 )
@@ -72,7 +73,7 @@ var responseLosses = []*loss.Rule{
 	lossCitationSource, lossCitationPassage, lossEmptyCited, lossCitationsReplaced, lossCitations,
 	lossStopReason, lossStopReasonNearest, lossStopSequence, lossStopDetails, lossUsageCounts,
 	lossResponseCacheMark, lossMemberPlace, lossEventMembers, lossBlockExtra, lossVendorEvent,
-	codec.UnsupportedLogprobs, codec.UnsupportedResume, codec.UnsupportedMembers,
+	foreign.LogprobsLoss, foreign.ResumeLoss, foreign.ResponseLoss,
 }
 
 // unsupportedPartLoss returns the loss for a part that a response cannot contain.

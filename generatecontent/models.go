@@ -1,7 +1,6 @@
 package generatecontent
 
 import (
-	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -37,13 +36,7 @@ func (d *dialect) models(t *target) func(string, *http.Request, string) (*handle
 		if err != nil {
 			return nil, err
 		}
-		c := &handler.Operation{Mode: "models", Run: func(ctx context.Context, up upstream.Upstream) (*jsonwire.Writer, error) {
-			list, err := listModels(ctx, up)
-			if err != nil {
-				return nil, err
-			}
-			return p.document(list, t.list)
-		}}
+		c := handler.ListModels(textNoModels, func(list []upstream.Model) (*jsonwire.Writer, error) { return p.document(list, t.list) })
 		c.Timeout, _ = clientTimeout(r) // checkHead has validated it
 		return c, nil
 	}
@@ -55,11 +48,7 @@ func (d *dialect) model(t *target) func(string, *http.Request, string) (*handler
 		if len(t.model) > codec.MaxModelName {
 			return nil, &content.Violation{Code: content.CodeLimit, Path: "model", Text: textModelName}
 		}
-		c := &handler.Operation{Mode: "models", Run: func(ctx context.Context, up upstream.Upstream) (*jsonwire.Writer, error) {
-			list, err := listModels(ctx, up)
-			if err != nil {
-				return nil, err
-			}
+		c := handler.ListModels(textNoModels, func(list []upstream.Model) (*jsonwire.Writer, error) {
 			for i := range list {
 				if id := list[i].ID; id == t.model || id == t.name {
 					w := new(jsonwire.Writer)
@@ -68,20 +57,13 @@ func (d *dialect) model(t *target) func(string, *http.Request, string) (*handler
 				}
 			}
 			return nil, &handler.Failure{Code: upstream.CodeNotFound, Reason: "the upstream lists no model of this name"} // the route writes the message
-		}}
+		})
 		c.Timeout, _ = clientTimeout(r) // checkHead has validated it
 		return c, nil
 	}
 }
 
-// listModels returns the upstream's models.
-func listModels(ctx context.Context, up upstream.Upstream) ([]upstream.Model, error) {
-	list, err := upstream.Models(ctx, up)
-	if errors.Is(err, upstream.ErrUnsupported) {
-		return nil, &handler.Failure{Code: upstream.CodeNotFound, Text: "The models of this service cannot be listed.", Err: err}
-	}
-	return list, err
-}
+const textNoModels = "The models of this service cannot be listed."
 
 // pageOf parses the query. It ignores unknown parameters.
 func pageOf(q url.Values) (*page, error) {

@@ -8,6 +8,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/media"
@@ -390,7 +391,7 @@ func toResponseSource(s content.Source, report lossFunc) content.Source {
 func toResponseData(s *content.Base64, report lossFunc) content.Source {
 	c := *s
 	if c.Extra != nil && (c.Extra.Format != Format || !jsonwire.ValidObject(c.Extra.JSON)) {
-		codec.UnsupportedOfPart(c.Extra, report)
+		foreign.ResponseMembersOfPart(c.Extra, report)
 		c.Extra = nil
 	}
 	if c.Data == "" {
@@ -424,7 +425,7 @@ func dropHints(p content.Part, report lossFunc) {
 		report(lossResponseCacheMark)
 	}
 	if x := *f.Extra; x != nil && (x.Format != Format || !jsonwire.ValidObject(x.JSON)) {
-		codec.UnsupportedOfPart(x, report)
+		foreign.ResponseMembersOfPart(x, report)
 		*f.Extra = nil
 	}
 	*f.Signature = toResponseSignature(*f.Signature, report)

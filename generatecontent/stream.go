@@ -8,6 +8,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
@@ -261,7 +262,7 @@ func (s *stream) WriteText(b *sentBlock, text string, e *upstream.Event) {
 		}
 		return
 	case x != nil && (x.Format != Format || !jsonwire.ValidObject(x.JSON)):
-		codec.UnsupportedOfPart(x, s.LossesOf(b))
+		foreign.ResponseMembersOfPart(x, s.LossesOf(b))
 		x = nil
 	}
 	s.writeText(b, text, x)

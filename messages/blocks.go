@@ -4,8 +4,9 @@ import (
 	"slices"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/callid"
 	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/partfield"
 	"github.com/polywire/polywire/internal/response"
 	"github.com/polywire/polywire/upstream"
@@ -20,8 +21,8 @@ type responseEncoder struct {
 	whole bool // a block can change after later blocks have begun
 
 	members response.Members // members without a field
-	sources codec.Sources
-	ids     idMaker
+	sources foreign.Sources
+	ids     callid.Namer
 
 	next       int        // index of the next block
 	last       int        // number of the block that began last, or was dropped when it opened
@@ -29,6 +30,10 @@ type responseEncoder struct {
 	free       *sentBlock // unsigned thinking that can carry the signature of the next call
 	inBlocks   bool       // blocks before the next tool call carry state
 }
+
+// idPrefix is the prefix of the ids that a response has in place of missing and repeated ones.
+// Ids of the vendor have other letters after the first underscore.
+const idPrefix = "toolu_pw"
 
 // A sentBlock is a block of a response for a client.
 type sentBlock = response.Block[sentState]
@@ -65,7 +70,7 @@ func (s *responseEncoder) init(f response.Format[sentState], to blockWriter, tur
 	s.Init(f, Format, 1, envelope.MaxIDSize, response.Rules{
 		Candidates: lossResponseCandidates, EventMembers: lossEventMembers, SentCall: lossSentCall})
 	s.Candidates[s.Candidate(0)].State.OmitText = true
-	s.to, s.ids, s.last = to, newIDMaker(turns), -1
+	s.to, s.ids, s.last = to, callid.NewNamer(idPrefix, turns), -1
 }
 
 // state returns the state for the id of the next tool call.
@@ -94,7 +99,7 @@ func (s *responseEncoder) prepare(b *sentBlock, rest []upstream.Event) response.
 	if s.hidesThinking(b.Part) || s.isOnlyState(b.Part) {
 		b.Kind, b.State.hidden = response.Thinking, true
 		if x := thinking.Extra; x != nil && x.Format != Format {
-			codec.UnsupportedOfPart(x, s.LossesOf(b))
+			foreign.ResponseMembersOfPart(x, s.LossesOf(b))
 		}
 		s.collect(b, thinking)
 		return response.Never
@@ -143,7 +148,7 @@ func (s *responseEncoder) BeginBlock(b *sentBlock) {
 	if p, ok := b.Part.(*content.ToolUse); ok { // a copy
 		s.nameCall(b)
 		s.dropUnsigned()
-		p.ID = s.callID(b, p.ID)
+		p.ID = s.state().CallID(b.Index, p.ID, st.toCarry, s.returnsBlocks && s.inBlocks, &s.Room, s.losePart)
 		st.toCarry, s.inBlocks = content.Signature{}, false
 	}
 	if t := st.vendor; t != nil {

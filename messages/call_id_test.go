@@ -70,22 +70,6 @@ func TestRepeatedIDs(t *testing.T) {
 	}
 }
 
-// TestManyIDs checks that ids are unique beyond the number of stored ids.
-func TestManyIDs(t *testing.T) {
-	var vendorIDs []string
-	for i := range maxResponseIDs + 100 {
-		vendorIDs = append(vendorIDs, fmt.Sprintf("c%d", i), "c7", fmt.Sprintf("toolu_pw%d", maxResponseIDs*2+i))
-	}
-	streamed, whole, _ := idsOf(t, nil, vendorIDs)
-	seen := map[string]bool{}
-	for i, id := range streamed {
-		if seen[id] || id != whole[i] {
-			t.Fatalf("call %d has the duplicate id %q, or %q in the whole response", i, id, whole[i])
-		}
-		seen[id] = true
-	}
-}
-
 // TestNamelessCall checks that a tool call without a name is dropped, and that the stop
 // reason reports it.
 func TestNamelessCall(t *testing.T) {

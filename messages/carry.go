@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/callid"
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/response"
@@ -77,36 +76,6 @@ func encodeEnvelope(s content.Signature, k envelope.Kind, report lossFunc) strin
 		report(envelope.TooLarge)
 	}
 	return data
-}
-
-// callID returns the id of a tool call with its state: the signature of the call or, if it
-// has none, the pending thinking. The id is marked if blocks before the call hold its state.
-func (s *responseEncoder) callID(b *sentBlock, id string) string {
-	if sig := b.State.toCarry; sig.Data != "" {
-		if full, ok := envelope.EncodeID(id, envelope.Envelope{Format: sig.Format, Kind: envelope.KindPart, Data: sig.Data}); ok {
-			return full
-		}
-		s.Lose(b, envelope.TooLarge)
-	} else if s.state().NeedsCarrier() {
-		encode := func(f content.Format, data string) (string, bool) {
-			return envelope.EncodeID(id, envelope.Envelope{Format: f, Kind: envelope.KindThinking, Data: data})
-		}
-		if full := s.state().Take(&s.Room, encode, s.losePart); full != "" {
-			return full
-		}
-	}
-	if s.returnsBlocks && s.inBlocks {
-		if marked, ok := envelope.MarkID(id); ok {
-			return marked
-		}
-	}
-	if envelope.IsReservedID(id) {
-		if full, ok := envelope.EncodeID(id, envelope.Envelope{Kind: envelope.KindIDOnly}); ok {
-			return full
-		}
-		return envelope.HashedID(id)
-	}
-	return id
 }
 
 // losePart reports a loss of the part with an index.
@@ -298,17 +267,18 @@ func (s *responseEncoder) nameCall(b *sentBlock) {
 		return
 	}
 	b.State.named = true
-	if s.ids.name(t) {
+	id := s.ids.Name(t.ID)
+	if t.ID != "" && t.ID != id {
 		s.Lose(b, lossCallID)
 	}
+	t.ID = id
 }
 
 // decodeState decodes the state of other vendors in turns. It returns turns itself if
 // there is none. dropped reports whether a call was returned without the thinking
 // block that held its state.
 func decodeState(turns []content.Turn) (list []content.Turn, changed, dropped bool, lost []content.Loss) {
-	o := stateDecoder{turns: turns, turn: -1}
-	o.decodeIDs()
+	o := stateDecoder{turns: turns, turn: -1, ids: envelope.DecodeIDs(turns)}
 	list, changed, lost = envelope.DecodeTurns(turns, o.decodePart)
 	return list, changed, o.dropped, lost
 }
@@ -316,68 +286,12 @@ func decodeState(turns []content.Turn) (list []content.Turn, changed, dropped bo
 // A stateDecoder decodes the state in the turns of a request.
 type stateDecoder struct {
 	turns []content.Turn
-
-	// By the id of a call in the request, if any is encoded or marked: the decoded
-	// id, the state, and whether the id is damaged.
-	ids     map[string]string
-	state   map[string]content.Signature
-	damaged map[string]bool
+	ids   envelope.CallIDs
 
 	turn    int                            // that is being decoded
 	calls   map[string][]content.Signature // by id: the state that thinking blocks of the assistant turns in a row hold for later calls
 	carried bool                           // the client returned a block with state since the last call
 	dropped bool                           // the client dropped a block that held the state of a call
-}
-
-// decodeIDs decodes the ids of calls. The ids of a request stay distinct: an id that
-// would decode to the id of another call is treated as damaged.
-func (o *stateDecoder) decodeIDs() {
-	some := false
-	for id := range callid.All(o.turns) {
-		some = some || envelope.IsReservedID(id)
-	}
-	if !some {
-		return
-	}
-	o.ids = make(map[string]string)
-	o.state, o.damaged = make(map[string]content.Signature), make(map[string]bool)
-	whose := make(map[string]string) // by decoded id: the id in the request
-	for id := range callid.All(o.turns) {
-		if !envelope.IsReservedID(id) {
-			whose[id] = id
-		}
-	}
-	for id := range callid.All(o.turns) {
-		if _, known := o.ids[id]; known || !envelope.IsReservedID(id) {
-			continue
-		}
-		inner, e, ok := decodeID(id)
-		if other, taken := whose[inner]; taken && other != id {
-			inner, ok = envelope.HashedID(id), false
-			for whose[inner] != "" {
-				inner = envelope.HashedID(inner)
-			}
-		}
-		whose[inner], o.ids[id], o.damaged[id] = id, inner, !ok
-		if ok && e.Data != "" {
-			o.state[id] = content.Signature{Format: e.Format, Data: e.Data}
-		}
-	}
-}
-
-// decodeID returns the id in an encoded or marked id, and the state that it holds.
-func decodeID(s string) (id string, e envelope.Envelope, ok bool) {
-	if id, ok := envelope.UnmarkID(s); ok {
-		if again, ok := envelope.MarkID(id); ok && again == s {
-			return id, e, true
-		}
-		return envelope.DamagedID(s), e, false
-	}
-	id, e, ok = envelope.DecodeID(s)
-	if !ok || e.Kind == envelope.KindThinking && !envelope.CallsCarryThinking(e.Format) {
-		return envelope.DamagedID(s), envelope.Envelope{}, false
-	}
-	return id, e, true
 }
 
 // decodePart decodes the state of a part.
@@ -396,43 +310,26 @@ func (o *stateDecoder) decodePart(turn int, p content.Part) (q content.Part, los
 		if p != nil {
 			return o.decodeCall(p)
 		}
-	case *content.ToolResult:
-		if p == nil {
-			break
-		}
-		if id, ok := o.ids[p.ID]; ok && id != p.ID {
-			c := *p
-			c.ID = id
-			return &c, nil
-		}
 	}
-	return p, nil
+	return o.ids.Decode(p)
 }
 
-// decodeCall decodes the id of a call, and sets the signature that was carried.
+// decodeCall decodes the id of a call, and sets the signature that its id or a block before it
+// has carried.
 func (o *stateDecoder) decodeCall(p *content.ToolUse) (q content.Part, lost *loss.Rule) {
 	carried := o.carried
 	o.carried = false
-	id, ok := o.ids[p.ID]
-	if !ok {
-		return p, nil
-	}
-	c := *p
-	c.ID = id
-	if sig, ok := o.state[p.ID]; ok {
-		c.Signature = sig
-	} else if _, marked := envelope.UnmarkID(p.ID); marked && !o.damaged[p.ID] {
-		switch list := o.calls[id]; {
+	q, lost = o.ids.Decode(p)
+	if o.ids.IsMarked(p.ID) {
+		c := q.(*content.ToolUse) // a copy
+		switch list := o.calls[c.ID]; {
 		case len(list) > 0:
-			c.Signature, o.calls[id] = list[0], list[1:]
+			c.Signature, o.calls[c.ID] = list[0], list[1:]
 		case !carried:
 			o.dropped, lost = true, envelope.NotReturned
 		}
 	}
-	if o.damaged[p.ID] {
-		lost = envelope.Damaged
-	}
-	return &c, lost
+	return q, lost
 }
 
 // decodeThinking decodes the state that a thinking block holds.

@@ -211,12 +211,8 @@ func (d *dialect) createMessage(at *vertexPath) func(string, *http.Request, stri
 		if err != nil {
 			return nil, err
 		}
-		if op.Request.Stream {
+		if op.Response = responseFor; op.Request.Stream {
 			op.Stream = streamFor(id, op.Request)
-			return op, nil
-		}
-		op.Response = func(res *upstream.Response) (*jsonwire.Writer, []content.Loss) {
-			return responseFor(op.Request, res)
 		}
 		return op, nil
 	}

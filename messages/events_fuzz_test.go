@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/upstream"
@@ -134,7 +134,7 @@ func receivedFrom(blocks []any, lost []content.Loss) (r received) {
 		}
 	}
 	for _, l := range lost {
-		members := l.Reason == codec.UnsupportedLogprobs.Reason || l.Reason == codec.UnsupportedSources.Reason || l.Reason == codec.UnsupportedResume.Reason
+		members := l.Reason == foreign.LogprobsLoss.Reason || l.Reason == foreign.SourcesLoss.Reason || l.Reason == foreign.ResumeLoss.Reason
 		if l.Severity == content.LossDropped && strings.HasPrefix(l.Path, "parts.") && !members {
 			r.lost = append(r.lost, l.Path)
 		}

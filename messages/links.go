@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
@@ -11,88 +12,49 @@ import (
 	"github.com/polywire/polywire/internal/media"
 )
 
-// A fileFinder lists the files to which a request refers by URL or id.
-type fileFinder struct {
-	path  codec.Path
-	lim   content.Limits
-	types []string // additional media types of documents
-	files []handler.File
-}
-
 // referencedFiles lists the files to which r refers by URL or id, in the order of
-// the document.
+// the document. The content that is loaded for one must be valid in a base64 source at the
+// same place.
 func (d *dialect) referencedFiles(r *Request) []handler.File {
-	f := fileFinder{lim: fileLimits(&d.limits), types: d.mediaTypes}
-	f.path.Push("system")
-	f.parts(r.System)
-	f.path.Pop()
-	f.path.Push("messages")
-	for i := range r.Messages {
-		f.path.PushIndex(i)
-		f.path.Push("content")
-		f.parts(r.Messages[i].Parts)
-		f.path.Pop()
-		f.path.Pop()
-	}
-	return f.files
+	lim := fileLimits(&d.limits)
+	return handler.Files(r.System, r.Messages, func(ref *handler.Reference) handler.File {
+		_, image := ref.In[len(ref.In)-1].(*content.Image)
+		return handler.File{Source: ref.Source, Path: referencePath(ref), Check: func(b content.Blob) error {
+			return checkLoaded(b, image, d.mediaTypes, lim)
+		}}
+	})
 }
 
-func (f *fileFinder) parts(list []content.Part) {
-	for i, p := range list {
-		if content.IsNil(p) {
-			continue
-		}
-		f.path.PushIndex(i)
-		switch p := p.(type) {
-		case *content.Image:
-			f.path.Push("image")
-			f.source(p.Source, true)
-			f.path.Pop()
-		case *content.Document:
-			f.path.Push("document")
-			f.source(p.Source, false)
-			f.path.Pop()
-		case *content.ToolResult:
-			f.path.Push("tool_result")
-			f.path.Push("content")
-			f.parts(p.Parts)
-			f.path.Pop()
-			f.path.Pop()
-		}
-		f.path.Pop()
-	}
-}
-
-func (f *fileFinder) source(s content.Source, image bool) {
-	f.path.Push("source")
-	defer f.path.Pop()
-	switch s := s.(type) {
-	case *content.URL:
-		if s != nil {
-			f.file(s, f.path.At("url", "url"), image)
-		}
-	case *content.File:
-		if s != nil {
-			f.file(s, f.path.At("file", "file_id"), image)
-		}
-	case *content.Parts:
-		if s != nil {
-			f.path.Push("content")
-			f.path.Push("content")
-			f.parts(s.Parts)
-			f.path.Pop()
-			f.path.Pop()
+// referencePath returns the path of a reference in the document. Like the vendor, it names
+// the types of blocks and sources.
+func referencePath(ref *handler.Reference) string {
+	var path codec.Path
+	steps, in := strings.Split(wirePath(ref.Path), "."), ref.In
+	for i, step := range steps {
+		path.Push(step)
+		switch {
+		case step == "source" && i+1 < len(steps): // of several blocks
+			path.Push("content")
+		case i > 0 && (steps[i-1] == "content" || steps[i-1] == "system"): // the index of a block
+			path.Push(blockName(in[0]))
+			in = in[1:]
 		}
 	}
+	if _, ok := ref.Source.(*content.File); ok {
+		return path.At("file", "file_id")
+	}
+	return path.At("url", "url")
 }
 
-// file adds a file. The content that is loaded for it must be valid in a base64
-// source at the same place.
-func (f *fileFinder) file(s content.Source, path string, image bool) {
-	lim, types := f.lim, f.types
-	f.files = append(f.files, handler.File{Source: s, Path: path, Check: func(b content.Blob) error {
-		return checkLoaded(b, image, types, lim)
-	}})
+// blockName returns the name that paths have for a block with a file.
+func blockName(p content.Part) string {
+	switch p.(type) {
+	case *content.Image:
+		return "image"
+	case *content.ToolResult:
+		return "tool_result"
+	}
+	return "document"
 }
 
 // checkLoaded validates a file that was loaded for a URL or an id. The violation

@@ -1,7 +1,6 @@
 package messages
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -38,13 +37,7 @@ func (d *dialect) models(_ string, r *http.Request, _ string) (*handler.Operatio
 	if err != nil {
 		return nil, err
 	}
-	return &handler.Operation{Mode: "models", Run: func(ctx context.Context, up upstream.Upstream) (*jsonwire.Writer, error) {
-		list, err := listModels(ctx, up)
-		if err != nil {
-			return nil, err
-		}
-		return p.document(list)
-	}}, nil
+	return handler.ListModels(textNoModels, p.document), nil
 }
 
 // model returns a function that returns the operation for one model.
@@ -53,37 +46,28 @@ func (d *dialect) model(id string) func(string, *http.Request, string) (*handler
 		if len(id) > codec.MaxModelName {
 			return nil, invalid(textModelName(id))
 		}
-		return &handler.Operation{Mode: "models", Run: func(ctx context.Context, up upstream.Upstream) (*jsonwire.Writer, error) {
-			list, err := listModels(ctx, up)
-			if err != nil {
-				return nil, err
-			}
-			for i := range list {
-				if list[i].ID == id {
+		return handler.ListModels(textNoModels, func(list []upstream.Model) (*jsonwire.Writer, error) {
+			for _, m := range newestFirst(list) {
+				if m.ID == id {
 					w := new(jsonwire.Writer)
-					return w, writeModel(w, &list[i])
+					return w, writeModel(w, &m)
 				}
 			}
 			return nil, &handler.Failure{Code: upstream.CodeNotFound, Reason: reasonNoModel, Text: "model: " + handler.OneLine(id, 256)}
-		}}, nil
+		}), nil
 	}
 }
 
-const reasonNoModel = "unknown model: the upstream does not list it"
+const (
+	textNoModels  = "models: the upstream does not list its models"
+	reasonNoModel = "unknown model: the upstream does not list it"
+)
 
-// listModels returns the models of the upstream, newest first. Models of the same
-// age keep their order.
-func listModels(ctx context.Context, up upstream.Upstream) ([]upstream.Model, error) {
-	list, err := upstream.Models(ctx, up)
-	if errors.Is(err, upstream.ErrUnsupported) {
-		return nil, &handler.Failure{Code: upstream.CodeNotFound, Text: "models: the upstream does not list its models", Err: err}
-	}
-	if err != nil {
-		return nil, err
-	}
+// newestFirst sorts a copy of list. Models of the same age keep their order.
+func newestFirst(list []upstream.Model) []upstream.Model {
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(a, b upstream.Model) int { return b.Created.Compare(a.Created) })
-	return list, nil
+	return list
 }
 
 // parsePage parses the query. It ignores unknown parameters.
@@ -154,7 +138,7 @@ func (p *page) selectModels(list []upstream.Model) ([]upstream.Model, bool, erro
 }
 
 func (p *page) document(list []upstream.Model) (*jsonwire.Writer, error) {
-	list, more, err := p.selectModels(list)
+	list, more, err := p.selectModels(newestFirst(list))
 	if err != nil {
 		return nil, err
 	}

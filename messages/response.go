@@ -9,6 +9,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/object"
@@ -188,7 +189,7 @@ type responseInfo struct {
 	usage   content.Usage
 	members response.Members // members without a field
 
-	sources codec.Sources
+	sources foreign.Sources
 	calls   int  // number of tool call blocks
 	broken  bool // a tool call is incomplete, whether or not it was dropped
 }
@@ -216,7 +217,7 @@ func (a *responseInfo) toResponse(report func(path string, r *loss.Rule)) *Respo
 
 // reportMembers reports the members of another format.
 func reportMembers(x *content.Extra, report func(path string, r *loss.Rule)) {
-	for path, r := range codec.Unsupported(x, "") {
+	for path, r := range foreign.ResponseMembers(x, "") {
 		report(path, r)
 	}
 }
@@ -343,7 +344,7 @@ func dropHints(cache **content.Cache, extra **content.Extra, sig *content.Signat
 		report(lossResponseCache)
 	}
 	if extra != nil && *extra != nil && (*extra).Format != Format {
-		codec.UnsupportedOfPart(*extra, report)
+		foreign.ResponseMembersOfPart(*extra, report)
 		*extra = nil
 	}
 	if sig != nil && sig.Data != "" && !isForeign(*sig) {
@@ -372,7 +373,7 @@ func toCallBlock(p *content.ToolUse, report lossFunc) content.Part {
 func acceptCitation(c *content.Citation, report lossFunc) bool {
 	if citationFormOf("", c.Kind) != nil {
 		if c.Extra != nil && c.Extra.Format != Format {
-			report(codec.UnsupportedMembers)
+			report(foreign.ResponseLoss)
 		}
 		return true
 	}

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
@@ -316,7 +316,7 @@ func (s *stream) delta(b *sentBlock, head, text string, x *content.Extra) {
 // deltaExtra appends the members of a delta without a field.
 func (s *stream) deltaExtra(dst []byte, b *sentBlock, x *content.Extra) []byte {
 	if x.Format != Format {
-		codec.UnsupportedOfPart(x, s.LossesOf(b))
+		foreign.ResponseMembersOfPart(x, s.LossesOf(b))
 		return dst
 	}
 	var list response.Members
@@ -451,7 +451,7 @@ func (s *stream) Tracked(b *sentBlock, e *upstream.Event) {
 		b.State.out, s.last = s.next, b.Number
 		s.next++
 		if t, ok := e.Part.(*content.ToolUse); ok {
-			s.ids.seeID(t.ID)
+			s.ids.Notice(t.ID)
 		}
 	case upstream.EventText:
 		if b != nil {

@@ -67,9 +67,7 @@ func (w *StreamWriter) Losses() []content.Loss { return w.writer.Losses() }
 // encodes resp anew. It estimates the usage if r is not nil and servers of other formats
 // reported none: see NoUsageFrom of [upstream.Response].
 func EncodeResponse(r *upstream.Request, resp *upstream.Response) ([]byte, []content.Loss) {
-	resp, estimated := handler.WholeResponse(Format, r, resp)
-	w, losses := responseFor(r, resp)
-	return w.Bytes(), append(estimated, losses...)
+	return handler.EncodeResponse(Format, r, resp, responseFor)
 }
 
 // EncodeError returns the response to a request that failed with err, which must not be

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/foreign"
 )
 
 // Every client returns the id of a tool call unaltered, with the call and with its
@@ -46,11 +47,12 @@ const KindIDOnly Kind = 'i'
 // flagPacked marks data that was base64 and is encoded as its decoded bytes.
 const flagPacked = 1
 
-// idFormats are the formats that an id encodes as one byte, their index. Any other
-// format is encoded as namedFormat and its name.
-var idFormats = [...]content.Format{"", "generatecontent", "messages", "openai-chat", "openai-responses"}
-
-const namedFormat = 0xFF
+// An id has the number of a format if there is one (see [foreign.Number]), 0 for none, and
+// otherwise namedFormat and its name.
+const (
+	noFormat    = 0
+	namedFormat = 0xFF
+)
 
 // EncodeID returns an id that holds the id of a tool call and e. e.Kind is KindPart,
 // KindThinking or KindIDOnly. The result matches ^[a-zA-Z0-9_-]+$. EncodeID returns
@@ -178,10 +180,11 @@ func pack(data string) (packed []byte, flags byte) {
 }
 
 func appendFormat(b []byte, f content.Format) []byte {
-	for i, known := range idFormats {
-		if f == known {
-			return append(b, byte(i))
-		}
+	if n, ok := foreign.Number(f); ok {
+		return append(b, n)
+	}
+	if f == "" {
+		return append(b, noFormat)
 	}
 	b = binary.AppendUvarint(append(b, namedFormat), uint64(len(f)))
 	return append(b, f...)
@@ -191,10 +194,11 @@ func cutFormat(b []byte) (f content.Format, rest []byte, ok bool) {
 	switch {
 	case len(b) == 0:
 		return "", nil, false
-	case int(b[0]) < len(idFormats):
-		return idFormats[b[0]], b[1:], true
+	case b[0] == noFormat:
+		return "", b[1:], true
 	case b[0] != namedFormat:
-		return "", nil, false
+		f, ok = foreign.Numbered(b[0])
+		return f, b[1:], ok
 	}
 	n, size := binary.Uvarint(b[1:])
 	if size <= 0 || n > maxInnerID || n > uint64(len(b)-1-size) {

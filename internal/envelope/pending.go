@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/loss"
 )
 
@@ -220,7 +221,7 @@ func (p *Pending) Take(room *int, encode func(f content.Format, data string) (st
 			oversized = s.n
 		}
 		t := s.part
-		if !p.OmitText || !holdsText(sig) {
+		if !p.OmitText || !foreign.HoldsText(sig) {
 			t.Text = string(s.text)
 		}
 		list = append(list, &t)
@@ -270,13 +271,6 @@ func (p *Pending) checkSize(s *pendingState, room *int) {
 	p.list = nil
 }
 
-// holdsText reports whether a signature of thinking holds the text, too, as items
-// of OpenAI Responses do.
-func holdsText(sig content.Signature) bool {
-	return sig.Format == "openai-responses" && len(sig.Data) > 0 && sig.Data[0] == '{'
-}
-
-// CallsCarryThinking reports whether tool calls carry the thinking before them for
-// vendors of the format f. Calls of generateContent have signatures, and its
-// vendors need no others.
-func CallsCarryThinking(f content.Format) bool { return f != "generatecontent" }
+// CallsCarryThinking reports whether tool calls carry the thinking before them for vendors of
+// the format f, because they need signatures of thinking and not of calls.
+func CallsCarryThinking(f content.Format) bool { return !foreign.SignsCalls(f) }

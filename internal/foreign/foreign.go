@@ -1,6 +1,6 @@
-// Package foreign describes members, blocks, tools and turns that only one format has, so
-// that the other formats can report or replace them. Each format has a file with its data.
-// The functions run over the data and do not depend on a format.
+// Package foreign describes what only one format has: members, blocks, tools and turns that
+// the other formats report or replace, and the state that its vendors need back. Each format
+// has a file with its data. The functions run over the data and do not depend on a format.
 package foreign
 
 import (
@@ -21,6 +21,18 @@ type format struct {
 	blocks  map[string]block // by kind, if other formats do not drop them
 	tools   []clientTool     // the first that matches is used
 	headers []string         // that select versions; see IsVersionHeader
+
+	// number is the number of the first name, which the other names follow: see Number.
+	number byte
+
+	response map[string]*loss.Rule                  // members of responses and their parts whose loss is more than a hint
+	sources  *sourceList                            // nil if responses do not list sources
+	logprobs func(members jsonwire.Value) []Logprob // see Logprobs; may be nil
+
+	// signsCalls reports that the vendor signs tool calls, and needs no other signatures.
+	// holdsText reports whether a signature of thinking holds the text, too; nil if none does.
+	signsCalls bool
+	holdsText  func(s content.Signature) bool
 
 	// addMembers adds the other members of the definition of a clientTool to its function.
 	addMembers func(f *content.Tool, definition string)
@@ -121,6 +133,39 @@ func isOver(t *content.Turn) bool {
 	}
 	is := dataOf(t.Extra.Format).isTemporary
 	return is != nil && is(t.Extra)
+}
+
+// Number returns the number that stands for the name of a format in ids of tool calls. It
+// never changes. Numbers are greater than 0.
+func Number(name content.Format) (n byte, ok bool) {
+	for _, f := range formats {
+		for i, s := range f.names {
+			if s == name {
+				return f.number + byte(i), true
+			}
+		}
+	}
+	return 0, false
+}
+
+// Numbered returns the format with a number.
+func Numbered(n byte) (name content.Format, ok bool) {
+	for _, f := range formats {
+		if n >= f.number && int(n-f.number) < len(f.names) {
+			return f.names[n-f.number], true
+		}
+	}
+	return "", false
+}
+
+// SignsCalls reports whether the vendors of a format sign tool calls, and need no signatures
+// of the thinking before them.
+func SignsCalls(name content.Format) bool { return dataOf(name).signsCalls }
+
+// HoldsText reports whether a signature of thinking holds the text of the thinking, too.
+func HoldsText(s content.Signature) bool {
+	holds := dataOf(s.Format).holdsText
+	return holds != nil && holds(s)
 }
 
 // IsVersionHeader reports whether a header selects versions of a format. The losses of the

@@ -1,12 +1,26 @@
 package foreign
 
 import (
+	"cmp"
+	"iter"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/loss"
 )
 
 var generateContent = format{
-	names: []content.Format{"generatecontent"},
+	names:  []content.Format{"generatecontent"},
+	number: 1,
+
+	signsCalls: true,
+
+	response: map[string]*loss.Rule{
+		"citationMetadata": SourcesLoss, "urlContextMetadata": SourcesLoss, "groundingAttributions": SourcesLoss,
+		"logprobsResult": LogprobsLoss, "continuationToken": ResumeLoss,
+	},
+	sources: &sourceList{member: "groundingMetadata", links: groundingLinks, describes: isOnlyGrounding},
+
 	members: [kinds]table{
 		Request: {
 			"store": {rule: MembersLoss}, "labels": {rule: MembersLoss}, "processingOptions": {rule: MembersLoss},
@@ -46,4 +60,34 @@ func isOutputType(text, extra jsonwire.Value) bool {
 	kind := text.Get("mimeType")
 	known := kind.Is("APPLICATION_JSON") || kind.Is("TEXT_PLAIN")
 	return known && !extra.Get("generationConfig").Get("responseMimeType").Exists()
+}
+
+// groundingLinks yields the links of the sources in groundingMetadata.
+func groundingLinks(v jsonwire.Value) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		chunks := v.Get("groundingChunks")
+		if chunks.Exists() && chunks.Kind() != jsonwire.Null && chunks.Kind() != jsonwire.Array && !yield("") {
+			return
+		}
+		for _, chunk := range chunks.Elems() {
+			link := ""
+			for _, of := range chunk.Members() { // "web" or another kind of source
+				link = cmp.Or(of.Get("uri").Str(), of.Get("sourceUri").Str())
+			}
+			if !yield(link) {
+				return
+			}
+		}
+	}
+}
+
+// isOnlyGrounding reports whether groundingMetadata has only sources and the texts that they
+// support, which citations have, too.
+func isOnlyGrounding(v jsonwire.Value) bool {
+	for name, x := range v.Members() {
+		if name != "groundingChunks" && name != "groundingSupports" && !IsIdle(x) && x.Kind() != jsonwire.Null {
+			return false
+		}
+	}
+	return v.Kind() == jsonwire.Object
 }

@@ -7,11 +7,14 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/loss"
 )
 
 var messages = format{
-	names:   []content.Format{"messages"},
-	headers: []string{"anthropic-version", "anthropic-beta"},
+	names:    []content.Format{"messages"},
+	number:   2,
+	response: map[string]*loss.Rule{"container": ResumeLoss},
+	headers:  []string{"anthropic-version", "anthropic-beta"},
 	members: [kinds]table{
 		Request: {
 			"speed": {rule: MembersLoss}, "cache_control": {rule: MembersLoss}, "diagnostics": {rule: MembersLoss},

@@ -1,10 +1,23 @@
 package foreign
 
-import "github.com/polywire/polywire/content"
+import (
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/loss"
+)
 
 // openAI is for both formats of the vendor, which share most members.
 var openAI = format{
-	names: []content.Format{"openai-chat", "openai-responses"},
+	names:  []content.Format{"openai-chat", "openai-responses"},
+	number: 3,
+
+	response: map[string]*loss.Rule{"logprobs": LogprobsLoss},
+	logprobs: openAILogprobs,
+
+	// Items of reasoning hold their summary.
+	holdsText: func(s content.Signature) bool {
+		return s.Format == "openai-responses" && len(s.Data) > 0 && s.Data[0] == '{'
+	},
+
 	members: [kinds]table{
 		Request: {
 			"metadata": {rule: MembersLoss}, "store": {rule: MembersLoss}, "user": {rule: MembersLoss}, "safety_identifier": {rule: MembersLoss},

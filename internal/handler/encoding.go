@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/upstream"
 )
@@ -90,9 +91,19 @@ func (c *encoding) estimate(complete bool) (u *content.Usage, events []upstream.
 	return u, events
 }
 
-// WholeResponse returns the response to r in format f: resp or, if necessary, a copy that
+// EncodeResponse returns what encode makes of a whole response to r, which may be nil, and the
+// losses. resp gets the requested model and an estimate of the usage if necessary, as the
+// handler of format f would send it.
+func EncodeResponse(f content.Format, r *upstream.Request, resp *upstream.Response,
+	encode func(*upstream.Request, *upstream.Response) (*jsonwire.Writer, []content.Loss)) ([]byte, []content.Loss) {
+	resp, estimated := wholeResponse(f, r, resp)
+	w, losses := encode(r, resp)
+	return w.Bytes(), append(estimated, losses...)
+}
+
+// wholeResponse returns the response to r in format f: resp or, if necessary, a copy that
 // has the requested model and an estimate of the usage. The loss is that of the estimate.
-func WholeResponse(f content.Format, r *upstream.Request, resp *upstream.Response) (*upstream.Response, []content.Loss) {
+func wholeResponse(f content.Format, r *upstream.Request, resp *upstream.Response) (*upstream.Response, []content.Loss) {
 	if r == nil || resp == nil {
 		return resp, nil
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -67,10 +68,10 @@ func canForward(name string) bool {
 	name = strings.ToLower(name)
 	switch name {
 	case "authorization", "x-api-key", "x-goog-api-key", "api-key", "cookie", "host", "connection", "keep-alive", "te", "trailer",
-		"transfer-encoding", "upgrade", "expect", "user-agent", "anthropic-version", "anthropic-beta":
+		"transfer-encoding", "upgrade", "expect", "user-agent":
 		return false
 	}
-	return !strings.HasPrefix(name, "content-") && !strings.HasPrefix(name, "accept") && !strings.HasPrefix(name, "proxy-")
+	return !foreign.IsVersionHeader(name) && !strings.HasPrefix(name, "content-") && !strings.HasPrefix(name, "accept") && !strings.HasPrefix(name, "proxy-")
 }
 
 // ForwardedHeaders returns the headers of a request that are sent to a vendor of the

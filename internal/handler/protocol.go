@@ -2,6 +2,7 @@ package handler
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -131,8 +132,9 @@ type Operation struct {
 	// response.
 	Stream Encoder
 
-	// Response encodes a whole response and returns the losses.
-	Response func(r *upstream.Response) (*jsonwire.Writer, []content.Loss)
+	// Response encodes a whole response to r, which is Request, and returns the losses. It is
+	// used if Stream is nil.
+	Response func(r *upstream.Request, resp *upstream.Response) (*jsonwire.Writer, []content.Loss)
 
 	// Timeout, if not zero, is how long the client waits, counted from the start of
 	// the request.
@@ -169,6 +171,21 @@ func (c *Operation) CountTokens(f content.Format, taken func(name string) bool, 
 		w.EndObject()
 		return w, nil
 	}
+}
+
+// ListModels returns an operation that responds with what write makes of the upstream's
+// models. unsupported is the text of the error if the upstream does not list its models.
+func ListModels(unsupported string, write func(list []upstream.Model) (*jsonwire.Writer, error)) *Operation {
+	return &Operation{Mode: "models", Run: func(ctx context.Context, up upstream.Upstream) (*jsonwire.Writer, error) {
+		list, err := upstream.Models(ctx, up)
+		switch {
+		case errors.Is(err, upstream.ErrUnsupported):
+			return nil, &Failure{Code: upstream.CodeNotFound, Text: unsupported, Err: err}
+		case err != nil:
+			return nil, err
+		}
+		return write(list)
+	}}
 }
 
 // HeaderKeys returns the values of the header own, and the bearer tokens of

@@ -38,7 +38,7 @@ func (x *exchange) writeResponse(s *sink) error {
 	} else {
 		reply := s.collect.Response()
 		s.addLosses(reply.Losses[s.collectedLosses:]) // found by the Collector
-		doc, losses := s.op.Response(reply)
+		doc, losses := s.op.Response(s.op.Request, reply)
 		s.addLosses(losses)
 		from, size = doc, doc.Len()
 	}
