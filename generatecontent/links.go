@@ -83,15 +83,10 @@ func (f *linkFinder) results(list []content.Part) {
 }
 
 func (f *linkFinder) source(p content.Part) {
-	switch s := partfield.SourceOf(p).(type) {
-	case *content.URL:
-		if s != nil {
-			f.file(s, s.MediaType)
-		}
-	case *content.File:
-		if s != nil {
-			f.file(s, s.MediaType)
-		}
+	s := partfield.SourceOf(p)
+	switch of := partfield.OfSource(s); of.Kind {
+	case partfield.URL, partfield.File:
+		f.file(s, *of.MediaType)
 	}
 }
 

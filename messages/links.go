@@ -66,7 +66,7 @@ func (f *fileFinder) parts(list []content.Part) {
 func (f *fileFinder) source(s content.Source, image bool) {
 	f.path.Push("source")
 	defer f.path.Pop()
-	switch s := s.(type) {
+	switch s := s.(type) { // other kinds contain their data
 	case *content.URL:
 		if s != nil {
 			f.file(s, f.path.At("url", "url"), image)

@@ -292,7 +292,7 @@ func (c *capture) add(events []upstream.Event) {
 
 // withoutBytes returns p, or a copy of it without what [space.part] omits.
 func withoutBytes(p content.Part) content.Part {
-	switch p := p.(type) {
+	switch p := p.(type) { // other kinds have a typed message part
 	case *content.Image:
 		return &content.Image{Source: withoutData(p.Source)}
 	case *content.Document:
