@@ -385,7 +385,7 @@ func decodeRedacted(t *content.Thinking) (q content.Part, lost *loss.Rule) {
 func unsigned(turns []content.Turn) bool {
 	for i := range turns {
 		for _, p := range turns[i].Parts {
-			switch p := p.(type) {
+			switch p := p.(type) { // other kinds have no such members
 			case *content.Thinking:
 				if p != nil && p.Signature == (content.Signature{Format: Format}) && p.Redacted == (content.Signature{}) {
 					return true

@@ -68,7 +68,7 @@ var responseLosses = []*loss.Rule{
 
 // lossOfPart returns the rule for a part that responses cannot contain.
 func lossOfPart(p content.Part) *loss.Rule {
-	switch p.(type) {
+	switch p.(type) { // other kinds have a block, or none in any version
 	case *content.Image:
 		return lossResponseImage
 	case *content.Document:

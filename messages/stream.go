@@ -242,7 +242,7 @@ func (s *stream) startBlock(b *sentBlock, p content.Part) {
 	s.dst = append(s.dst, ",\"content_block\":"...)
 	s.appendScratch()
 	s.dst = append(s.dst, "}\n\n"...)
-	switch p := p.(type) {
+	switch p := p.(type) { // other kinds have no deltas
 	case *content.Text:
 		if p.Text != "" {
 			s.writeText(b, p.Text, nil)

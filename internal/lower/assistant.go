@@ -219,7 +219,7 @@ func (l *lowering) assistantPart(p content.Part, at Path, hasCalls bool) {
 		return
 	}
 	before := len(l.stack)
-	switch p := p.(type) {
+	switch p := p.(type) { // other kinds are the same in all turns
 	case *content.ToolUse:
 		l.toolCall(p, at)
 	case *content.Thinking:

@@ -137,7 +137,7 @@ func (l *lowering) part(p content.Part, at Path, in site) {
 		l.systemPart(p, at)
 		return
 	}
-	switch p := p.(type) {
+	switch p := p.(type) { // other kinds are read by one vendor only
 	case *content.Image:
 		l.image(p, at, in)
 	case *content.Document:
@@ -192,8 +192,8 @@ func (l *lowering) vendorPart(p content.Part, at Path, in site) {
 func (l *lowering) pushVendorPart(p content.Part, at Path) {
 	x := partfield.ExtraOf(p)
 	if own := l.extra(x, at, true, foreign.Part); own != x {
-		p = partfield.Copy(p)
-		*partfield.Of(p).Extra = own
+		q, f := partfield.Copy(p)
+		*f.Extra, p = own, q
 	}
 	l.push(p)
 }

@@ -102,7 +102,7 @@ func (c *chatWriter) part(p content.Part) {
 	w := c.w
 	w.BeginObject()
 	var cache *content.Cache
-	switch p := p.(type) {
+	switch p := p.(type) { // other kinds have been lowered to others
 	case *content.Text:
 		c.member("type", "text")
 		c.member("text", p.Text)

@@ -120,7 +120,7 @@ func (c *responsesWriter) assistant(parts []content.Part, _ bool) {
 			continue
 		}
 		c.endMessage(phase(i))
-		switch p := p.(type) {
+		switch p := p.(type) { // other kinds are written elsewhere or have been lowered
 		case *content.ToolUse:
 			c.toolCall(p)
 		case *content.Thinking:
