@@ -54,7 +54,6 @@ type sentBlock = response.Block[sentState]
 type sentState struct {
 	extra            *content.Extra // of a text: written with its first piece
 	signature        content.Signature
-	foreignSignature content.Signature // of a text: the signature of another vendor that signature carries
 	citations        []content.Citation
 	citationBytes    int     // size of citations
 	citationsDropped bool    // citations were dropped
@@ -104,17 +103,13 @@ func (s *responseEncoder) endPart(b *sentBlock) {
 		b.Begun = false // a late signature is dropped with the part
 		return
 	}
-	switch t := p.(type) {
-	case *content.Text:
-		s.state(b).CopyTextSignature(b.Index, partfield.SignatureOf(b.Part), &s.Room)
-	case *content.ToolUse: // a copy
+	if t, ok := p.(*content.ToolUse); ok { // a copy
 		if t.Signature.Data == "" {
 			if t.Signature = s.takeState(b.Candidate); t.Signature.Data == "" {
 				t.Signature = s.unsignedCall(b.Candidate)
 			}
 		} else {
 			s.carryState(b.Candidate)
-			s.state(b).DropCopies(&s.Room)
 		}
 	}
 	s.to.addPart(b.Candidate, p)

@@ -15,9 +15,9 @@ import (
 // State of other vendors is sent as thoughtSignature; see [envelope]. Every client
 // returns the signature of a tool call, and some return no other part of the thinking.
 // Therefore the next tool call carries all thinking before it. In a response without a
-// later tool call, the last text carries it; see [envelope.State]. A client that asked for the
-// thinking also receives it as thought parts. The signature of a text is in its own
-// thoughtSignature, with a copy in the signature of the next tool call.
+// later tool call, the last text carries it; see [envelope.EncodeThinking]. A client that asked for the
+// thinking also receives it as thought parts. The signature of any other part is in its own
+// thoughtSignature.
 
 // isForeign reports whether a signature is of another format and must be carried.
 func isForeign(s content.Signature) bool { return envelope.IsForeign(s, Format) }

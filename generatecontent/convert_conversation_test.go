@@ -2,7 +2,6 @@ package generatecontent
 
 import (
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/lower"
@@ -92,32 +91,6 @@ var turnMappings = []mapping{
 		want: question + `,{"role":"model","parts":[{"text":"own","thought":true,"thoughtSignature":"YQ=="},{"text":"unsigned","thought":true},` +
 			`{"text":"","thought":true,"thoughtSignature":"Yg=="},{"text":"a"}]}]}`,
 		lost: []string{"hint turns.1.parts.3", "hint turns.1.parts.4", "hint turns.1.parts.5"}, rules: []*loss.Rule{lower.Thinking, lower.Thinking, lower.Thinking}},
-	{name: "carried signatures", from: requestOf(asked, replies(
-		neighbour(envelope.KindNextText, "YQ=="), plainText("a"), neighbour(envelope.KindPreviousText, "Yg=="), neighbour(envelope.KindNextCall, "Yw=="), aCall, neighbour(envelope.KindNextText, "ZA=="), &content.Image{Source: picture},
-		neighbour(envelope.KindNextText, "ZQ==")), userTurn(&content.ToolResult{ID: "1"})),
-		want: question + `,{"role":"model","parts":[{"text":"a","thoughtSignature":"YQ=="},{"text":"","thoughtSignature":"Yg=="},{"functionCall":{"id":"1","name":"f","args":{"a":1}},"thoughtSignature":"Yw=="},` +
-			`{"text":"","thoughtSignature":"ZA=="},{"inlineData":{"mimeType":"image/png","data":"AAAA"}},{"text":"","thoughtSignature":"ZQ=="}]},` +
-			`{"role":"user","parts":[{"functionResponse":{"id":"1","name":"f","response":{}}}]}]}`},
-	{name: "signature after its part", from: requestOf(asked, replies(plainText("a"), neighbour(envelope.KindPreviousText, "YQ=="))),
-		want: question + `,{"role":"model","parts":[{"text":"a","thoughtSignature":"YQ=="}]}]}`},
-	{name: "signature without a part", from: requestOf(asked, replies(neighbour(envelope.KindPreviousText, "YQ=="))),
-		want: question + `,{"role":"model","parts":[{"text":"","thoughtSignature":"YQ=="}]}]}`},
-	{name: "signatures in separate turns", target: signedCalls, from: requestOf(asked, replies(neighbour(envelope.KindNextCall, "YQ==")), replies(aCall),
-		replies(&content.Text{Text: "a"}), replies(neighbour(envelope.KindPreviousText, "Yg==")), userTurn(&content.ToolResult{ID: "1"}),
-		replies(another), replies(neighbour(envelope.KindPreviousCall, "Yw==")), userTurn(&content.ToolResult{ID: "2"})),
-		want: question + `,{"role":"model","parts":[{"functionCall":{"id":"1","name":"f","args":{"a":1}},"thoughtSignature":"YQ=="},{"text":"a","thoughtSignature":"Yg=="}]},` +
-			`{"role":"user","parts":[{"functionResponse":{"id":"1","name":"f","response":{}}}]},{"role":"model","parts":[{"functionCall":{"id":"2","name":"g"},"thoughtSignature":"Yw=="}]},` +
-			`{"role":"user","parts":[{"functionResponse":{"id":"2","name":"g","response":{}}}]}]}`,
-		lost: []string{"hint turns.2", "hint turns.7"}, rules: []*loss.Rule{lower.TurnsJoined, lower.TurnsJoined}},
-	{name: "signature of a dropped text before a tool call", from: requestOf(asked, replies(neighbour(envelope.KindNextText, "YQ=="), aCall, neighbour(envelope.KindPreviousText, "Yg==")), userTurn(&content.ToolResult{ID: "1"})),
-		want: question + `,{"role":"model","parts":[{"text":"","thoughtSignature":"YQ=="},{"functionCall":{"id":"1","name":"f","args":{"a":1}}},{"text":"","thoughtSignature":"Yg=="}]},` +
-			`{"role":"user","parts":[{"functionResponse":{"id":"1","name":"f","response":{}}}]}]}`},
-	{name: "signatures of dropped parts", from: requestOf(asked, replies(neighbour(envelope.KindNextText, "YQ=="), &content.Thinking{Text: "b"}, neighbour(envelope.KindPreviousText, "Yg=="), neighbour(envelope.KindNextCall, "Yw=="), neighbour(envelope.KindNextCall, "ZA=="), aCall),
-		userTurn(&content.ToolResult{ID: "1"}, neighbour(envelope.KindPreviousText, "ZQ==")), replies(neighbour(envelope.KindPreviousText, "Zg=="))),
-		want: question + `,{"role":"model","parts":[{"text":"","thoughtSignature":"YQ=="},{"text":"b","thought":true},{"text":"","thoughtSignature":"Yg=="},{"text":"","thoughtSignature":"Yw=="},` +
-			`{"functionCall":{"id":"1","name":"f","args":{"a":1}},"thoughtSignature":"ZA=="}]},{"role":"user","parts":[{"functionResponse":{"id":"1","name":"f","response":{}}}]},` +
-			`{"role":"model","parts":[{"text":"","thoughtSignature":"Zg=="}]}]}`,
-		lost: []string{"hint turns.2.parts.1"}, rules: []*loss.Rule{lower.Thinking}},
 	{name: "signature of another vendor", from: requestOf(asked, replies(&content.ToolUse{ID: "1", Name: "f", Signature: content.Signature{Format: foreignFormat, Data: "x"}}), userTurn(&content.ToolResult{ID: "1"})),
 		want: question + `,{"role":"model","parts":[{"functionCall":{"id":"1","name":"f"}}]},{"role":"user","parts":[{"functionResponse":{"id":"1","name":"f","response":{}}}]}]}`,
 		lost: []string{"hint turns.1.parts.0.signature"}},

@@ -324,10 +324,6 @@ func ownMark(data string) content.Signature { return content.Signature{Format: F
 
 func ptrTo[T any](v T) *T { return &v }
 
-func neighbour(kind envelope.Kind, data string) content.Part {
-	return &content.Thinking{Redacted: envelope.AdjacentSignature(Format, kind, data)}
-}
-
 var (
 	picture = &content.Base64{MediaType: "image/png", Data: "AAAA"}
 	aCall   = &content.ToolUse{ID: "1", Name: "f", Input: `{"a":1}`}
@@ -439,16 +435,12 @@ func (r *conversationMaker) part() content.Part {
 
 // thought returns a part of another vendor, or one without a vendor.
 func (r *conversationMaker) thought() content.Part {
-	switch r.IntN(6) {
+	switch r.IntN(4) {
 	case 0:
 		return &content.Thinking{Text: "x", Signature: content.Signature{Format: foreignFormat, Data: "s"}}
 	case 1:
 		return &content.Thinking{Text: "x", Signature: ownMark("YQ==")}
 	case 2:
-		return neighbour(envelope.KindNextText, "Yg==")
-	case 3:
-		return neighbour(envelope.KindPreviousText, "Yw==")
-	case 4:
 		return &content.Thinking{Redacted: content.Signature{Format: foreignFormat, Data: "s"}}
 	}
 	return &content.Thinking{}

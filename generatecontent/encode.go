@@ -10,6 +10,7 @@ import (
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/object"
+	"github.com/polywire/polywire/internal/partfield"
 )
 
 // AppendJSON appends the request as a document in canonical form. Parsing the document
@@ -68,7 +69,7 @@ func (e *encoder) fields(t *object.Type, from any) {
 
 // special writes a member whose Go field, at from, needs rules of the format.
 func (e *encoder) special(f *object.Field, from any) {
-	switch from := from.(type) {
+	switch from := from.(type) { // other kinds have no member of these types
 	case *ignored:
 	case *content.Role:
 		e.role(*from)
@@ -263,6 +264,7 @@ func (e *encoder) typeOf(p content.Part) *object.Type {
 		}
 		e.Violation(content.CodeUnsupported, "", "the tool result is of another format")
 		return nil
+	case *content.SearchResult, *content.Unknown: // without a table; an Unknown was written before
 	}
 	e.Violation(content.CodeUnsupported, "", "a request in this format cannot contain a part of this kind")
 	return nil
@@ -300,7 +302,7 @@ func (e *encoder) data(name string, t *object.Type, from any, x *content.Extra) 
 
 // source writes a file.
 func (e *encoder) source(s content.Source) {
-	switch s := s.(type) {
+	switch s := s.(type) { // other kinds have no wire form
 	case *content.Base64:
 		if s != nil {
 			e.Begin("inlineData")
@@ -404,35 +406,18 @@ func (e *encoder) files(f *object.Field, parts []content.Part) {
 }
 
 func (e *encoder) responsePart(p content.Part) {
-	s, x := sourceOf(p)
 	if u, ok := p.(*content.Unknown); ok && u != nil {
 		e.unknown(u)
 		return
 	}
 	e.W.BeginObject()
-	if s == nil {
+	if s := partfield.SourceOf(p); s == nil {
 		e.Violation(content.CodeUnsupported, "", "a function response contains only texts and files")
 	} else {
 		e.source(s)
-		e.Rest(responsePartType, x)
+		e.Rest(responsePartType, partfield.ExtraOf(p))
 	}
 	e.W.EndObject()
-}
-
-// sourceOf returns the source of a part that is a file, and its Extra.
-func sourceOf(p content.Part) (content.Source, *content.Extra) {
-	if content.IsNil(p) {
-		return nil, nil
-	}
-	switch p := p.(type) {
-	case *content.Image:
-		return p.Source, p.Extra
-	case *content.Document:
-		return p.Source, p.Extra
-	case *content.Media:
-		return p.Source, p.Extra
-	}
-	return nil, nil
 }
 
 func (e *encoder) serverCall(p *content.ServerToolUse) {

@@ -11,6 +11,7 @@ import (
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/object"
+	"github.com/polywire/polywire/internal/partfield"
 )
 
 // parts parses the parts of a turn. It drops parts without data. If no other part
@@ -263,7 +264,7 @@ func standardBase64(s string) string {
 
 // file returns the part for a file, which depends on the media type.
 func (p *parser) file(s content.Source, sig content.Signature, x *content.Extra) content.Part {
-	t := mediaTypeOf(s)
+	t := partfield.MediaTypeOf(s)
 	switch {
 	case strings.HasPrefix(t, "image/"):
 		i := p.images.New(1)
@@ -276,25 +277,6 @@ func (p *parser) file(s content.Source, sig content.Signature, x *content.Extra)
 		p.quota.Bytes(len(b.Data)) // other formats get the text
 	}
 	return &content.Document{Source: s, Signature: sig, Extra: x}
-}
-
-// mediaTypeOf returns the media type of a source.
-func mediaTypeOf(s content.Source) string {
-	switch s := s.(type) {
-	case *content.Base64:
-		if s != nil {
-			return s.MediaType
-		}
-	case *content.URL:
-		if s != nil {
-			return s.MediaType
-		}
-	case *content.File:
-		if s != nil {
-			return s.MediaType
-		}
-	}
-	return ""
 }
 
 // call parses a function call.

@@ -246,7 +246,7 @@ func toResponsePart(p content.Part, report lossFunc) content.Part {
 		report(unsupportedPartLoss(nil))
 		return nil
 	}
-	switch p := p.(type) {
+	switch p := p.(type) { // other kinds are not in responses
 	case *content.Text:
 		return toResponseText(p, report)
 	case *content.Thinking:
@@ -349,7 +349,7 @@ func toResponseFile(p content.Part, report lossFunc) content.Part {
 
 // withoutHints returns a copy of p without what dropHints drops.
 func withoutHints(p content.Part, report lossFunc) content.Part {
-	p = partfield.Copy(p)
+	p, _ = partfield.Copy(p)
 	dropHints(p, report)
 	return p
 }
@@ -357,7 +357,7 @@ func withoutHints(p content.Part, report lossFunc) content.Part {
 // toResponseSource returns a source that clients accept, or nil. Data is standard base64
 // with a media type.
 func toResponseSource(s content.Source, report lossFunc) content.Source {
-	switch s := s.(type) {
+	switch s := s.(type) { // other kinds have no wire form
 	case *content.Base64:
 		if s == nil {
 			break

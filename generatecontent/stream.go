@@ -221,7 +221,7 @@ func (s *stream) OpenBlock(b *sentBlock, _ []upstream.Event) response.When {
 	case *content.Text:
 		c := *p
 		dropHints(&c, s.LossesOf(b))
-		b.Part, b.State.extra, b.State.signature, b.State.foreignSignature = &c, c.Extra, c.Signature, p.Signature
+		b.Part, b.State.extra, b.State.signature = &c, c.Extra, c.Signature
 		for i := range p.Citations {
 			s.addCitation(b, &p.Citations[i])
 		}
@@ -319,21 +319,17 @@ func (s *stream) Sign(b *sentBlock, sig content.Signature, late bool) {
 	case late && (own.Data == "" || !b.Begun):
 		return
 	case !late && !b.Forwarded:
-		b.State.signature, b.State.foreignSignature = own, sig
+		b.State.signature = own
 		return
 	case b.Kind != response.Text && b.Kind != response.Thinking:
 		s.Lose(b, lossLateSignature)
 	}
-	b.State.foreignSignature = sig
 	s.writeSigned(b, "", own)
 }
 
 // writeSigned writes a text part with a signature. text may be empty.
 func (s *stream) writeSigned(b *sentBlock, text string, sig content.Signature) {
 	dst := append(s.beginText(b, text), `,"thoughtSignature":`...)
-	if b.Kind == response.Text {
-		s.state(b).CopyTextSignature(b.Index, b.State.foreignSignature, &s.Room)
-	}
 	s.written(b.Candidate).kind = response.Other // no text is joined to a signed part
 	s.dst = append(jsonwire.AppendString(dst, sig.Data), '}')
 }
@@ -351,7 +347,7 @@ func (s *stream) EndBlock(b *sentBlock, rest string) {
 		s.dst = append(s.beginText(b, rest), '}')
 	}
 	s.flushCitations(b)
-	st.signature, st.foreignSignature = content.Signature{}, content.Signature{}
+	st.signature = content.Signature{}
 }
 
 // addPart implements [partWriter].

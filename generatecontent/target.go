@@ -69,7 +69,7 @@ const PlaceholderSignature = "skip_thought_signature_validator"
 // are not valid JSON. It returns nil for others.
 func lossOfReturned(p content.Part) *loss.Rule {
 	ok := true
-	switch p := p.(type) {
+	switch p := p.(type) { // other kinds are returned
 	case *content.Thinking:
 		if p.Redacted.Data != "" {
 			return lower.Thinking

@@ -9,6 +9,7 @@ import (
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/geminifile"
 	"github.com/polywire/polywire/internal/media"
+	"github.com/polywire/polywire/internal/partfield"
 )
 
 const textNoContents = "contents is not specified"
@@ -127,12 +128,8 @@ func (v *validator) part(p content.Part, role content.Role) {
 		return
 	}
 	switch q := p.(type) {
-	case *content.Image:
-		v.source(q.Source)
-	case *content.Document:
-		v.source(q.Source)
-	case *content.Media:
-		v.source(q.Source)
+	case *content.Image, *content.Document, *content.Media:
+		v.source(partfield.SourceOf(p))
 	case *content.ToolUse:
 		if role == content.RoleUser {
 			v.violation(content.CodeOrder, "only the model can make function calls", "function_call")
@@ -151,7 +148,7 @@ func (v *validator) part(p content.Part, role content.Role) {
 			v.violation(content.CodeMissing, textNoData, "data")
 		}
 	case *content.Text, *content.Thinking, *content.ServerToolUse, *content.ServerToolResult:
-	default:
+	default: // other kinds are refused
 		v.violation(content.CodeUnsupported, "a request in this format cannot contain a part of this kind")
 	}
 }
@@ -173,11 +170,11 @@ func (v *validator) response(r *content.ToolResult) {
 		v.path.Push("parts")
 		v.path.PushIndex(n)
 		n++
-		switch s, _ := sourceOf(p); p.(type) {
+		switch p.(type) {
 		case *content.Unknown:
 		case *content.Image, *content.Document, *content.Media:
-			v.source(s)
-		default:
+			v.source(partfield.SourceOf(p))
+		default: // other kinds are not files
 			v.violation(content.CodeUnsupported, "a function response contains only texts and files")
 		}
 		v.path.Pop()
@@ -282,7 +279,7 @@ const minValidated = 4 << 10
 // source checks the source of a file.
 func (v *validator) source(s content.Source) {
 	v.files++
-	switch s := s.(type) {
+	switch s := s.(type) { // other kinds have no wire form
 	case *content.Base64:
 		if s != nil {
 			v.path.Push("inline_data")

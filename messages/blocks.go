@@ -25,12 +25,10 @@ type responseEncoder struct {
 	sources foreign.Sources
 	ids     callid.Namer
 
-	next     int           // index of the next block
-	last     int           // number of the block that began last, or was dropped when it opened
-	endsText bool          // the last written block is a text
-	held     heldEnvelopes // signatures of texts, written before the next block
-	free     *sentBlock    // unsigned thinking that can carry the signature of the next call
-	inBlocks bool          // blocks before the next tool call carry state
+	next     int        // index of the next block
+	last     int        // number of the block that began last, or was dropped when it opened
+	free     *sentBlock // unsigned thinking that can carry the signature of the next call
+	inBlocks bool       // blocks before the next tool call carry state
 }
 
 // idPrefix is the prefix of the ids that a response has in place of missing and repeated ones.
@@ -45,14 +43,13 @@ type sentState struct {
 	out             int               // index on the wire, once it has begun
 	thinkingWritten bool              // a thinking_delta is written
 	signed          bool              // a signature is written
-	hasText         bool              // a text that clients keep, or thinking with text
-	hasTextAhead    bool              // text that arrived with the start of the block
+	hasText         bool              // thinking with text
 	hidden          bool              // thinking that is not sent
 	vendor          *content.Thinking // thinking as it opened, until it begins
 	named           bool              // a tool call with its final id
 	frame           string            // of a text: the vendor's start of the block, until it begins
 	signature       string            // of thinking, written at the end of the block
-	toCarry         content.Signature // another vendor's: of a text, carried after the block; of a call, in its id
+	toCarry         content.Signature // another vendor's, of a tool call
 }
 
 // A blockWriter writes what the client receives.
@@ -111,10 +108,11 @@ func (s *responseEncoder) prepare(b *sentBlock, rest []upstream.Event) response.
 	report := s.LossesOf(b)
 	opened := partfield.SignatureOf(b.Part)
 	p := toBlock(b.Part, report)
-	sig, hasText := s.lookAhead(b, p, opened, rest)
-	if b.Kind == response.Text && isOptional(sig) {
+	switch {
+	case b.Kind == response.Call:
+		b.State.toCarry = takeSignature(b, opened, rest)
+	case b.Kind == response.Text && isForeign(opened):
 		report(lossTextSignature)
-		sig = content.Signature{}
 	}
 	if p == nil {
 		if _, ok := b.Part.(*content.ToolUse); ok {
@@ -122,7 +120,7 @@ func (s *responseEncoder) prepare(b *sentBlock, rest []upstream.Event) response.
 		}
 		return response.Never
 	}
-	b.Part, b.State.toCarry, b.State.hasTextAhead = p, sig, hasText
+	b.Part = p
 	t, isText := p.(*content.Text)
 	switch {
 	case b.Kind == response.Call:
@@ -133,32 +131,28 @@ func (s *responseEncoder) prepare(b *sentBlock, rest []upstream.Event) response.
 	return response.Now
 }
 
+// BeginBlock first writes the signature of a call into the thinking before it, and the ends of
+// thinking, which was open to late signatures.
 func (s *responseEncoder) BeginBlock(b *sentBlock) {
 	if b.Kind == response.Call {
 		s.carryInBlock(b)
 	}
-	s.writeOwed(b)
+	if !s.whole {
+		s.FinishClosed()
+	}
 	st := &b.State
-	switch p := b.Part.(type) {
-	case *content.ToolUse: // a copy
+	if p, ok := b.Part.(*content.ToolUse); ok { // a copy
 		s.nameCall(b)
 		s.dropUnsigned()
 		p.ID = s.state().CallID(b.Index, p.ID, st.toCarry, s.returnsBlocks && s.inBlocks, &s.Room, s.losePart)
 		st.toCarry, s.inBlocks = content.Signature{}, false
-	case *content.Text:
-		if st.toCarry.Data != "" && st.hasTextAhead && s.returnsBlocks {
-			s.writeCarrier(encodeEnvelope(st.toCarry, envelope.KindNextText, s.LossesOf(b)))
-			st.signed, st.toCarry = true, content.Signature{}
-		}
 	}
 	if t := st.vendor; t != nil {
 		st.vendor = nil
 		s.beginThinking(b, t)
 	}
-	s.endsText = b.Kind == response.Text
 	switch p := b.Part.(type) {
 	case *content.Text:
-		st.hasText = !mayBeDropped(p.Text)
 		for i := range p.Citations {
 			s.sources.Cite(&p.Citations[i])
 		}
@@ -176,10 +170,7 @@ func (s *responseEncoder) WriteText(b *sentBlock, text string, e *upstream.Event
 		s.to.writeText(b, text, nil)
 		return
 	}
-	switch b.Kind {
-	case response.Text:
-		b.State.hasText = b.State.hasText || !mayBeDropped(e.Text)
-	case response.Thinking:
+	if b.Kind == response.Thinking {
 		b.State.thinkingWritten, b.State.hasText = true, b.State.hasText || e.Text != ""
 	}
 	if text == "" && e.Text != "" {
@@ -251,25 +242,17 @@ func (s *responseEncoder) EndBlock(b *sentBlock, rest string) {
 		}
 	}
 	s.to.stopBlock(b)
-	if b.Kind == response.Text && st.toCarry.Data != "" {
-		s.carryAfter(b, st.toCarry)
-	}
 }
 
-// endEmpty carries the signature of a text without text. The vendor and the handler refuse
-// such a text in the next request, also with citations.
+// endEmpty drops a text without text. The vendor and the handler refuse it in the next
+// request, also with citations.
 func (s *responseEncoder) endEmpty(b *sentBlock) {
-	st, t := &b.State, b.Part.(*content.Text)
+	t := b.Part.(*content.Text)
 	if len(t.Citations) > 0 {
 		s.Lose(b, lossEmptyText)
 	}
 	if t.Extra != nil {
 		s.Lose(b, lossEventMembers)
-	}
-	if sig := st.toCarry; sig.Data != "" {
-		s.BeginWaiting(b)
-		st.signed, st.toCarry = true, content.Signature{}
-		s.carryText(b, sig, envelope.KindEmptyText)
 	}
 	s.last = b.Number
 }
@@ -279,9 +262,6 @@ func (s *responseEncoder) Forget(*sentBlock) {}
 // owes reports whether something must be written before next begins, or before a block that
 // opens if next is nil.
 func (s *responseEncoder) owes(next *sentBlock) bool {
-	if len(s.held.list) > 0 || s.textToCarry(nil) != nil {
-		return true
-	}
 	for _, b := range s.Blocks() {
 		if b != next && b.IsWaiting() {
 			return true
@@ -295,10 +275,6 @@ func (s *responseEncoder) finish() {
 	s.FinishQueued(0)
 	s.FinishLastCall(0, s.Candidates[0].Stop.Reason)
 	s.FinishClosed()
-	if s.endsText {
-		s.dropHeld()
-	}
-	s.writeOwed(nil)
 	s.dropUnsigned()
 	s.placement.dropPending(s.state(), s.losePart)
 }

@@ -19,24 +19,19 @@ import (
 //     and every earlier call was returned with its block. Otherwise it is in the id of the
 //     call.
 //   - Thinking that the client does not receive, or whose block it does not return,
-//     and the signatures of texts before a call, are in the id of the call.
+//     is in the id of the call.
 //   - If the request enables thinking and the client returns blocks, thinking without text
-//     and the signatures of texts are in redacted_thinking blocks: before the text or, if
-//     the signature came late, after it.
+//     is in redacted_thinking blocks.
 //
 // A client that returns tool calls in order with their ids returns each signature
-// of a call and the thinking before it, byte for byte; see [envelope.State]. A
+// of a call and the thinking before it, byte for byte; see [envelope.EncodeThinking]. A
 // client that also returns the blocks of a response returns all other state. It may
 // drop blank texts and return each block in a turn. The vendor has to sign a part
 // once, before the next part opens, and a call before its block begins.
 //
 // All other state is dropped and reported:
-//   - Signatures of texts of generateContent, which that vendor does not need.
-//   - State after the text that ends a response, since agents print the last
-//     block: see lossLastSignature. A whole response drops only state that is signed after
-//     that text, or on white space.
-//   - Thinking and signatures of texts after the last call, if the client does not
-//     return blocks.
+//   - Signatures of texts, which no vendor needs.
+//   - Thinking after the last call, if the client does not return blocks.
 //   - Signatures that come too late or are too large.
 //   - Signatures of parts that Messages has no block for.
 
@@ -61,14 +56,12 @@ func placementOf(n *upstream.Request) placement {
 // isForeign reports whether a signature is of another format and must be carried.
 func isForeign(s content.Signature) bool { return envelope.IsForeign(s, Format) }
 
-// carriesInID reports whether the id of the next call carries thinking or a text with
-// the signature s.
+// carriesInID reports whether the id of the next call carries thinking with the signature s.
 func (c placement) carriesInID(s content.Signature) bool {
 	return !c.returnsBlocks && isForeign(s) && envelope.CallsCarryThinking(s.Format)
 }
 
-// isOptional reports whether the vendor of a text or of thinking does not need the
-// signature.
+// isOptional reports whether the vendor of thinking does not need its signature.
 func isOptional(s content.Signature) bool {
 	return isForeign(s) && !envelope.CallsCarryThinking(s.Format)
 }
@@ -83,38 +76,16 @@ func encodeEnvelope(s content.Signature, k envelope.Kind, report lossFunc) strin
 	return data
 }
 
-// hasCarrier reports whether the signature of a part is carried next to the part or in
-// its id.
-func hasCarrier(p content.Part) bool {
-	switch p.(type) {
-	case *content.Text, *content.ToolUse:
-		return true
-	}
-	return false
-}
-
-// envelopeBlock returns a redacted thinking block that holds an envelope.
-func envelopeBlock(data string) *content.Thinking {
-	return &content.Thinking{Redacted: content.Signature{Format: Format, Data: data}}
-}
-
 // losePart reports a loss of the part with an index.
 func (s *responseEncoder) losePart(n int, r *loss.Rule) { s.LoseAt(s.Path(0, n), r) }
 
-// lookAhead returns the signature of a block that opens, if it must be carried next to
-// the block and is known: events of the batch may sign the block, before another
-// block opens. Such events are consumed. p is the part that the client receives, and opened
-// the signature with which the block opened. lookAhead also
-// reports whether the batch has text for it that is not blank.
-func (s *responseEncoder) lookAhead(b *sentBlock, p content.Part, opened content.Signature, events []upstream.Event) (sig content.Signature, hasText bool) {
-	if !hasCarrier(b.Part) {
-		return sig, false
-	}
+// takeSignature returns another vendor's signature of a tool call that opens with the
+// signature opened. Events of the batch may sign the call, before another block opens. Such
+// events are consumed.
+func takeSignature(b *sentBlock, opened content.Signature, events []upstream.Event) (sig content.Signature) {
 	if isForeign(opened) {
 		sig = opened
 	}
-	t, isText := p.(*content.Text)
-	hasText = !isText || !mayBeDropped(t.Text)
 	closed := false
 	for i := range events {
 		e := &events[i]
@@ -124,31 +95,13 @@ func (s *responseEncoder) lookAhead(b *sentBlock, p content.Part, opened content
 		if e.Block != b.Number {
 			continue
 		}
-		switch e.Kind {
-		case upstream.EventText:
-			hasText = hasText || !mayBeDropped(e.Text)
-		case upstream.EventClose:
-			closed = true
-		case upstream.EventSignature:
-			if isForeign(*e.Signature) && e.Extra == nil {
-				sig = *e.Signature
-				*e = upstream.Event{} // consumed
-			}
+		closed = closed || e.Kind == upstream.EventClose
+		if e.Kind == upstream.EventSignature && isForeign(*e.Signature) && e.Extra == nil {
+			sig = *e.Signature
+			*e = upstream.Event{} // consumed
 		}
 	}
-	return sig, hasText
-}
-
-// writeCarrier writes a block that holds an envelope, unless data is empty.
-func (s *responseEncoder) writeCarrier(data string) {
-	if data == "" {
-		return
-	}
-	b := &sentBlock{State: sentState{out: s.next}}
-	s.next++
-	s.to.startBlock(b, envelopeBlock(data))
-	s.to.stopBlock(b)
-	s.endsText, s.inBlocks = false, true
+	return sig
 }
 
 // hidesThinking reports whether a thinking block that opens is not sent because the
@@ -213,7 +166,7 @@ func (c placement) dropPending(pending *envelope.Pending, report func(n int, r *
 		report(n, envelope.TooLarge)
 	}
 	pending.DropAll(func(n int, p *content.Thinking) {
-		if p == nil || c.hideThinking || p.Redacted.Data != "" {
+		if c.hideThinking || p.Redacted.Data != "" {
 			report(n, lossUncarriedState) // otherwise the client has the block
 		}
 	})
@@ -226,79 +179,49 @@ const (
 	dropped      signable = iota // the client does not receive the block
 	hidden                       // nor its thinking, whose state the next call carries
 	waiting                      // the block has not begun
-	emptyText                    // a text that has ended without text
 	openThinking                 // unsigned thinking
-	sentText                     // a text that has begun
 	unsignable                   // an open block of a kind without a place for a signature
 	over                         // it is too late
 )
 
-// signableAs returns what a signature finds of b. If late is true, b has ended: then its
-// signature can only be carried if no other block has begun.
+// signableAs returns what a signature finds of b. If late is true, b has ended.
 func (s *responseEncoder) signableAs(b *sentBlock, late bool) signable {
-	st, isText := &b.State, b.Kind == response.Text
-	switch received := b.Begun || st.hidden || isText; {
+	st := &b.State
+	switch received := b.Begun || st.hidden || b.Kind == response.Text; {
 	case late && received && b.Number != s.last:
 		return over
 	case st.hidden:
 		return hidden
-	case b.Begun && isText:
-		return sentText
-	case b.Begun && b.Kind == response.Thinking && !late && !st.signed:
-		return openThinking
-	case b.Begun && b.Kind == response.Other && !late:
-		return unsignable
-	case b.Begun:
-		return over
-	case late && isText && !st.signed:
-		return emptyText
 	case !late && b.IsWaiting():
 		return waiting
+	case !b.Begun:
+		return dropped
+	case !late && b.Kind == response.Thinking && !st.signed:
+		return openThinking
+	case !late && b.Kind == response.Other:
+		return unsignable
 	}
-	return dropped
+	return over
 }
 
-// Sign stores the signature of a block until the block stops. A later signature is
-// carried after the block, if that is the last one.
+// Sign stores the signature of a block until the block stops.
 func (s *responseEncoder) Sign(b *sentBlock, sig content.Signature, late bool) {
-	if sig.Data == "" {
-		return
-	}
-	report, state, foreign := s.LossesOf(b), s.signableAs(b, late), isForeign(sig)
-	if b.Kind == response.Text && state != over && isOptional(sig) {
+	report, foreign := s.LossesOf(b), isForeign(sig)
+	switch state := s.signableAs(b, late); {
+	case sig.Data == "":
+	case b.Kind == response.Text && foreign:
 		report(lossTextSignature)
-		return
-	}
-	switch state {
-	case hidden:
+	case state == dropped:
+	case state == hidden:
 		s.signHidden(b, sig, report)
-	case openThinking:
+	case state == openThinking:
 		s.signThinking(b, sig, report)
-	case emptyText:
-		if foreign {
-			b.State.signed = true
-			s.carryText(b, sig, envelope.KindEmptyText)
-		}
-	case waiting:
-		if !foreign || !hasCarrier(b.Part) {
-			report(envelope.UnknownFormat)
-			return
-		}
+	case state == waiting && b.Kind == response.Call && foreign:
 		b.State.toCarry = sig
-	case unsignable:
+	case state == over && foreign:
+		report(envelope.TooLate)
+	default:
 		report(envelope.UnknownFormat)
-	case sentText, over:
-		isLast := b.State.out == s.next-1 // no block was written after it
-		switch {
-		case !foreign:
-			report(envelope.UnknownFormat)
-		case state == over || !isLast || b.State.signed:
-			report(envelope.TooLate)
-		case late:
-			s.carryAfter(b, sig)
-		default:
-			b.State.toCarry = sig
-		}
 	}
 }
 
@@ -353,50 +276,6 @@ func (s *responseEncoder) signPending(b *sentBlock, sig content.Signature, repor
 	}
 }
 
-// carryText stores the signature of a text that a block or the id of a call after it
-// carries.
-func (s *responseEncoder) carryText(b *sentBlock, sig content.Signature, k envelope.Kind) {
-	if s.returnsBlocks {
-		s.held.hold(b.Index, sig, k, s.LossesOf(b))
-	} else {
-		s.state().AddTextSignature(b.Index, sig, &s.Room)
-	}
-}
-
-// carryAfter stores the signature of a text that is complete, or that another block
-// follows.
-func (s *responseEncoder) carryAfter(b *sentBlock, sig content.Signature) {
-	b.State.signed = true
-	s.carryText(b, sig, heldKind(b.State.hasText))
-}
-
-// writeOwed writes everything owed to blocks before b: the ends of thinking, which was open
-// to late signatures, and the envelopes with signatures of texts.
-func (s *responseEncoder) writeOwed(b *sentBlock) {
-	if !s.whole {
-		s.FinishClosed()
-	}
-	if o := s.textToCarry(b); o != nil {
-		sig := o.State.toCarry
-		o.State.toCarry = content.Signature{}
-		s.carryAfter(o, sig)
-	}
-	for _, h := range s.held.take() {
-		s.writeCarrier(h.data)
-	}
-}
-
-// textToCarry returns an open text before b whose signature must be carried after it, or nil.
-// It is the block that was written last.
-func (s *responseEncoder) textToCarry(b *sentBlock) *sentBlock {
-	for _, o := range s.Blocks() {
-		if o != b && o.Begun && o.Kind == response.Text && o.State.toCarry.Data != "" {
-			return o
-		}
-	}
-	return nil
-}
-
 // carryInBlock puts the signature of a call that is about to begin into the thinking
 // block that was written last, if that is still open and unsigned. The id of the call
 // is marked then.
@@ -431,11 +310,4 @@ func (s *responseEncoder) nameCall(b *sentBlock) {
 		s.Lose(b, lossCallID)
 	}
 	t.ID = id
-}
-
-// dropHeld drops and reports the envelopes that no block follows.
-func (s *responseEncoder) dropHeld() {
-	for _, h := range s.held.take() {
-		s.losePart(h.part, lossLastSignature)
-	}
 }

@@ -271,35 +271,6 @@ func TestUnsignedThinking(t *testing.T) {
 	}
 }
 
-// TestOldEnvelopes checks that redacted_thinking blocks of earlier versions are decoded, and
-// that a repeated signature is sent once.
-func TestOldEnvelopes(t *testing.T) {
-	for _, k := range []envelope.Kind{envelope.KindNextText, envelope.KindPreviousText, envelope.KindNextCall, envelope.KindPreviousCall, envelope.KindEmptyText, envelope.KindPart} {
-		data, _ := envelope.Encode(theirs, k, "QQ==")
-		r, err := ParseRequestString(fmt.Sprintf(`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[`+
-			`{"type":"redacted_thinking","data":%q},{"type":"tool_use","id":"a","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a"}]}]}`, data))
-		if err != nil {
-			t.Fatal(err)
-		}
-		n, lost := r.withDocument(nil)
-		if len(lost) > 0 {
-			t.Errorf("%c: losses %v", k, lost)
-		}
-		switch p := n.Turns[1].Parts[0].(type) {
-		case *content.Thinking:
-			if p.Redacted.Format != theirs {
-				t.Errorf("%c became %+v", k, p)
-			}
-		case *content.Text:
-			if p.Signature != vendorSignature("QQ==") {
-				t.Errorf("%c became %+v", k, p)
-			}
-		default:
-			t.Errorf("%c became %+v", k, p)
-		}
-	}
-}
-
 // FuzzIDs alters the ids of tool calls and the signature of the thinking before them. A request
 // with matching calls and results is never rejected, and ids remain distinct.
 func FuzzIDs(f *testing.F) {
@@ -342,141 +313,63 @@ func quoted(s string) string {
 // keeps is the placement for a client that asked for thinking and returns blocks.
 var keeps = placement{returnsBlocks: true}
 
-// phaseSignature returns a signature of a vendor that needs those of texts again.
-func phaseSignature(data string) content.Signature {
+// theirSignature returns a signature of another vendor.
+func theirSignature(data string) content.Signature {
 	return content.Signature{Format: responses, Data: data}
 }
 
-// TestLastText checks that no block follows the text that ends a response, whole or streamed:
-// agents print the last block.
-func TestLastText(t *testing.T) {
-	text := func(sig ...upstream.Event) []upstream.Event {
-		return append([]upstream.Event{
-			{Kind: upstream.EventOpen, Block: 0, Part: &content.Text{}},
-			{Kind: upstream.EventText, Block: 0, Text: "Done"},
-		}, sig...)
+// TestTextSignature checks that the signature of a text of another vendor is reported and adds no
+// block, whole or streamed, whenever it arrives: agents print the last block.
+func TestTextSignature(t *testing.T) {
+	signature := theirSignature("dGV4dA==")
+	opens := func(n int, s content.Signature) upstream.Event {
+		return upstream.Event{Kind: upstream.EventOpen, Block: n, Part: &content.Text{Signature: s}}
 	}
-	closed := upstream.Event{Kind: upstream.EventClose, Block: 0}
-	signed := upstream.Event{Kind: upstream.EventSignature, Block: 0, Signature: new(phaseSignature("dGV4dA=="))}
+	done := upstream.Event{Kind: upstream.EventText, Text: "Done"}
+	signs := upstream.Event{Kind: upstream.EventSignature, Signature: &signature}
+	closes := func(n int) upstream.Event { return upstream.Event{Kind: upstream.EventClose, Block: n} }
+	none := content.Signature{}
 	tests := map[string][]upstream.Event{
-		"signed while open": text(signed, closed),
-		"signed late":       text(closed, signed),
-		"empty text after it": text(closed,
-			upstream.Event{Kind: upstream.EventOpen, Block: 1, Part: &content.Text{Signature: phaseSignature("dGV4dA==")}},
-			upstream.Event{Kind: upstream.EventClose, Block: 1}),
+		"signed at its start": {opens(0, signature), done, closes(0)},
+		"signed while open":   {opens(0, none), done, signs, closes(0)},
+		"signed late":         {opens(0, none), done, closes(0), signs},
+		"signed without text": {opens(0, none), signs, done, closes(0)},
+		"empty text after it": {opens(0, none), done, closes(0), opens(1, signature), closes(1)},
 	}
+	want := []any{map[string]any{"type": "text", "text": "Done"}}
 	for name, events := range tests {
-		t.Run(name, func(t *testing.T) {
-			var single [][]upstream.Event
-			for i := range events {
-				single = append(single, events[i:i+1])
-			}
-			if name == "empty text after it" { // known to be empty if the events arrive at once
-				single = append(single[:3], events[3:])
-			}
-			stream, lost := encodeIn(keeps, single)
-			a, err := formattest.ReadMessage(stream)
-			if err != nil {
-				t.Fatal(err)
-			}
-			want := []any{map[string]any{"type": "text", "text": "Done"}}
-			if diff := cmp.Diff(want, a.Object["content"]); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-			if len(lost) != 1 || lost[0].Reason != lossLastSignature.Reason {
-				t.Errorf("losses: %v", lost)
-			}
-		})
-	}
-}
-
-func TestLastTextWhole(t *testing.T) {
-	res, lost := convertResponse(&upstream.Response{Parts: []content.Part{
-		&content.Text{Text: "Done"}, &content.Text{Signature: phaseSignature("dGV4dA==")},
-	}}, nil, keeps)
-	if diff := cmp.Diff([]content.Part{&content.Text{Text: "Done"}}, res.Content); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]content.Loss{lossLastSignature.At("parts.1")}, lost); diff != "" {
-		t.Errorf("losses (-want +got):\n%s", diff)
-	}
-}
-
-// TestLastTextLosses checks that losses after the last text are reported for each part, for
-// every division of the events.
-func TestLastTextLosses(t *testing.T) {
-	call := &content.ToolUse{ID: "a", Name: "f", Input: "{}"}
-	image := &content.Image{Source: &content.URL{URL: "https://a.example"}, Signature: phaseSignature("aW1n")}
-	text := func(text, sig string) content.Part { return &content.Text{Text: text, Signature: phaseSignature(sig)} }
-	tests := map[string]struct {
-		parts []content.Part
-		want  []string // paths of losses
-		types []string // of blocks
-	}{
-		"several parts after it": {[]content.Part{text("Done", "MQ=="), text("", "Mg=="), text("", "Mw==")},
-			[]string{"parts.1", "parts.2"}, []string{"redacted_thinking", "text"}},
-		"white space": {[]content.Part{call, text(" \n", "MQ==")}, []string{"parts.1"}, []string{"tool_use", "text"}},
-		"image after it": {[]content.Part{text("Done", "MQ=="), text("", "Mg=="), image},
-			[]string{"parts.2", "parts.1"}, []string{"redacted_thinking", "text"}},
-		"after a call":       {[]content.Part{text("a", "MQ=="), call, text("", "Mg==")}, nil, []string{"redacted_thinking", "text", "tool_use", "redacted_thinking"}},
-		"only an empty text": {[]content.Part{text("", "MQ==")}, nil, []string{"redacted_thinking"}},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			check := func(blocks any, lost []content.Loss) {
-				t.Helper()
-				var paths, types []string
-				for _, l := range lost {
-					paths = append(paths, l.Path)
+		var single [][]upstream.Event
+		for i := range events {
+			single = append(single, events[i:i+1])
+		}
+		path := "parts.0"
+		if name == "empty text after it" {
+			path = "parts.1"
+		}
+		for way, batches := range map[string][][]upstream.Event{"event by event": single, "at once": {events}} {
+			t.Run(name+", "+way, func(t *testing.T) {
+				stream, lost := encodeIn(keeps, slices.Clone(batches))
+				a, err := formattest.ReadMessage(stream)
+				if err != nil {
+					t.Fatal(err)
 				}
-				for _, b := range blocks.([]any) {
-					types = append(types, b.(map[string]any)["type"].(string))
+				if diff := cmp.Diff(want, a.Object["content"]); diff != "" {
+					t.Errorf("(-want +got):\n%s", diff)
 				}
-				if diff := cmp.Diff(tt.want, paths); diff != "" {
+				if diff := cmp.Diff([]content.Loss{lossTextSignature.At(path)}, lost); diff != "" {
 					t.Errorf("losses (-want +got):\n%s", diff)
 				}
-				if diff := cmp.Diff(tt.types, types); diff != "" {
-					t.Errorf("blocks (-want +got):\n%s", diff)
-				}
-			}
-			up := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
-				for _, p := range tt.parts {
-					_ = w.Part(p)
-				}
-				return w.Stop(upstream.Stop{Reason: content.StopEnd})
 			})
-			res, lost := convertResponse(&upstream.Response{Parts: tt.parts}, nil, keeps)
-			doc, err := res.AppendJSON(nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			m, err := formattest.DecodeObject(doc)
-			if err != nil {
-				t.Fatal(err)
-			}
-			check(m["content"], lost)
-			stream, lost := encodeIn(keeps, batchesOf(t, up))
-			a, err := formattest.ReadMessage(stream)
-			if err != nil {
-				t.Fatal(err)
-			}
-			check(a.Object["content"], lost)
-		})
+		}
 	}
-}
-
-// TestHeldLimit checks that the memory of held signatures is limited.
-func TestHeldLimit(t *testing.T) {
-	s := newStream("req_1", "msg_1", "asked", nil)
-	s.blocks.placement = keeps
-	big := phaseSignature(strings.Repeat("QUJD", 1<<18))
-	var lost []content.Loss
-	for i := range 20 {
-		s.Events(nil, []upstream.Event{{Kind: upstream.EventOpen, Block: i, Part: &content.Text{Signature: big}}, {Kind: upstream.EventClose, Block: i}})
-		lost = append(lost, s.Losses()...)
+	res, lost := convertResponse(&upstream.Response{Parts: []content.Part{
+		&content.Text{Text: "Done", Signature: signature}, &content.Text{Signature: signature},
+	}}, nil, keeps)
+	if diff := cmp.Diff([]content.Part{&content.Text{Text: "Done"}}, res.Content); diff != "" {
+		t.Errorf("whole (-want +got):\n%s", diff)
 	}
-	if len(lost) != 13 || lost[0] != envelope.TooLarge.At("parts.7") {
-		t.Errorf("%d losses: %v", len(lost), lost)
+	if diff := cmp.Diff([]content.Loss{lossTextSignature.At("parts.0"), lossTextSignature.At("parts.1")}, lost); diff != "" {
+		t.Errorf("losses of a whole response (-want +got):\n%s", diff)
 	}
 }
 
@@ -484,13 +377,13 @@ func TestHeldLimit(t *testing.T) {
 func TestLateSignature(t *testing.T) {
 	stream, lost := encodeIn(keeps, [][]upstream.Event{
 		{{Kind: upstream.EventOpen, Block: 0, Part: &content.Thinking{}}, {Kind: upstream.EventText, Block: 0, Text: "Hm"}, {Kind: upstream.EventClose, Block: 0}},
-		{{Kind: upstream.EventSignature, Block: 0, Signature: new(phaseSignature("MQ=="))}},
+		{{Kind: upstream.EventSignature, Block: 0, Signature: new(theirSignature("MQ=="))}},
 		{{Kind: upstream.EventOpen, Block: 1, Part: &content.ToolUse{ID: "a", Name: "f"}}},
 		{{Kind: upstream.EventInput, Block: 1, Text: "{}"}}, // its block begins
-		{{Kind: upstream.EventSignature, Block: 0, Signature: new(phaseSignature("Mg=="))}},
+		{{Kind: upstream.EventSignature, Block: 0, Signature: new(theirSignature("Mg=="))}},
 		{{Kind: upstream.EventClose, Block: 1}},
-		{{Kind: upstream.EventSignature, Block: 1, Signature: new(phaseSignature("Mw=="))}},
-		{{Kind: upstream.EventSignature, Block: 1, Signature: new(phaseSignature("NA=="))}},
+		{{Kind: upstream.EventSignature, Block: 1, Signature: new(theirSignature("Mw=="))}},
+		{{Kind: upstream.EventSignature, Block: 1, Signature: new(theirSignature("NA=="))}},
 	})
 	a, err := formattest.ReadMessage(stream)
 	if err != nil {

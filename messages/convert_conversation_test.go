@@ -43,12 +43,12 @@ func asValue(t *testing.T, text string) any {
 }
 
 // carrierOf returns the signature of a part that carries thinking.
-func carrierOf(list ...envelope.State) content.Signature {
+func carrierOf(list ...*content.Thinking) content.Signature {
 	return content.Signature{Format: Format, Data: envelope.EncodeThinking(list)}
 }
 
-func signedThinking(text, signature string) envelope.State {
-	return envelope.State{Thinking: &content.Thinking{Text: text, Signature: content.Signature{Format: Format, Data: signature}}}
+func signedThinking(text, signature string) *content.Thinking {
+	return &content.Thinking{Text: text, Signature: content.Signature{Format: Format, Data: signature}}
 }
 
 func TestRequestFromUpstreamTurns(t *testing.T) {
@@ -137,13 +137,13 @@ func TestRequestFromUpstreamTurns(t *testing.T) {
 			{'role':'assistant','content':[{'type':'thinking','thinking':'first','signature':'s1'},{'type':'thinking','thinking':'','signature':'s2'},
 			{'type':'text','text':'So, now '},{'type':'text','text':'then:'},{'type':'tool_use','id':'1','name':'n','input':{}}]},
 			{'role':'user','content':[{'type':'tool_result','tool_use_id':'1','content':[{'type':'text','text':'a'}]}]}]`},
-		{"carried thinking and a returned block", []content.Turn{turn(u, text("q")), turn(a, signedThinking("first", "s1").Thinking, carrying), turn(u, result("1", "a"))},
+		{"carried thinking and a returned block", []content.Turn{turn(u, text("q")), turn(a, signedThinking("first", "s1"), carrying), turn(u, result("1", "a"))},
 			`[{'role':'user','content':[{'type':'text','text':'q'}]},
 			{'role':'assistant','content':[{'type':'thinking','thinking':'first','signature':'s1'},{'type':'thinking','thinking':'','signature':'s2'},
 			{'type':'tool_use','id':'1','name':'n','input':{}}]},
 			{'role':'user','content':[{'type':'tool_result','tool_use_id':'1','content':[{'type':'text','text':'a'}]}]}]`},
 		{"thinking between a text and a returned block", []content.Turn{turn(u, text("q")),
-			turn(a, text("A"), signedThinking("", "s2").Thinking, text("B")), turn(a, carrying), turn(u, result("1", "a"))},
+			turn(a, text("A"), signedThinking("", "s2"), text("B")), turn(a, carrying), turn(u, result("1", "a"))},
 			`[{'role':'user','content':[{'type':'text','text':'q'}]},
 			{'role':'assistant','content':[{'type':'thinking','thinking':'first','signature':'s1'},{'type':'text','text':'A'},
 			{'type':'thinking','thinking':'','signature':'s2'},{'type':'text','text':'B'},{'type':'tool_use','id':'1','name':'n','input':{}}]},
@@ -175,8 +175,8 @@ func TestRequestFromUpstreamTurns(t *testing.T) {
 			{'role':'assistant','content':[{'type':'thinking','thinking':'why','signature':'s'},{'type':'thinking','thinking':'so','signature':'s2'},
 			{'type':'text','text':'A'},{'type':'text','text':'B'}]},
 			{'role':'user','content':[{'type':'text','text':'more'}]}]`},
-		{"redacted thinking", []content.Turn{turn(u, text("q")), turn(a, &content.ToolUse{ID: "1", Name: "n", Signature: carrierOf(envelope.State{
-			Thinking: &content.Thinking{Redacted: content.Signature{Format: Format, Data: "opaque"}}})}), turn(u, result("1", "a"))},
+		{"redacted thinking", []content.Turn{turn(u, text("q")), turn(a, &content.ToolUse{ID: "1", Name: "n", Signature: carrierOf(
+			&content.Thinking{Redacted: content.Signature{Format: Format, Data: "opaque"}})}), turn(u, result("1", "a"))},
 			`[{'role':'user','content':[{'type':'text','text':'q'}]},
 			{'role':'assistant','content':[{'type':'redacted_thinking','data':'opaque'},{'type':'tool_use','id':'1','name':'n','input':{}}]},
 			{'role':'user','content':[{'type':'tool_result','tool_use_id':'1','content':[{'type':'text','text':'a'}]}]}]`},

@@ -52,7 +52,7 @@ func (d *decoder) block(index int, v jsonwire.Value) content.Part {
 	at := len(d.events)
 	d.add(upstream.Event{Kind: upstream.EventOpen, Block: index, Part: part})
 	d.reportViolations(index)
-	switch p := part.(type) {
+	switch p := part.(type) { // other kinds have no deltas
 	case *content.Text:
 		d.text(index, p.Text)
 		p.Text = ""

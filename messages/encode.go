@@ -154,53 +154,6 @@ func (e *encoder) part(p content.Part, tagged bool) {
 	e.W.EndObject()
 }
 
-// typeOf returns the "type" of the block that represents p, and its table, or "" if the
-// format has no such block.
-func typeOf(p content.Part) (kind string, t *object.Type) {
-	switch p := p.(type) {
-	case *content.Text:
-		return "text", textType
-	case *content.Image:
-		return "image", imageType
-	case *content.Document:
-		return "document", documentType
-	case *content.Thinking:
-		if p.Redacted != (content.Signature{}) {
-			return "redacted_thinking", redactedType
-		}
-		return "thinking", thinkingBlockType
-	case *content.ToolUse:
-		return "tool_use", toolUseType
-	case *content.ToolResult:
-		return "tool_result", toolResultType
-	case *content.SearchResult:
-		return "search_result", searchResultType
-	case *content.ServerToolUse:
-		if p.Format == Format {
-			return p.Kind, serverToolUseTypeOf(p)
-		}
-	case *content.ServerToolResult:
-		if p.Format == Format {
-			return p.Kind, serverToolResultTypeOf(p)
-		}
-	}
-	return "", nil
-}
-
-func serverToolUseTypeOf(p *content.ServerToolUse) *object.Type {
-	if p.Kind == "mcp_tool_use" {
-		return mcpToolUseType
-	}
-	return serverToolUseType
-}
-
-func serverToolResultTypeOf(p *content.ServerToolResult) *object.Type {
-	if p.Kind == "mcp_tool_result" {
-		return mcpToolResultType
-	}
-	return serverToolResultType
-}
-
 // unknown writes a part that is stored as JSON text.
 func (e *encoder) unknown(u *content.Unknown) {
 	switch {

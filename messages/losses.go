@@ -33,12 +33,10 @@ var (
 		Reason: "a member of the block is missing or wrong, so clients could not return it in the next request; it was dropped"}
 	lossEmptyText = &loss.Rule{Feature: loss.ResponseCitations, Severity: content.LossDropped,
 		Reason: "the text with the citations is empty, which Messages does not allow; they were dropped"}
-	lossLastSignature = &loss.Rule{Feature: loss.ResponseSignature, Severity: content.LossHint,
-		Reason: "the signature of the last text cannot be carried after it, because agents read the last block; the signature was dropped"}
 	lossTextSignature = &loss.Rule{Feature: loss.ResponseSignature, Severity: content.LossHint,
-		Reason: "the signature of a text, which its vendor does not need, was omitted"}
+		Reason: "Messages cannot carry the signature of a text, which vendors do not need; it was omitted"}
 	lossUncarriedState = &loss.Rule{Feature: loss.ResponseSignature, Severity: content.LossDegraded,
-		Reason: "no tool call follows that can carry the thinking or the text's signature; it was dropped, and later requests omit it"}
+		Reason: "no tool call follows that can carry the thinking; it was dropped, and later requests omit it"}
 	lossResponseCandidates = &loss.Rule{Feature: loss.ResponseCandidates, Severity: content.LossDropped,
 		Reason: "Messages has a single candidate; the others were dropped"}
 	lossStopReason = &loss.Rule{Feature: loss.ResponseStop, Severity: content.LossDegraded,
@@ -61,7 +59,7 @@ var (
 
 // responseLosses lists the losses of responses that are sent.
 var responseLosses = []*loss.Rule{
-	envelope.UnknownFormat, envelope.TooLarge, envelope.TooLate, envelope.TwoVendors, lossLastSignature, lossTextSignature, lossUncarriedState, response.LossHiddenThinking,
+	envelope.UnknownFormat, envelope.TooLarge, envelope.TooLate, envelope.TwoVendors, lossTextSignature, lossUncarriedState, response.LossHiddenThinking,
 	lossResponseImage, lossResponseDocument, lossResponseMedia, lossResponseTool, lossResponsePart, lossUnreturnable, lossServerResult, response.LossCallName, response.LossCallArguments, lossSentCall, response.LossCutCall, response.LossServerArguments, lossCallID, lossResponseCitation, lossEmptyText,
 	lossResponseCandidates, lossStopReason, lossStopDetails, lossCounts,
 	lossResponseCache, lossEventMembers, lossManyMembers, lossUnknownEvent, lossUnknownDelta,
@@ -70,7 +68,7 @@ var responseLosses = []*loss.Rule{
 
 // lossOfPart returns the rule for a part that responses cannot contain.
 func lossOfPart(p content.Part) *loss.Rule {
-	switch p.(type) {
+	switch p.(type) { // other kinds have a block, or none in any version
 	case *content.Image:
 		return lossResponseImage
 	case *content.Document:

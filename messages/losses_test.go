@@ -181,8 +181,8 @@ func partLosses() []lossCase {
 	doc := func(kind string) *content.Document {
 		return &content.Document{Source: &content.Base64{MediaType: kind, Data: "aGk="}}
 	}
-	carried := content.Signature{Format: Format, Data: envelope.EncodeThinking([]envelope.State{
-		{Thinking: &content.Thinking{Text: "why", Signature: content.Signature{Format: Format, Data: "sig"}}}})}
+	carried := content.Signature{Format: Format, Data: envelope.EncodeThinking([]*content.Thinking{
+		{Text: "why", Signature: content.Signature{Format: Format, Data: "sig"}}})}
 	call := &content.ToolUse{ID: "i", Name: "n"}
 	named := func(extra string) *content.Image {
 		return img(&content.Base64{MediaType: "image/jpeg", Data: jpeg, Extra: &content.Extra{Format: "generatecontent", JSON: extra}})

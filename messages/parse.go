@@ -427,22 +427,18 @@ func (p *parser) typedBlock(v jsonwire.Value, f *blockForm) content.Part {
 		t := p.images.New(1)
 		p.members(v, f.of, t)
 		return t
-	case documentType:
-		t := &content.Document{}
-		p.members(v, f.of, t)
-		return t
-	case searchResultType:
-		t := &content.SearchResult{}
-		p.members(v, f.of, t)
-		return t
 	case serverToolUseType, mcpToolUseType:
 		t := &content.ServerToolUse{Format: Format, Kind: f.tag}
 		p.members(v, f.of, t)
 		return t
+	case serverToolResultType, mcpToolResultType:
+		t := &content.ServerToolResult{Format: Format, Kind: f.tag}
+		p.members(v, f.of, t)
+		return t
 	}
-	t := &content.ServerToolResult{Format: Format, Kind: f.tag}
+	t := f.of.Create()
 	p.members(v, f.of, t)
-	return t
+	return t.(content.Part)
 }
 
 // countState counts the state of another vendor that the id of a tool call carries.

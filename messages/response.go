@@ -241,7 +241,7 @@ func toBlock(p content.Part, report lossFunc) content.Part {
 		report(lossOfPart(nil))
 		return nil
 	}
-	switch p := p.(type) {
+	switch p := p.(type) { // other kinds are not in responses
 	case *content.Text:
 		return toTextBlock(p, report)
 	case *content.Thinking:
@@ -391,7 +391,7 @@ func acceptCitation(c *content.Citation, report lossFunc) bool {
 // Blocks of responses are not written by the tables of requests: they have members that
 // requests omit, with a default, in another order, and empty at the start.
 func writeBlock(w *jsonwire.Writer, p content.Part, start bool) bool {
-	switch p := p.(type) {
+	switch p := p.(type) { // other kinds are not in responses
 	case *content.Unknown:
 		w.Raw(p.Raw)
 	case *content.Text:

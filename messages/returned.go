@@ -106,10 +106,6 @@ func decodeRedacted(t *content.Thinking) (q content.Part, lost *loss.Rule) {
 	switch {
 	case ok && e.Kind == envelope.KindPart:
 		c.Redacted = content.Signature{Format: e.Format, Data: e.Data}
-	case ok && e.Kind.IsAdjacent():
-		c.Redacted = envelope.AdjacentSignature(e.Format, e.Kind, e.Data)
-	case ok && e.Kind == envelope.KindEmptyText:
-		return &content.Text{Signature: content.Signature{Format: e.Format, Data: e.Data}, Extra: t.Extra}, nil
 	default:
 		c.Redacted = envelope.WithoutFormat(t.Redacted)
 		return &c, envelope.Damaged
@@ -123,7 +119,7 @@ func decodeRedacted(t *content.Thinking) (q content.Part, lost *loss.Rule) {
 func unsigned(turns []content.Turn) bool {
 	for i := range turns {
 		for _, p := range turns[i].Parts {
-			switch p := p.(type) {
+			switch p := p.(type) { // other kinds have no such members
 			case *content.Thinking:
 				if p != nil && p.Signature == (content.Signature{Format: Format}) && p.Redacted == (content.Signature{}) {
 					return true

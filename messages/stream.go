@@ -253,7 +253,7 @@ func (s *stream) startBlock(b *sentBlock, p content.Part) {
 	s.dst = append(s.dst, ",\"content_block\":"...)
 	s.appendScratch()
 	s.dst = append(s.dst, "}\n\n"...)
-	switch p := p.(type) {
+	switch p := p.(type) { // other kinds have no deltas
 	case *content.Text:
 		if p.Text != "" {
 			s.writeText(b, p.Text, nil)
@@ -398,8 +398,8 @@ func (s *stream) CanForward(f *upstream.Frame, events []upstream.Event) bool {
 			if b.EndsInRune() || b.IsChecked() && (e.Kind == upstream.EventInput || e.Kind == upstream.EventClose) {
 				return false // the start of a character must be written first, or the arguments checked
 			}
-			if e.Kind == upstream.EventClose && (b.State.toCarry.Data != "" || b.State.signature != "" && !b.State.signed) {
-				return false // owed data must be written first
+			if e.Kind == upstream.EventClose && b.State.signature != "" && !b.State.signed {
+				return false // the signature must be written first
 			}
 		}
 	}
@@ -459,7 +459,7 @@ func (s *stream) Tracked(b *sentBlock, e *upstream.Event) {
 	case upstream.EventStop:
 		s.endWritten = true
 	case upstream.EventOpen:
-		b.State.out, s.blocks.last, s.blocks.endsText = s.blocks.next, b.Number, b.Kind == response.Text
+		b.State.out, s.blocks.last = s.blocks.next, b.Number
 		s.blocks.next++
 		if t, ok := e.Part.(*content.ToolUse); ok {
 			s.blocks.ids.Notice(t.ID)
@@ -467,7 +467,7 @@ func (s *stream) Tracked(b *sentBlock, e *upstream.Event) {
 	case upstream.EventText:
 		if b != nil {
 			b.State.thinkingWritten = true
-			b.State.hasText = b.State.hasText || !mayBeDropped(e.Text)
+			b.State.hasText = b.State.hasText || b.Kind == response.Thinking && e.Text != ""
 		}
 	case upstream.EventSignature:
 		if b != nil {

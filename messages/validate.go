@@ -556,7 +556,7 @@ func (v *validator) messagePath() string {
 // kindAndPlaces returns the type of the block that represents p, and the places where it is
 // allowed.
 func (v *validator) kindAndPlaces(p content.Part) (kind string, where places) {
-	switch p := p.(type) {
+	switch p := p.(type) { // other kinds are found by their type in blockForms
 	case *content.ServerToolUse:
 		return p.Kind, inAssistant
 	case *content.ServerToolResult:
@@ -665,6 +665,7 @@ func (v *validator) block(p content.Part, where places) {
 		v.serverToolUse(p)
 	case *content.ServerToolResult:
 		v.serverToolResult(p)
+	case *content.Media: // not allowed anywhere
 	case *content.Unknown:
 		v.untypedBlock(p)
 		return // untypedBlock has validated its cache_control

@@ -438,7 +438,7 @@ func (p *pairing) assistant(i int, t *content.Turn) {
 			p.incomplete = true
 			continue
 		}
-		switch c := part.(type) {
+		switch c := part.(type) { // other kinds do not concern the order of calls
 		case *content.ToolUse:
 			if c.ID == "" {
 				p.incomplete = true

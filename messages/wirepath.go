@@ -10,8 +10,8 @@ import (
 
 // Path converts a neutral path, as in a [content.Loss] of the request or its response, to
 // the path in the Messages document: "turns.3.parts.1" becomes "messages.3.content.1".
-// If a block has no signature member, the path of its signature is that of the block
-// that carries it, or else of the block itself. Names without an equivalent are kept.
+// If a block has no signature member, the path of its signature is that of the member that
+// carries it, or else of the block itself. Names without an equivalent are kept.
 func (r *Request) Path(neutral string) string {
 	if block, ok := strings.CutSuffix(neutral, ".signature"); ok {
 		neutral = r.signaturePath(block)
@@ -42,11 +42,6 @@ func (r *Request) signaturePath(block string) string {
 		}
 		return block + ".signature"
 	}
-	for _, at := range [...]int{k - 1, k + 1} {
-		if at >= 0 && at < len(parts) && isEnvelopeFor(parts[at], at < k) {
-			return "turns." + steps[1] + ".parts." + strconv.Itoa(at) + ".data"
-		}
-	}
 	return block
 }
 
@@ -57,22 +52,6 @@ func parseIndex(s string) int {
 		return -1
 	}
 	return n
-}
-
-// isEnvelopeFor reports whether p is an envelope with the signature of the next part, or
-// of the previous part if next is false.
-func isEnvelopeFor(p content.Part, next bool) bool {
-	t, ok := p.(*content.Thinking)
-	if !ok || t == nil {
-		return false
-	}
-	switch e, _ := envelope.Decode(t.Redacted.Data); e.Kind {
-	case envelope.KindNextText, envelope.KindNextCall:
-		return next
-	case envelope.KindPreviousText, envelope.KindPreviousCall:
-		return !next
-	}
-	return false
 }
 
 // wirePrefixes maps prefixes of neutral paths to prefixes of paths in the document. The

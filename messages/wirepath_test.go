@@ -8,29 +8,21 @@ import (
 
 // TestSignaturePath checks that the path of a signature exists in the document of the client.
 func TestSignaturePath(t *testing.T) {
-	envelopeOf := func(k envelope.Kind) string {
-		data, ok := envelope.Encode("vendor", k, "c2ln")
-		if !ok {
-			t.Fatal("no envelope")
-		}
-		return `{"type":"redacted_thinking","data":"` + data + `"}`
-	}
-	const call = `{"type":"tool_use","id":"toolu_1","name":"f","input":{}}`
+	carrier, _ := envelope.Encode("vendor", envelope.KindPart, "c2ln")
+	state, _ := envelope.EncodeID("toolu_2", envelope.Envelope{Format: "vendor", Kind: envelope.KindPart, Data: "c2ln"})
 	r, err := ParseRequestString(`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[` +
-		`{"type":"thinking","thinking":"h","signature":"AAAA"},` + envelopeOf(envelope.KindNextCall) + `,` + call + `,` + envelopeOf(envelope.KindPart) + `,` +
-		call + `,` + envelopeOf(envelope.KindPreviousCall) + `,` + call + `,{"type":"text","text":"b"}]}]}`)
+		`{"type":"thinking","thinking":"h","signature":"AAAA"},{"type":"redacted_thinking","data":"` + carrier + `"},` +
+		`{"type":"tool_use","id":"toolu_1","name":"f","input":{}},{"type":"tool_use","id":"` + state + `","name":"f","input":{}},{"type":"text","text":"b"}]}]}`)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for neutral, want := range map[string]string{
 		"turns.1.parts.0.signature": "messages.1.content.0.signature",
 		"turns.1.parts.1.signature": "messages.1.content.1.data",
-		"turns.1.parts.2.signature": "messages.1.content.1.data",
-		"turns.1.parts.3.signature": "messages.1.content.3.data",
-		"turns.1.parts.4.signature": "messages.1.content.5.data",
-		"turns.1.parts.6.signature": "messages.1.content.6",
-		"turns.1.parts.7.signature": "messages.1.content.7",
-		"turns.1.parts.8.signature": "messages.1.content.8.signature", // a block without a signature
+		"turns.1.parts.2.signature": "messages.1.content.2",
+		"turns.1.parts.3.signature": "messages.1.content.3.id",
+		"turns.1.parts.4.signature": "messages.1.content.4",
+		"turns.1.parts.8.signature": "messages.1.content.8.signature", // a block that does not exist
 		"turns.1.parts.2":           "messages.1.content.2",
 		"parts.0.signature":         "content.0.signature", // of the response
 	} {

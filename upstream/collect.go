@@ -213,8 +213,8 @@ func (b *collectedBlock) add(e *Event) {
 	case EventText, EventInput:
 		b.text.WriteString(e.Text)
 	case EventCitation:
-		if t, ok := b.part.(*content.Text); ok {
-			t.Citations = append(t.Citations, *e.Citation)
+		if list := partfield.Of(b.part).Citations; list != nil {
+			*list = append(*list, *e.Citation)
 		}
 	case EventSignature:
 		if s := partfield.Of(b.part).Signature; s != nil {
@@ -271,18 +271,11 @@ func (c *Collector) Response() *Response {
 
 // addText appends the text of a block to its part.
 func addText(p content.Part, s string) {
-	if s == "" {
-		return
-	}
-	switch p := p.(type) {
-	case *content.Text:
-		p.Text += s
-	case *content.Thinking:
-		p.Text += s
-	case *content.ToolUse:
-		p.Input = s // streamed arguments replace those of the EventOpen
-	case *content.ServerToolUse:
-		p.Input = s
+	f := partfield.Of(p)
+	if text := f.Written(); text != nil {
+		*text += s
+	} else if input := f.Argument(); input != nil && s != "" {
+		*input = s // streamed arguments replace those of the EventOpen
 	}
 }
 
@@ -329,41 +322,25 @@ func partsSize(ps []content.Part) (n int64) {
 }
 
 func partSize(p content.Part) (n int64) {
-	if content.IsNil(p) {
-		return 0
-	}
-	switch p := p.(type) {
-	case *content.Text:
-		n = textSize(p.Text)
-		for i := range p.Citations {
-			n += citationSize(&p.Citations[i])
-		}
-	case *content.Thinking:
-		n = textSize(p.Text, p.Redacted.Data)
-	case *content.Document:
-		n = textSize(p.Title, p.Context)
-	case *content.ToolUse:
-		n = textSize(p.ID, p.Name, p.Input)
-	case *content.ToolResult:
-		n = textSize(p.ID, p.Name, p.Object)
-	case *content.SearchResult:
-		n = textSize(p.Source, p.Title)
-	case *content.ServerToolUse:
-		n = textSize(p.ID, p.Name, p.Input)
-	case *content.ServerToolResult:
-		n = textSize(p.ID, p.Content)
-	case *content.Unknown:
-		n = textSize(p.Kind, p.Raw)
-	}
 	f := partfield.Of(p)
+	for _, s := range f.Strings {
+		n += textSize(s.At)
+	}
+	if f.Citations != nil {
+		for i := range *f.Citations {
+			n += citationSize(&(*f.Citations)[i])
+		}
+	}
 	if f.Source != nil {
 		n += sourceSize(*f.Source)
 	}
 	if f.Parts != nil {
 		n += partsSize(*f.Parts)
 	}
-	if f.Signature != nil {
-		n += textSize(f.Signature.Data)
+	for _, s := range [...]*content.Signature{f.Signature, f.Redacted} {
+		if s != nil {
+			n += textSize(&s.Data)
+		}
 	}
 	if f.Extra != nil {
 		n += extraSize(*f.Extra)
@@ -372,27 +349,19 @@ func partSize(p content.Part) (n int64) {
 }
 
 func citationSize(c *content.Citation) int64 {
-	return entryOverhead + textSize(c.Text, c.Title, c.URL, c.FileID) + extraSize(c.Extra)
+	return entryOverhead + int64(len(c.Text)+len(c.Title)+len(c.URL)+len(c.FileID)) + extraSize(c.Extra)
 }
 
 func sourceSize(s content.Source) (n int64) {
 	f := partfield.OfSource(s)
-	if f.Extra == nil {
-		return 0
+	n = textSize(f.Data) + textSize(f.MediaType)
+	if f.Parts != nil {
+		n += partsSize(*f.Parts)
 	}
-	switch s := s.(type) {
-	case *content.Base64:
-		n = textSize(s.Data)
-	case *content.URL:
-		n = textSize(s.URL)
-	case *content.File:
-		n = textSize(s.ID)
-	case *content.PlainText:
-		n = textSize(s.Text)
-	case *content.Parts:
-		n = partsSize(s.Parts)
+	if f.Extra != nil {
+		n += extraSize(*f.Extra)
 	}
-	return n + extraSize(*f.Extra)
+	return n
 }
 
 func extraSize(x *content.Extra) int64 {
@@ -402,11 +371,11 @@ func extraSize(x *content.Extra) int64 {
 	return int64(len(x.JSON))
 }
 
-func textSize(texts ...string) (n int64) {
-	for _, s := range texts {
-		n += int64(len(s))
+func textSize(s *string) int64 {
+	if s == nil {
+		return 0
 	}
-	return n
+	return int64(len(*s))
 }
 
 // Losses of responses of every vendor.

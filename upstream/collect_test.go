@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -252,5 +254,35 @@ func TestCollectorLimitDepth(t *testing.T) {
 		if err := upstream.Run(t.Context(), up, &upstream.Request{}, &upstream.Collector{Limit: 4000}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestCollectorLimitFields checks that every text of every kind of part and source counts toward
+// Limit.
+func TestCollectorLimitFields(t *testing.T) {
+	check := func(v reflect.Value, p content.Part) {
+		for i := range v.NumField() {
+			f := v.Field(i)
+			if f.Kind() == reflect.Struct { // a signature
+				f = f.FieldByName("Data")
+			}
+			if f.Kind() != reflect.String {
+				continue
+			}
+			f.SetString(strings.Repeat("a", 1000))
+			c := upstream.Collector{Limit: 1000}
+			if c.Send([]upstream.Event{{Kind: upstream.EventOpen, Part: p}}) == nil {
+				t.Errorf("%s of %s does not count", v.Type().Field(i).Name, v.Type())
+			}
+			f.SetString("")
+		}
+	}
+	for _, p := range formattest.PartKinds {
+		v := reflect.New(reflect.TypeOf(p).Elem())
+		check(v.Elem(), v.Interface().(content.Part))
+	}
+	for _, s := range formattest.SourceKinds {
+		v := reflect.New(reflect.TypeOf(s).Elem())
+		check(v.Elem(), &content.Document{Source: v.Interface().(content.Source)})
 	}
 }

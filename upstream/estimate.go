@@ -4,6 +4,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/media"
+	"github.com/polywire/polywire/internal/partfield"
 	"github.com/polywire/polywire/internal/tokencount"
 )
 
@@ -62,39 +63,34 @@ func estimateParts(ps []content.Part) (n int64) {
 	return n
 }
 
-func estimatePart(p content.Part) int64 {
-	if content.IsNil(p) {
-		return 0
+func estimatePart(p content.Part) (n int64) {
+	f := partfield.Of(p)
+	if f.Parts != nil {
+		n = estimateParts(*f.Parts)
 	}
-	switch p := p.(type) {
-	case *content.Text:
-		return tokencount.Text(p.Text)
-	case *content.Image:
-		return estimateSource(p.Source, true)
-	case *content.Document:
-		return blockTokens + tokencount.Text(p.Title) + tokencount.Text(p.Context) + estimateSource(p.Source, false)
-	case *content.Media:
-		return estimateSource(p.Source, false)
-	case *content.Thinking:
-		return tokencount.Text(p.Text) + int64(len(p.Redacted.Data)/6)
-	case *content.ToolUse:
-		return toolTokens + tokencount.Text(p.Name) + tokencount.Text(p.Input)
-	case *content.ToolResult:
-		return toolTokens + estimateParts(p.Parts)
-	case *content.SearchResult:
-		return blockTokens + tokencount.Text(p.Source) + tokencount.Text(p.Title) + estimateParts(p.Parts)
-	case *content.ServerToolUse:
-		return toolTokens + tokencount.Text(p.Name) + tokencount.Text(p.Input)
-	case *content.ServerToolResult:
-		return toolTokens + tokencount.Text(p.Content)
-	case *content.Unknown:
-		return tokencount.Text(p.Raw)
+	for _, s := range f.Strings {
+		switch {
+		case s.At == nil, s.Role == partfield.Label, s.Role == partfield.JSON && f.Parts != nil:
+		case s.Role == partfield.ID: // of a tool call or its result
+			n += toolTokens
+		default:
+			n += tokencount.Text(*s.At)
+		}
 	}
-	return 0
+	if f.Kind == partfield.Document || f.Kind == partfield.SearchResult {
+		n += blockTokens
+	}
+	if f.Redacted != nil {
+		n += int64(len(f.Redacted.Data) / 6)
+	}
+	if f.Source != nil {
+		n += estimateSource(*f.Source, f.Kind == partfield.Image)
+	}
+	return n
 }
 
 func estimateSource(s content.Source, image bool) int64 {
-	switch s := s.(type) {
+	switch s := s.(type) { // other kinds are not available
 	case *content.Base64:
 		if s == nil {
 			return 0

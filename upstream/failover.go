@@ -128,13 +128,20 @@ func Failover(list []Upstream, opts *FailoverOptions) Upstream {
 	return f
 }
 
+// A failover is the result of [Failover], or of [First]: then its order is one Upstream, which
+// writes the response itself.
 type failover struct {
-	list []Upstream
-	opts FailoverOptions
+	list  []Upstream
+	opts  FailoverOptions
+	first bool
 }
 
 // order returns the indexes of the upstreams for r.
 func (f *failover) order(ctx context.Context, r *Request) ([]int, error) {
+	if f.first {
+		i, _, _ := f.choose(ctx, r)
+		return []int{i}, context.Cause(ctx)
+	}
 	if f.opts.Order == nil {
 		all := make([]int, len(f.list))
 		for i := range all {
@@ -190,7 +197,7 @@ func (f *failover) goesOn(err error) bool {
 func (f *failover) candidates(ctx context.Context, r *Request) ([]int, error) {
 	order, err := f.order(ctx, r)
 	format := reqctx.From(ctx).StateFormat
-	if err != nil || format == "" {
+	if err != nil || format == "" || f.first {
 		return order, err
 	}
 	order = slices.DeleteFunc(slices.Clone(order), func(i int) bool {
@@ -240,6 +247,10 @@ func (f *failover) CountTokens(ctx context.Context, r *Request) (TokenCount, err
 
 // Preflight returns the losses of the first Upstream of the order.
 func (f *failover) Preflight(ctx context.Context, r *Request) ([]content.Loss, error) {
+	if f.first {
+		_, losses, err := f.choose(ctx, r)
+		return losses, err
+	}
 	order, err := f.candidates(ctx, r)
 	if err != nil {
 		return nil, err

@@ -63,6 +63,9 @@ func (f *failover) Generate(ctx context.Context, r *Request, w *Writer) error {
 	if err != nil {
 		return err
 	}
+	if f.first {
+		return f.list[order[0]].Generate(ctx, r, w)
+	}
 	w.mu.Lock() // attempts write to w.sink
 	defer w.mu.Unlock()
 	if w.err != nil {

@@ -37,35 +37,24 @@ func First(ups ...Upstream) Upstream {
 	if len(ups) == 0 || slices.Contains(ups, nil) { // bounded by the host
 		panic("upstream: First: no Upstream or a nil Upstream")
 	}
-	return &first{slices.Clone(ups)}
+	return &failover{list: slices.Clone(ups), first: true}
 }
 
-type first struct{ ups []Upstream }
-
-// A choice is the Upstream for a request, and the result of its Preflight.
-type choice struct {
-	up     Upstream
-	losses []content.Loss
-	err    error
-}
-
-// choose returns the Upstream for a request. It returns an error if ctx is done.
-func (f *first) choose(ctx context.Context, r *Request) (choice, error) {
-	var none choice
-	for i, up := range f.ups {
-		c := choice{up: up}
-		c.losses, c.err = Preflight(ctx, up, r)
-		if ctx.Err() != nil {
-			return choice{}, context.Cause(ctx)
-		}
-		if errors.Is(c.err, ErrUnsupported) || c.err == nil && !rejects(r, c.losses) {
-			return c, nil
-		}
-		if i == 0 {
-			none = c
+// choose returns the index of the Upstream that [First] uses for r, and the result of its
+// Preflight.
+func (f *failover) choose(ctx context.Context, r *Request) (chosen int, losses []content.Loss, err error) {
+	for i, up := range f.list {
+		l, e := Preflight(ctx, up, r)
+		switch {
+		case ctx.Err() != nil:
+			return 0, nil, context.Cause(ctx)
+		case errors.Is(e, ErrUnsupported), e == nil && !rejects(r, l):
+			return i, l, e
+		case i == 0:
+			losses, err = l, e
 		}
 	}
-	return none, nil
+	return 0, losses, err
 }
 
 // rejects reports whether the request does not allow the losses.
@@ -73,48 +62,6 @@ func rejects(r *Request, losses []content.Loss) bool {
 	// one pass
 	return r.RejectLoss != 0 && slices.ContainsFunc(losses, func(l content.Loss) bool { return l.Severity >= r.RejectLoss })
 }
-
-func (f *first) Generate(ctx context.Context, r *Request, w *Writer) error {
-	c, err := f.choose(ctx, r)
-	if err != nil {
-		return err
-	}
-	return c.up.Generate(ctx, r, w)
-}
-
-func (f *first) CountTokens(ctx context.Context, r *Request) (TokenCount, error) {
-	c, err := f.choose(ctx, r)
-	if err != nil {
-		return TokenCount{}, err
-	}
-	return CountTokens(ctx, c.up, r)
-}
-
-func (f *first) Preflight(ctx context.Context, r *Request) ([]content.Loss, error) {
-	c, err := f.choose(ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	return c.losses, c.err
-}
-
-func (f *first) EncodeRequest(ctx context.Context, r *Request) (EncodedRequest, error) {
-	c, err := f.choose(ctx, r)
-	if err != nil {
-		return EncodedRequest{}, err
-	}
-	return EncodeRequest(ctx, c.up, r)
-}
-
-func (f *first) FormatOf(ctx context.Context, r *Request) (content.Format, error) {
-	c, err := f.choose(ctx, r)
-	if err != nil {
-		return "", err
-	}
-	return FormatOf(ctx, c.up, r)
-}
-
-func (f *first) Models(ctx context.Context) ([]Model, error) { return firstModels(ctx, f.ups) }
 
 // firstModels returns the list of the first Upstream that has one. It reports the
 // errors of the upstreams before it as [Mux.Models] does.

@@ -113,7 +113,7 @@ func (in *inliner) part(path string, i int, p content.Part) content.Part {
 func (in *inliner) source(at func() string, s content.Source, p content.Part) content.Source {
 	var extra *content.Extra
 	name := ""
-	switch s := s.(type) {
+	switch s := s.(type) { // other kinds contain their data
 	case *content.URL:
 		if s == nil || in.keep != nil && in.keep(p, s) {
 			return s

@@ -240,12 +240,11 @@ func withMark(parts []content.Part, i int, c *content.Cache) ([]content.Part, er
 	if i < 0 || i >= len(parts) {
 		return nil, fmt.Errorf("there is no part %d; the turn has %d", i, len(parts))
 	}
-	p := partfield.Copy(parts[i])
-	mark := partfield.Of(p).Cache
-	if mark == nil {
+	p, f := partfield.Copy(parts[i])
+	if f.Cache == nil {
 		return nil, fmt.Errorf("part %d is a %T, which cannot have a cache mark", i, p)
 	}
-	*mark = cloneCache(c)
+	*f.Cache = cloneCache(c)
 	parts = slices.Clone(parts)
 	parts[i] = p
 	return parts, nil
@@ -278,7 +277,7 @@ func (r *Request) marked(n *Request, at document.Place, c *content.Cache) (*Requ
 // not change Blob.Data.
 func (r *Request) Load(ctx context.Context, s content.Source) (content.Blob, error) {
 	known := false
-	switch s := s.(type) {
+	switch s := s.(type) { // other kinds have no bytes
 	case *content.Base64:
 		if s != nil {
 			data, err := s.Bytes()
@@ -333,14 +332,14 @@ func cloneParts(ps []content.Part) []content.Part {
 
 // clonePart returns a deep copy of p. Nil parts stay nil.
 func clonePart(p content.Part) content.Part {
-	p = partfield.Copy(p)
-	if t, ok := p.(*content.Text); ok && t != nil {
-		t.Citations = slices.Clone(t.Citations)
-		for i := range t.Citations {
-			t.Citations[i].Extra = clonePtr(t.Citations[i].Extra)
+	p, f := partfield.Copy(p)
+	if f.Citations != nil {
+		list := slices.Clone(*f.Citations)
+		for i := range list {
+			list[i].Extra = clonePtr(list[i].Extra)
 		}
+		*f.Citations = list
 	}
-	f := partfield.Of(p)
 	if f.Source != nil {
 		*f.Source = cloneSource(*f.Source)
 	}
@@ -357,8 +356,7 @@ func clonePart(p content.Part) content.Part {
 }
 
 func cloneSource(s content.Source) content.Source {
-	s = partfield.CopySource(s)
-	f := partfield.OfSource(s)
+	s, f := partfield.CopySource(s)
 	if f.Parts != nil {
 		*f.Parts = cloneParts(*f.Parts)
 	}

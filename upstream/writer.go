@@ -10,6 +10,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/callid"
+	"github.com/polywire/polywire/internal/partfield"
 	"github.com/polywire/polywire/internal/violation"
 )
 
@@ -570,22 +571,14 @@ func (w *Writer) forward(events []Event) (same bool, err error) {
 // so that sinks find all text in EventText. It reports whether there was text.
 func (w *Writer) splitText() bool {
 	open := &w.batch[len(w.batch)-1]
-	text := ""
-	switch p := open.Part.(type) {
-	case *content.Text:
-		if text = p.Text; text != "" {
-			c := *p
-			c.Text, open.Part = "", &c
-		}
-	case *content.Thinking:
-		if text = p.Text; text != "" {
-			c := *p
-			c.Text, open.Part = "", &c
-		}
-	}
-	if text == "" {
+	f := partfield.Of(open.Part)
+	if s := f.Written(); s == nil || *s == "" {
 		return false
 	}
+	open.Part, f = partfield.Copy(open.Part)
+	at := f.Written()
+	text := *at
+	*at = ""
 	w.batch = append(w.batch, Event{Kind: EventText, Block: open.Block, Candidate: open.Candidate, Text: text})
 	return true
 }
@@ -617,21 +610,13 @@ func (w *Writer) forwardDelta(e *Event) error {
 		return fmt.Errorf("upstream: %v for block %d, which is not open", e.Kind, e.Block)
 	}
 	ok := true
-	switch e.Kind {
+	switch f := partfield.Of(b.kind); e.Kind {
 	case EventText:
-		switch b.kind.(type) {
-		case *content.Text, *content.Thinking:
-		default:
-			ok = false
-		}
+		ok = f.Written() != nil
 	case EventInput:
-		switch b.kind.(type) {
-		case *content.ToolUse, *content.ServerToolUse:
-		default:
-			ok = false
-		}
+		ok = f.Argument() != nil
 	case EventCitation:
-		_, ok = b.kind.(*content.Text)
+		ok = f.Citations != nil
 	}
 	if !ok {
 		return fmt.Errorf("upstream: block %d opened with a %T, which does not allow %v", e.Block, b.kind, e.Kind)

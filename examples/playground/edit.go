@@ -148,7 +148,7 @@ func markPart(p content.Part) effect {
 	if content.IsNil(p) {
 		return unchanged
 	}
-	switch p := p.(type) {
+	switch p := p.(type) { // other kinds have no text that secrets are in
 	case *content.Text:
 		p.Text = marker
 		return marked

@@ -115,7 +115,7 @@ func cutTo(s string) string { return s[:min(len(s), utf8.UTFMax*maxDetail)] }
 // describePart returns the kind of a part and what identifies it.
 func describePart(p content.Part) string {
 	d := details{strings.TrimPrefix(fmt.Sprintf("%T", p), "*content.")}
-	switch p := p.(type) {
+	switch p := p.(type) { // other kinds need no label
 	case *content.ToolUse:
 		d.text("name", p.Name)
 		d.text("id", p.ID)

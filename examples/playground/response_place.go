@@ -61,7 +61,7 @@ func (p *responsePlaces) add(prefix string, parts []content.Part) {
 
 // partKey returns a text that the document of a response contains if it contains the part.
 func partKey(p content.Part) string {
-	switch p := p.(type) {
+	switch p := p.(type) { // other kinds are not in responses
 	case *content.Text:
 		return p.Text
 	case *content.Thinking:
@@ -89,7 +89,7 @@ func partKey(p content.Part) string {
 
 // sourceKey is partKey for a file.
 func sourceKey(s content.Source) string {
-	switch s := s.(type) {
+	switch s := s.(type) { // other kinds are not in responses
 	case *content.Base64:
 		return s.Data
 	case *content.URL:

@@ -52,7 +52,7 @@ func HasMoreThan(s *upstream.Stop, words string) bool {
 // IsModelPart reports whether a part is of a kind that handlers treat in a way of its own in
 // responses. Parts that pass as they are must not be in disguise of one.
 func IsModelPart(p content.Part) bool {
-	switch p.(type) {
+	switch p.(type) { // other kinds have no treatment of their own
 	case *content.Text, *content.Thinking, *content.ToolUse, *content.ToolResult:
 		return true
 	}

@@ -1,6 +1,9 @@
 package codec
 
-import "github.com/polywire/polywire/content"
+import (
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/partfield"
+)
 
 const (
 	maxInitialSize = 512 << 10 // limit for the initial buffer of a document
@@ -41,28 +44,29 @@ func jsonSize(s string) int {
 func partsSize(parts []content.Part) int {
 	n := 0
 	for _, p := range parts {
+		f := partfield.Of(p)
 		n += textOverhead
-		if content.IsNil(p) {
-			continue
-		}
-		switch p := p.(type) {
-		case *content.Text:
-			n += textSize(p.Text) + textSize(p.Signature.Data)
-		case *content.Thinking:
-			n += textSize(p.Text) + textSize(p.Signature.Data) + textSize(p.Redacted.Data)
-		case *content.ToolUse:
-			n += textOverhead + len(p.ID) + len(p.Name) + jsonSize(p.Input) + textSize(p.Signature.Data)
-		case *content.ToolResult:
-			n += textOverhead + len(p.ID) + jsonSize(p.Object) + partsSize(p.Parts)
-		case *content.SearchResult:
-			n += textOverhead + textSize(p.Source) + textSize(p.Title) + partsSize(p.Parts)
-		case *content.Document:
-			n += textOverhead + textSize(p.Title) + textSize(p.Context)
-			if s, ok := p.Source.(*content.Parts); ok && s != nil {
-				n += partsSize(s.Parts)
+		for i := 0; i < len(f.Strings) && f.Strings[i].At != nil; i++ {
+			switch s := *f.Strings[i].At; f.Strings[i].Role {
+			case partfield.Argument, partfield.JSON:
+				n += textOverhead + jsonSize(s)
+			default:
+				n += textSize(s)
 			}
-		case *content.Image:
-			n += 2 * textOverhead
+		}
+		for _, s := range [...]*content.Signature{f.Signature, f.Redacted} {
+			if s != nil {
+				n += textSize(s.Data)
+			}
+		}
+		if f.Parts != nil {
+			n += partsSize(*f.Parts)
+		}
+		if f.Source != nil {
+			n += textOverhead
+			if list := partfield.OfSource(*f.Source).Parts; list != nil {
+				n += partsSize(*list)
+			}
 		}
 	}
 	return n

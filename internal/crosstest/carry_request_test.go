@@ -147,7 +147,7 @@ func decodedState(parts []content.Part) (list []string) {
 		sig := partfield.SignatureOf(p)
 		if states, ok := envelope.DecodeThinking(sig.Format, sig.Data); ok && sig.Format != generatecontent.Format {
 			for _, s := range states {
-				list = append(list, fmt.Sprintf("%q %s", s.Thinking.Text, s.Thinking.Signature.Data))
+				list = append(list, fmt.Sprintf("%q %s", s.Text, s.Signature.Data))
 			}
 		} else if sig.Data != "" {
 			list = append(list, fmt.Sprintf("%T %s %s", p, sig.Format, sig.Data))
@@ -245,7 +245,7 @@ func damagedRequests() map[string]damagedRequest {
 	}
 	good, _ = envelope.EncodeBase64(messages.Format, envelope.KindThinking, `[{"text":"a","signature":"b"}]`)
 	own, _ = envelope.EncodeBase64(generatecontent.Format, envelope.KindPart, "c2ln")
-	wrong, _ := envelope.EncodeBase64(messages.Format, envelope.KindNextText, "x")
+	wrong, _ := envelope.EncodeBase64(messages.Format, envelope.KindCall, "x")
 	bad := good[:len(good)-8] + "AAAA" + good[len(good)-4:]
 	inGenerate := damagedRequest{
 		body: fmt.Sprintf(`{"contents":[{"role":"user","parts":[{"text":"a"}]},{"role":"model","parts":[`+

@@ -77,7 +77,7 @@ func vertexGeminiAt(t testing.TB, url string, c *http.Client) upstream.Upstream 
 // azureFake starts a fake with two deployments that have names of their own, and others with
 // the names of their models.
 func azureFake(t testing.TB, v vendor, version string) *vendoropenai.Server {
-	models := map[string]string{"prod-chat": "gpt-4.1", "prod": "gpt-5.6"}
+	models := map[string]string{"prod-chat": "gpt-4.1", "prod-audio": "gpt-audio", "prod": "gpt-5.6"}
 	for _, list := range families {
 		for _, name := range list {
 			models[name] = name
@@ -96,7 +96,7 @@ func azureOptions(url, version string, c *http.Client) *openai.Options {
 		url += "/openai/v1"
 	}
 	o := &openai.Options{BaseURL: url, Key: hostKey, HTTPClient: c, Dialect: openai.Dialect{Kind: openai.ServerAzure},
-		Deployments: map[string]string{"gpt-4.1": "prod-chat", "gpt-5.6": "prod"}}
+		Deployments: map[string]string{"gpt-4.1": "prod-chat", "gpt-audio": "prod-audio", "gpt-5.6": "prod"}}
 	if version != "v1" {
 		o.APIVersion, o.Key, o.KeyFunc = version, "", hostToken
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/internal/document"
 	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 )
@@ -35,10 +36,8 @@ type (
 )
 
 var (
-	rubbishParts = []content.Part{&content.Text{}, &content.Image{}, &content.Document{}, &content.Media{}, &content.Thinking{},
-		&content.ToolUse{}, &content.ToolResult{}, &content.SearchResult{}, &content.ServerToolUse{}, &content.ServerToolResult{},
-		&content.Unknown{}, oddPart{}}
-	rubbishSources = []content.Source{&content.Base64{}, &content.URL{}, &content.File{}, &content.PlainText{}, &content.Parts{}, oddSource{}}
+	rubbishParts   = append(slices.Clip(formattest.PartKinds), content.Part(oddPart{}))
+	rubbishSources = append(slices.Clip(formattest.SourceKinds), content.Source(oddSource{}))
 	rubbishWords   = strings.Split("|a| |\x00|\xff|é\r\nX: y|messages|generatecontent|openai-chat|openai-responses|user|assistant|system|"+
 		"{}|{|[]|null|true|-1e999|{\"a\":1,\"a\":2}|{\"$ref\":\"#\"}|{\"type\":\"object\",\"properties\":{\"a\":{\"$ref\":\"#/$defs/a\"}},\"$defs\":{\"a\":{\"$ref\":\"#/$defs/a\"}}}|"+
 		"image/png|application/pdf|text/plain|iVBORw0KGgo=|!!|https://example.com/a?x=1|http://u:p@[::1]:99999/|file_1|any|none|auto|validated|budget|off|low|full|omitted|"+
@@ -59,7 +58,10 @@ func (r randomFiller) fill(v reflect.Value, depth int) {
 		}
 	case reflect.Struct:
 		if s, ok := v.Addr().Interface().(*content.Signature); ok && r.IntN(3) == 0 {
-			*s = envelope.AdjacentSignature(content.Format(r.randomWord()), envelope.Kind("npNPest"[r.IntN(7)]), r.randomWord())
+			*s = content.Signature{Format: content.Format(r.randomWord()), Data: r.randomWord()}
+			if r.IntN(2) == 0 {
+				s.Data = envelope.EncodeThinking([]*content.Thinking{{Text: s.Data, Signature: *s}})
+			}
 			return
 		}
 		for i := range v.NumField() {

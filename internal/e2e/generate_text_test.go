@@ -121,8 +121,15 @@ var generateFiles = []feature{
 	},
 	{
 		name:  "audio",
+		model: map[string]string{toChat: "gpt-audio"},
 		body:  `"contents":{"role":"user","parts":[{"inlineData":{"mimeType":"audio/wav","data":"UklGRgAAAABXQVZF"}},{"text":"T1"}]}`,
 		fails: map[string]string{toClaude: "contents[0].parts[0]", toResp: "contents[0].parts[0]"},
+		marks: []string{"UklGRgAAAABXQVZF @ turns.0.parts.0"},
+	},
+	{
+		name:  "audio for models that do not hear",
+		body:  `"contents":{"role":"user","parts":[{"inlineData":{"mimeType":"audio/wav","data":"UklGRgAAAABXQVZF"}},{"text":"T1"}]}`,
+		fails: map[string]string{toClaude: "contents[0].parts[0]", toChat: "contents[0].parts[0]", toResp: "contents[0].parts[0]"},
 		marks: []string{"UklGRgAAAABXQVZF @ turns.0.parts.0"},
 	},
 }

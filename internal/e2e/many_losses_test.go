@@ -80,8 +80,8 @@ func TestDenseMemory(t *testing.T) {
 		t.Skip("slow test of memory use")
 	}
 	own, _ := envelope.Encode("unknown", envelope.KindPart, "s")
-	next, _ := envelope.Encode(generatecontent.Format, envelope.KindNextText, "s")
-	for kind, data := range map[string]string{"unknown vendor": own, "neighbouring vendor": next} {
+	known, _ := envelope.Encode(generatecontent.Format, envelope.KindPart, "s")
+	for kind, data := range map[string]string{"unknown vendor": own, "known vendor": known} {
 		one := `{"type":"redacted_thinking","data":"` + data + `"},`
 		members := `"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[` +
 			strings.Repeat(one, 99_000) + `{"type":"text","text":"a"}]},{"role":"user","content":"a"}]`

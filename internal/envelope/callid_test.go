@@ -27,7 +27,7 @@ func TestCallID(t *testing.T) {
 		}
 		return s
 	}
-	list := EncodeThinking([]State{{Thinking: &content.Thinking{Text: "Hm", Signature: signature}}})
+	list := EncodeThinking([]*content.Thinking{{Text: "Hm", Signature: signature}})
 	for name, tt := range map[string]struct {
 		id       string
 		own      content.Signature

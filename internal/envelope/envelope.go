@@ -1,6 +1,6 @@
 // Package envelope carries the state of one vendor through clients of another vendor's
 // format. State is data that a vendor requires in the next request: the signature of a
-// thinking block, text or tool call, or a redacted thinking block. Clients cannot
+// thinking block or tool call, or a redacted thinking block. Clients cannot
 // interpret the state of other vendors. Therefore the handler encodes it as an
 // envelope, in a field that the client returns unaltered. An envelope holds all of its
 // state; nothing is stored between two requests.
@@ -37,11 +37,6 @@
 // client, and must never become a tool, an instruction, an approval or a setting. The
 // parsers count it as the parts and the memory that it becomes ([Envelope.States]).
 // An envelope that exceeds [MaxSize] is damaged, because none is encoded.
-//
-// # Earlier versions
-//
-// Envelopes of earlier versions are decoded. Some have the positions of thinking
-// among texts, which are ignored.
 package envelope
 
 import (
@@ -57,14 +52,9 @@ import (
 type Kind byte
 
 const (
-	KindPart         Kind = 's' // the signature or redacted data of the part that holds the envelope
-	KindNextText     Kind = 'n' // the signature of the text after the redacted thinking block that holds the envelope
-	KindPreviousText Kind = 'p' // the signature of the text before that block
-	KindNextCall     Kind = 'N' // the signature of the tool call after that block; only earlier versions encode it
-	KindPreviousCall Kind = 'P' // the signature of the tool call before that block; only earlier versions encode it
-	KindEmptyText    Kind = 'e' // the signature of an empty text, which that block replaces
-	KindThinking     Kind = 't' // a list of states before the part that holds the envelope: see EncodeThinking
-	KindCall         Kind = 'c' // the id and signature of a tool call after the thinking block that holds the envelope: see EncodeCall
+	KindPart     Kind = 's' // the signature or redacted data of the part that holds the envelope
+	KindThinking Kind = 't' // the thinking before the part that holds the envelope: see EncodeThinking
+	KindCall     Kind = 'c' // the id and signature of a tool call after the thinking block that holds the envelope: see EncodeCall
 )
 
 // Unsigned is the envelope for thinking that no vendor has signed. Messages clients
@@ -145,7 +135,7 @@ func Decode(s string) (Envelope, bool) {
 		return Envelope{}, false
 	}
 	switch k := Kind(payload[0]); k {
-	case KindPart, KindNextText, KindPreviousText, KindNextCall, KindPreviousCall, KindEmptyText, KindThinking, KindCall:
+	case KindPart, KindThinking, KindCall:
 		return Envelope{f, k, payload[1:]}, true
 	}
 	return Envelope{}, false

@@ -10,7 +10,7 @@ import (
 
 func TestEncode(t *testing.T) {
 	for _, data := range []string{"", "EqQBCk.QYBB+/=", "line\nbreak", strings.Repeat("x", 70_000), "日本", "pw1.a.b.c"} {
-		for _, k := range []Kind{KindPart, KindNextText, KindPreviousText, KindNextCall, KindPreviousCall, KindEmptyText, KindThinking} {
+		for _, k := range []Kind{KindPart, KindThinking, KindCall} {
 			want := Envelope{"messages", k, data}
 			text, ok := Encode("messages", k, data)
 			if !ok || !IsEnvelope(text) {

@@ -9,7 +9,7 @@ import (
 )
 
 // A Pending collects the state of one response that the next tool call may have to
-// carry; see [State]. It collects all thinking, since a vendor may sign a block
+// carry; see [EncodeThinking]. It collects all thinking, since a vendor may sign a block
 // after its last event.
 //
 // Methods identify a part by block, the number of its events, or by n, its index in
@@ -28,14 +28,12 @@ type Pending struct {
 
 // A pendingState is the state of one part.
 type pendingState struct {
-	block, n      int // block is -1 if no event can follow
-	open          bool
-	textSignature bool
-	copied        bool // the client receives the state in another field, too
-	dropped       bool // the state exceeded the room
-	cost          int  // bytes that count against the room
-	text          []byte
-	part          content.Thinking // without its text
+	block, n int
+	open     bool
+	dropped  bool // the state exceeded the room
+	cost     int  // bytes that count against the room
+	text     []byte
+	part     content.Thinking // without its text
 }
 
 // stateCost counts against the room for each state, besides its bytes.
@@ -111,51 +109,6 @@ func (p *Pending) Close(block int) {
 	}
 }
 
-// Add adds complete thinking, if it has state of another format.
-func (p *Pending) Add(n int, t *content.Thinking, room *int) {
-	if !IsForeign(t.Signature, p.ClientFormat) && !IsForeign(t.Redacted, p.ClientFormat) {
-		return
-	}
-	if p.Open(-1, n, t, room) {
-		s := &p.list[len(p.list)-1]
-		s.open = false
-		s.appendText(t.Text, room)
-		p.checkSize(s, room)
-	}
-}
-
-// AddTextSignature adds the signature of a text.
-func (p *Pending) AddTextSignature(n int, sig content.Signature, room *int) {
-	if p.Open(-1, n, &content.Thinking{Signature: sig}, room) {
-		s := &p.list[len(p.list)-1]
-		s.open, s.textSignature = false, true
-	}
-}
-
-// CopyTextSignature adds the signature of a text that the client receives with the
-// text, too. The copy is for clients that return the signatures of tool calls only.
-// It is not added if it exceeds the room.
-func (p *Pending) CopyTextSignature(n int, sig content.Signature, room *int) {
-	if !IsForeign(sig, p.ClientFormat) || !CallsCarryThinking(sig.Format) || *room < stateCost+len(sig.Data) {
-		return
-	}
-	p.AddTextSignature(n, sig, room)
-	if p.oversized == 0 {
-		p.list[len(p.list)-1].copied = true
-	}
-}
-
-// DropCopies drops the copies of [Pending.CopyTextSignature]. It is called before a
-// tool call that cannot carry them.
-func (p *Pending) DropCopies(room *int) {
-	p.list = slices.DeleteFunc(p.list, func(s pendingState) bool {
-		if s.copied {
-			*room += s.cost
-		}
-		return s.copied
-	})
-}
-
 // DropUnsigned drops all closed blocks without state of another format, and calls
 // dropped with the index of each.
 func (p *Pending) DropUnsigned(room *int, dropped func(n int)) {
@@ -185,15 +138,10 @@ func (p *Pending) DropIfUnsigned(block int, room *int) (n int, ok bool) {
 	return 0, false
 }
 
-// DropAll drops all states, and calls lost for each that the client does not
-// receive in another field. t is nil for the signature of a text.
+// DropAll drops all states, and calls lost for each state of another format.
 func (p *Pending) DropAll(lost func(n int, t *content.Thinking)) {
 	for i := range p.list {
-		switch s := &p.list[i]; {
-		case s.copied || !IsForeign(s.signature(), p.ClientFormat):
-		case s.textSignature:
-			lost(s.n, nil)
-		default:
+		if s := &p.list[i]; IsForeign(s.signature(), p.ClientFormat) {
 			lost(s.n, &s.part)
 		}
 	}
@@ -216,14 +164,13 @@ func (p *Pending) Remove(block int, room *int) (text string, ok bool) {
 // Empty reports whether nothing is stored.
 func (p *Pending) Empty() bool { return len(p.list) == 0 }
 
-// NeedsCarrier reports whether there is state that the client does not receive in
-// another field.
+// NeedsCarrier reports whether there is state of another format.
 func (p *Pending) NeedsCarrier() bool {
 	if p.oversized > 0 {
 		return true
 	}
 	for i := range p.list {
-		if s := &p.list[i]; !s.copied && IsForeign(s.signature(), p.ClientFormat) {
+		if IsForeign(p.list[i].signature(), p.ClientFormat) {
 			return true
 		}
 	}
@@ -248,7 +195,7 @@ func (p *Pending) Size() (states, bytes int) {
 // none: a vendor refuses a list with gaps. lost is called with the index of each part
 // that has a loss.
 func (p *Pending) Take(room *int, encode func(f content.Format, data string) (string, bool), lost func(n int, r *loss.Rule)) string {
-	var list []State
+	var list []*content.Thinking
 	var format content.Format
 	first, size, oversized, open := 0, 0, p.oversized-1, p.list[:0]
 	p.oversized = 0
@@ -277,7 +224,7 @@ func (p *Pending) Take(room *int, encode func(f content.Format, data string) (st
 		if !p.OmitText || !foreign.HoldsText(sig) {
 			t.Text = string(s.text)
 		}
-		list = append(list, State{Thinking: &t, TextSignature: s.textSignature})
+		list = append(list, &t)
 	}
 	clear(p.list[len(open):])
 	p.list = open

@@ -14,13 +14,12 @@ import (
 
 func TestEncodeThinking(t *testing.T) {
 	const f = content.Format("messages")
-	want := []State{
-		{Thinking: &content.Thinking{Text: "first \"quoted\"\n", Signature: content.Signature{Format: f, Data: "c2ln"}}},
-		{Thinking: &content.Thinking{Redacted: content.Signature{Format: f, Data: "b3BhcXVl"}}},
-		{Thinking: &content.Thinking{Signature: content.Signature{Format: f, Data: "{}"}}, TextSignature: true},
+	want := []*content.Thinking{
+		{Text: "first \"quoted\"\n", Signature: content.Signature{Format: f, Data: "c2ln"}},
+		{Redacted: content.Signature{Format: f, Data: "b3BhcXVl"}},
 	}
 	list := slices.Clone(want)
-	list[0].Thinking = new(*want[0].Thinking)
+	list[0] = new(*want[0])
 	list[0].Extra = &content.Extra{Format: f, JSON: `{"cache_control":{"type":"ephemeral"}}`} // is not encoded
 	got, ok := DecodeThinking(f, EncodeThinking(list))
 	if diff := cmp.Diff(want, got); !ok || diff != "" {
@@ -30,26 +29,6 @@ func TestEncodeThinking(t *testing.T) {
 		if got, ok := DecodeThinking(f, s); ok {
 			t.Errorf("%q became %v", s, got)
 		}
-	}
-}
-
-// TestDecodeEarlierVersion decodes an envelope that an earlier version encoded:
-// each block has its position among the texts, which is ignored.
-func TestDecodeEarlierVersion(t *testing.T) {
-	const s = `pw1.messages.9175b1f5edfb9e7a.t[{"text":"Hm","signature":"c2ln","back":12,"past":3,"first":true},` +
-		`{"redacted":"b3BhcXVl","back":2},{"signature":"{}","back":1,"text_signature":true}]`
-	e, ok := Decode(s)
-	if !ok || e.Kind != KindThinking {
-		t.Fatalf("%q: %v %v", s, e, ok)
-	}
-	got, ok := DecodeThinking(e.Format, e.Data)
-	want := []State{
-		{Thinking: &content.Thinking{Text: "Hm", Signature: content.Signature{Format: "messages", Data: "c2ln"}}},
-		{Thinking: &content.Thinking{Redacted: content.Signature{Format: "messages", Data: "b3BhcXVl"}}},
-		{Thinking: &content.Thinking{Signature: content.Signature{Format: "messages", Data: "{}"}}, TextSignature: true},
-	}
-	if diff := cmp.Diff(want, got); !ok || diff != "" {
-		t.Errorf("%v (-want +got):\n%s", ok, diff)
 	}
 }
 
@@ -67,13 +46,24 @@ func TestRestore(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			step := strings.Fields(tt.step)
-			var list []State
+			var list []*content.Thinking
 			for _, s := range strings.Fields(tt.list) {
-				list = append(list, State{Thinking: &content.Thinking{Text: s}})
+				list = append(list, &content.Thinking{Text: s})
 			}
-			got := Restore([]string{"before"}, step, list,
-				func(s *State) int { return slices.Index(step, s.Text) },
-				func(s *State) string { return s.Text })
+			var parts []content.Part
+			for _, s := range step {
+				parts = append(parts, &content.Text{Text: s})
+			}
+			var got []string
+			for _, p := range Restore([]content.Part{&content.Text{Text: "before"}}, parts, list,
+				func(t *content.Thinking) int { return slices.Index(step, t.Text) }) {
+				switch p := p.(type) {
+				case *content.Text:
+					got = append(got, p.Text)
+				case *content.Thinking:
+					got = append(got, p.Text)
+				}
+			}
 			if diff := cmp.Diff("before "+tt.want, strings.Join(got, " ")); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -87,7 +77,7 @@ func TestForgedMembers(t *testing.T) {
 	const f = content.Format("messages")
 	got, ok := DecodeThinking(f, `[{"text":"a","signature":"c2ln","type":"text","extra":{"cache_control":{"type":"ephemeral"}},`+
 		`"cache_control":{"type":"ephemeral"},"source":{"url":"https://example.com"},"Format":"generatecontent"}]`)
-	want := []State{{Thinking: &content.Thinking{Text: "a", Signature: content.Signature{Format: f, Data: "c2ln"}}}}
+	want := []*content.Thinking{{Text: "a", Signature: content.Signature{Format: f, Data: "c2ln"}}}
 	if diff := cmp.Diff(want, got); !ok || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", ok, diff)
 	}
@@ -95,7 +85,7 @@ func TestForgedMembers(t *testing.T) {
 
 func TestStates(t *testing.T) {
 	many := func(n int, state string) string { return "[" + strings.Repeat(state+",", n-1) + state + "]" }
-	full := EncodeThinking([]State{{Thinking: &content.Thinking{Text: "a", Signature: content.Signature{Data: "b"}, Redacted: content.Signature{Data: "c"}}, TextSignature: true}})
+	full := EncodeThinking([]*content.Thinking{{Text: "a", Signature: content.Signature{Data: "b"}, Redacted: content.Signature{Data: "c"}}})
 	full = full[1 : len(full)-1]
 	for _, tt := range []struct {
 		name        string

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/partfield"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -165,19 +166,7 @@ func extras(e upstream.Event) []*content.Extra {
 	if e.Stop != nil {
 		list = append(list, e.Stop.Extra)
 	}
-	switch p := e.Part.(type) {
-	case *content.Text:
-		list = append(list, p.Extra)
-	case *content.Thinking:
-		list = append(list, p.Extra)
-	case *content.ToolUse:
-		list = append(list, p.Extra)
-	case *content.ServerToolUse:
-		list = append(list, p.Extra)
-	case *content.ServerToolResult:
-		list = append(list, p.Extra)
-	}
-	return list
+	return append(list, partfield.ExtraOf(e.Part))
 }
 
 // Causes returns the texts of err and of the error that it wraps.

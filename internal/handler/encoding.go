@@ -7,6 +7,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/partfield"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -149,18 +150,11 @@ func (t *tally) addParts(parts []content.Part) {
 }
 
 func (t *tally) addPart(p content.Part) {
-	if content.IsNil(p) {
-		return
-	}
-	switch p := p.(type) {
-	case *content.Text:
-		t.written += int64(len(p.Text))
-	case *content.Thinking:
-		t.written += int64(len(p.Text))
-	case *content.ToolUse:
-		t.written += int64(len(p.Input))
-	case *content.ServerToolUse:
-		t.written += int64(len(p.Input))
+	f := partfield.Of(p)
+	for _, s := range [...]*string{f.Written(), f.Argument()} {
+		if s != nil {
+			t.written += int64(len(*s))
+		}
 	}
 }
 

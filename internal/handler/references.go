@@ -63,7 +63,7 @@ func (f *finder) parts(list []content.Part) {
 // source finds the references in the source of a part.
 func (f *finder) source(s content.Source) {
 	f.path.Push("source")
-	switch s := s.(type) {
+	switch s := s.(type) { // other kinds refer to nothing
 	case *content.Parts:
 		if s != nil {
 			f.path.Push("parts")

@@ -192,6 +192,8 @@ func base64Bits(c byte) byte {
 // byte on, and one from the byte after its last. A byte is in the range where they
 // differ. '/' extends the range of digits. A sum can overflow only if a top bit is
 // set in x, which fails anyway.
+//
+// A loop over bytes takes twice the time, and over a table of bytes longer than that.
 func isBase64(x uint64) bool {
 	l := x | 0x20*lows // lower case
 	letter := (l + (0x80-'a')*lows) ^ (l + (0x80-'z'-1)*lows)

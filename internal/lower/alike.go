@@ -47,7 +47,7 @@ func (l *lowering) fileSource(from content.Source, at Path, usual string) conten
 	}
 	x := l.extra(*fields.Extra, at.Member("source"), l.t.Own.Members, foreign.Part)
 	kind, ok := *fields.MediaType, true
-	switch s := from.(type) {
+	switch s := from.(type) { // other kinds have no media type
 	case *content.Base64:
 		kind, ok = l.fileType(s, at)
 	case *content.PlainText:

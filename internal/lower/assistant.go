@@ -30,10 +30,6 @@ type Thoughts struct {
 	// Named says that each thinking block has another signature, by which it is found.
 	Named bool
 
-	// TextState says that carried state may be that of a text: see
-	// [envelope.State.TextSignature].
-	TextState bool
-
 	WithCalls bool // only thinking of turns with tool calls is sent
 
 	// NotLast reports whether a turn cannot end with a thinking block, which the client
@@ -116,14 +112,14 @@ func (l *lowering) isShown(id, raw string) bool {
 type recall struct {
 	recalls     func(p content.Part) *loss.Rule // of Thoughts.Recall
 	turnsOf     []content.Turn
-	items       map[string]bool                   // ids and data of the thinking blocks of the run; made on demand
-	returned    map[content.Signature]int         // index on the stack of each block that the client returned; -1: not yet there
-	carried     map[content.Part][]envelope.State // what the parts of the run carry
-	carriedText []string                          // the thinking texts in it that the client did not return yet
-	hasBlocks   bool                              // a block of the run is sent
-	lastCall    int                               // index on the stack of the last tool call of the turn, or -1
-	current     int                               // see currentTurn
-	missing     bool                              // Thoughts.Missing was reported
+	items       map[string]bool                      // ids and data of the thinking blocks of the run; made on demand
+	returned    map[content.Signature]int            // index on the stack of each block that the client returned; -1: not yet there
+	carried     map[content.Part][]*content.Thinking // what the parts of the run carry
+	carriedText []string                             // the thinking texts in it that the client did not return yet
+	hasBlocks   bool                                 // a block of the run is sent
+	lastCall    int                                  // index on the stack of the last tool call of the turn, or -1
+	current     int                                  // see currentTurn
+	missing     bool                                 // Thoughts.Missing was reported
 }
 
 // assistantRun lowers consecutive assistant turns to one turn: clients that store each
@@ -150,19 +146,12 @@ func (l *lowering) assistantRun(run []content.Turn, first int) {
 			l.lose(EmptyTurn, at)
 		}
 		for i, p := range t.Parts {
-			if p == envelope.Removed {
-				continue
-			}
 			at := at.In(Parts, i)
 			state := l.carriedState(p)
-			_, isText := p.(*content.Text)
-			if state != "" && !isText {
+			if state != "" {
 				l.restore(step, p, at)
 			}
 			l.assistantPart(p, at, hasCalls)
-			if state != "" && isText {
-				l.restore(step, p, at)
-			}
 			if _, isCall := p.(*content.ToolUse); isCall || state != "" {
 				step = len(l.stack)
 			}
@@ -230,7 +219,7 @@ func (l *lowering) assistantPart(p content.Part, at Path, hasCalls bool) {
 		return
 	}
 	before := len(l.stack)
-	switch p := p.(type) {
+	switch p := p.(type) { // other kinds are the same in all turns
 	case *content.ToolUse:
 		l.toolCall(p, at)
 	case *content.Thinking:
@@ -445,13 +434,13 @@ func (l *lowering) beginRecall(run []content.Turn, hasCalls bool) {
 				continue
 			}
 			if l.returned == nil {
-				l.returned, l.carried = make(map[content.Signature]int), make(map[content.Part][]envelope.State)
+				l.returned, l.carried = make(map[content.Signature]int), make(map[content.Part][]*content.Thinking)
 			}
 			list, _ := envelope.DecodeThinking(l.t.Format, state)
 			l.carried[p] = list
-			for _, s := range list {
-				if s.Text != "" {
-					l.carriedText = append(l.carriedText, s.Text)
+			for _, t := range list {
+				if t.Text != "" {
+					l.carriedText = append(l.carriedText, t.Text)
 				}
 			}
 		}
@@ -511,47 +500,30 @@ func (l *lowering) restore(step int, p content.Part, at Path) {
 	if !l.t.Thoughts.Named && l.hasBlocks {
 		return // the blocks are the same thinking
 	}
-	var text content.Signature // of the texts of the step
-	list = slices.DeleteFunc(list, func(s envelope.State) bool {
-		if s.TextSignature {
-			text = s.Signature
-			return true
-		}
-		if rule := l.mayReturn(s.Thinking); rule != nil {
+	list = slices.DeleteFunc(list, func(t *content.Thinking) bool {
+		if rule := l.mayReturn(t); rule != nil {
 			l.lose(rule, at.Member("signature"))
 			return true
 		}
 		if !l.t.Thoughts.Named {
 			return false
 		}
-		key := thinkingKey(l.t.Format, s.Thinking)
+		key := thinkingKey(l.t.Format, t)
 		i, known := l.returned[key]
 		if !known {
 			l.returned[key] = -1
 		}
 		return known && i < step || key.Data == ""
 	})
-	if len(list) > 0 {
-		rest := slices.Clone(l.stack[step:])
-		l.stack = envelope.Restore(l.stack[:step], rest, list,
-			func(s *envelope.State) int {
-				if !l.t.Thoughts.Named {
-					return -1
-				}
-				return l.returned[thinkingKey(l.t.Format, s.Thinking)] - step
-			},
-			func(s *envelope.State) content.Part { return s.Thinking })
+	if len(list) == 0 {
+		return
 	}
-	if text.Data != "" && l.t.Thoughts.TextState && !l.hasTextState(step) {
-		l.push(&content.Text{Signature: text})
-	}
-}
-
-// hasTextState reports whether a text of the step has a signature.
-func (l *lowering) hasTextState(step int) bool {
-	return slices.ContainsFunc(l.stack[step:], func(p content.Part) bool { // one pass
-		t, ok := p.(*content.Text)
-		return ok && t.Signature.Data != ""
+	rest := slices.Clone(l.stack[step:])
+	l.stack = envelope.Restore(l.stack[:step], rest, list, func(t *content.Thinking) int {
+		if !l.t.Thoughts.Named {
+			return -1
+		}
+		return l.returned[thinkingKey(l.t.Format, t)] - step
 	})
 }
 

@@ -170,8 +170,8 @@ func (r *restriction) autoCache() {
 			if *f.Cache != nil {
 				return
 			}
-			p = partfield.Copy(p)
-			*partfield.Of(p).Cache = mark
+			p, f = partfield.Copy(p)
+			*f.Cache = mark
 			n.Turns = slices.Clone(n.Turns)
 			n.Turns[i].Parts = slices.Clone(n.Turns[i].Parts)
 			n.Turns[i].Parts[k] = p
@@ -243,28 +243,26 @@ func (r *restriction) part(p content.Part, at Path) content.Part {
 	f := partfield.Of(p)
 	if f.Cache != nil {
 		if c := r.mark(*f.Cache, at); c != *f.Cache {
-			p = partfield.Copy(p)
-			f = partfield.Of(p)
+			p, f = partfield.Copy(p)
 			*f.Cache = c
 		}
 	}
 	if f.Extra != nil {
 		if x := r.members(*f.Extra, r.cloud.PartMembers, at); x != *f.Extra {
-			p = partfield.Copy(p)
-			f = partfield.Of(p)
+			p, f = partfield.Copy(p)
 			*f.Extra = x
 		}
 	}
 	if f.Parts != nil {
 		if list, changed := r.parts(*f.Parts, at, Parts); changed {
-			p = partfield.Copy(p)
-			*partfield.Of(p).Parts = list
+			p, f = partfield.Copy(p)
+			*f.Parts = list
 		}
 	}
 	if f.Source == nil {
 		return p
 	}
-	switch s := (*f.Source).(type) {
+	switch s := (*f.Source).(type) { // other kinds contain their data
 	case *content.File:
 		r.files = r.files || s != nil && r.cloud.NoFiles && (r.cloud.Stores == nil || !r.cloud.Stores(s.ID))
 	case *content.URL:

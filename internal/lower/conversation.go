@@ -7,7 +7,6 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
-	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/foreign"
 )
 
@@ -33,8 +32,8 @@ type Conversation struct {
 	// other content of the user. A sentence is sent as one.
 	AnswerResults bool
 
-	UserLast bool // the conversation must not end with the assistant: the request is refused
-	Prefill  bool // the conversation may end with the beginning of a response
+	UserLast bool // the conversation must not end with an assistant's text: a turn that asks for the rest is added
+	Prefill  bool // the conversation may end with the beginning of a response; UserLast goes before it
 
 	// NoBlanks says that texts must have more than white space, and that the beginning of a
 	// response must not end with white space. Blank texts become part of the text before
@@ -110,13 +109,16 @@ const (
 	// placeholderText replaces an earlier turn of which nothing can be sent.
 	placeholderText = "[Here was something that you cannot be shown.]"
 
+	// continueText is the user's turn after a conversation that ends with the assistant.
+	continueText = "(Continue your last message.)"
+
 	// emptyMessageText replaces an empty last message.
 	emptyMessageText = "(The user's message is empty.)"
 )
 
 // lowerConversation lowers the system text and the turns.
 func (l *lowering) lowerConversation() {
-	turns := envelope.AttachSignatures(l.t.Format, l.n.Turns) // of parts that only carry them
+	turns := l.n.Turns
 	l.first, l.end = lastMessage(turns)
 	l.assignRoles(turns)
 	l.current = l.currentTurn(turns)
@@ -563,25 +565,40 @@ func (l *lowering) turnParts(t *content.Turn, at Path, in site) (answered bool) 
 	return answered
 }
 
-// checkPrefill reports the beginning of a response that the server cannot continue.
+// checkPrefill reports the beginning of a response that the server cannot continue, and adds
+// a turn of the user if the server refuses it.
 func (l *lowering) checkPrefill(turns []content.Turn) {
 	n := len(turns) - 1
-	if n < 0 || l.t.Conversation.Prefill || turns[n].Role != content.RoleAssistant {
+	if n < 0 || turns[n].Role != content.RoleAssistant {
 		return
 	}
-	parts := turns[n].Parts
-	for i := len(parts) - 1; i >= 0; i-- {
-		switch p := parts[i].(type) {
+	c := &l.t.Conversation
+	if at := lastText(turns[n].Parts); at >= 0 && (c.UserLast || !c.Prefill) {
+		rule := Prefill
+		if c.UserLast {
+			rule = AssistantLast
+		}
+		l.lose(rule, In(Turns, n).In(Parts, at))
+	}
+	if end := len(l.out) - 1; c.UserLast && end >= 0 && l.out[end].Role == content.RoleAssistant && lastText(l.out[end].Parts) >= 0 {
+		l.out = append(l.out, content.Turn{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: continueText}}})
+	}
+}
+
+// lastText returns the index of the text with which a turn ends, thinking aside, or -1.
+func lastText(parts []content.Part) int {
+	for i, p := range slices.Backward(parts) {
+		switch p := p.(type) {
 		case *content.Text:
 			if p != nil && p.Text != "" {
-				l.lose(Prefill, In(Turns, n).In(Parts, len(parts)-1))
-				return
+				return i
 			}
 		case *content.Thinking:
 		default:
-			return
+			return -1
 		}
 	}
+	return -1
 }
 
 // checkQuestion refuses a request if all of its last user message was dropped, since the
@@ -617,9 +634,6 @@ func (l *lowering) checkEnds(turns []content.Turn) {
 		return
 	}
 	if last := &l.out[n]; last.Role == content.RoleAssistant {
-		if l.t.Conversation.UserLast {
-			l.refuse(content.CodeUnsupported, In(Turns, len(turns)-1), "the model does not continue a response that the request begins; the conversation must end with a user message")
-		}
 		if l.t.Conversation.NoBlanks {
 			l.trimEnd(last, In(Turns, len(turns)-1))
 		}

@@ -172,7 +172,7 @@ func (l *lowering) media(p *content.Media, at Path, in site) {
 	l.label(p, at)
 	f := &l.t.Files
 	if f.Audio == nil {
-		l.unreadable(at, "audio or video", "", content.CodeUnsupported, "", "the server accepts no audio or video")
+		l.unreadable(at, "audio or video", "", content.CodeUnsupported, "", "the model accepts no audio or video")
 		return
 	}
 	if !l.readsFiles(at, "audio or video", "") {
@@ -206,8 +206,7 @@ func (l *lowering) resultFile(in site, at Path, r *loss.Rule) {
 func (l *lowering) pushFile(p content.Part, s content.Source, signature content.Signature, mark *content.Cache, x *content.Extra) {
 	f := partfield.Of(p)
 	if s != *f.Source || signature != *f.Signature || mark != *f.Cache || x != *f.Extra {
-		p = partfield.Copy(p)
-		f = partfield.Of(p)
+		p, f = partfield.Copy(p)
 		*f.Source, *f.Signature, *f.Cache, *f.Extra = s, signature, mark, x
 	}
 	l.push(p)
@@ -224,8 +223,7 @@ func sourceWith(s content.Source, kind string, x *content.Extra) content.Source 
 	if *f.MediaType == kind && *f.Extra == x {
 		return s
 	}
-	s = partfield.CopySource(s)
-	f = partfield.OfSource(s)
+	s, f = partfield.CopySource(s)
 	*f.MediaType, *f.Extra = kind, x
 	return s
 }
@@ -244,7 +242,7 @@ func (l *lowering) source(s content.Source, at Path, links bool) (content.Source
 	if !l.hasSource(s, at) {
 		return nil, false
 	}
-	switch s.(type) {
+	switch s.(type) { // other kinds have no bytes
 	case *content.Base64:
 		return s, true
 	case *content.URL, *content.File:

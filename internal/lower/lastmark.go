@@ -88,7 +88,7 @@ func (l *lowering) withMark(parts []content.Part, m lastMark) []content.Part {
 	case *f != nil:
 		return parts
 	}
-	p = partfield.Copy(p)
-	*partfield.Of(p).Cache = l.lifetime(m.cache, m.at)
+	p, f := partfield.Copy(p)
+	*f.Cache = l.lifetime(m.cache, m.at)
 	return append(slices.Clip(parts[:last]), p)
 }

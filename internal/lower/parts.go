@@ -106,11 +106,6 @@ func (l *lowering) signature(s content.Signature, at Path, own bool) content.Sig
 	return s
 }
 
-// signs reports whether a part may have a signature of the target's format.
-func (l *lowering) signs(in site) bool {
-	return !l.t.Thoughts.Carried || in == inAssistant && l.t.Thoughts.TextState
-}
-
 // parts pushes the parts of a list at a path.
 func (l *lowering) parts(list []content.Part, at Path, name List, in site) {
 	for i, p := range list {
@@ -142,7 +137,7 @@ func (l *lowering) part(p content.Part, at Path, in site) {
 		l.systemPart(p, at)
 		return
 	}
-	switch p := p.(type) {
+	switch p := p.(type) { // other kinds are read by one vendor only
 	case *content.Image:
 		l.image(p, at, in)
 	case *content.Document:
@@ -197,8 +192,8 @@ func (l *lowering) vendorPart(p content.Part, at Path, in site) {
 func (l *lowering) pushVendorPart(p content.Part, at Path) {
 	x := partfield.ExtraOf(p)
 	if own := l.extra(x, at, true, foreign.Part); own != x {
-		p = partfield.Copy(p)
-		*partfield.Of(p).Extra = own
+		q, f := partfield.Copy(p)
+		*f.Extra, p = own, q
 	}
 	l.push(p)
 }
@@ -220,7 +215,7 @@ func (l *lowering) systemPart(p content.Part, at Path) {
 func (l *lowering) text(p *content.Text, at Path, in site) {
 	q := content.Text{Text: p.Text,
 		Extra:     l.extra(p.Extra, at, l.t.Own.Members, foreign.Part),
-		Signature: l.signature(p.Signature, at, l.signs(in) && l.carriedState(p) == ""),
+		Signature: l.signature(p.Signature, at, !l.t.Thoughts.Carried),
 		Citations: l.citations(p.Citations, at),
 	}
 	if in == inSystem && !l.t.Conversation.Attribution {

@@ -331,13 +331,7 @@ func (l *lowering) splitFiles(start int, at Path) (files []content.Part) {
 	return files
 }
 
-func isFile(p content.Part) bool {
-	switch p.(type) {
-	case *content.Image, *content.Document, *content.Media:
-		return true
-	}
-	return false
-}
+func isFile(p content.Part) bool { return partfield.Of(p).Source != nil }
 
 // joinTexts joins the texts of a result if it can have one only.
 func (l *lowering) joinTexts(start int, at Path) {
@@ -403,9 +397,8 @@ func (l *lowering) errorText(start int, at Path) {
 
 // markPart sets the cache mark of a part on the stack.
 func (l *lowering) markPart(i int, c *content.Cache) {
-	p := partfield.Copy(l.stack[i])
-	if mark := partfield.Of(p).Cache; mark != nil {
-		*mark, l.stack[i] = c, p
+	if p, f := partfield.Copy(l.stack[i]); f.Cache != nil {
+		*f.Cache, l.stack[i] = c, p
 	}
 }
 

@@ -31,6 +31,7 @@ var (
 	EmptyMessage    = degraded(loss.EmptyText, "the last user message is empty; a sentence that states this was sent")
 	AssistantFirst  = degraded(loss.TurnOrder, "the model requires a user turn first; one with a note was added")
 	Prefill         = always(degraded(loss.TurnOrder, "the beginning of a response cannot be continued; the model writes a new response after it"))
+	AssistantLast   = always(degraded(loss.TurnOrder, "the model requires a user turn last; one that asks for the rest of the response was added"))
 	TrailingSpace   = hint(loss.EmptyText, "white space at the end of a response to be continued was omitted")
 )
 

@@ -1,47 +1,172 @@
-// Package partfield accesses the fields that kinds of parts have in common, and those that
-// kinds of sources have in common. A type switch over all kinds is needed only here.
+// Package partfield accesses the fields of parts and sources. [Of] and [OfSource] have the
+// only tables of all kinds: copies, comparisons, sizes and walks follow from them.
 package partfield
 
 import "github.com/polywire/polywire/content"
 
+// A Kind is a kind of part or of source.
+type Kind uint8
+
+// The kinds. Nil is that of a nil part or source, and of a nil pointer in one. Other is that of
+// types that this package does not know.
+const (
+	Nil Kind = iota
+	Text
+	Image
+	Document
+	Media
+	Thinking
+	ToolUse
+	ToolResult
+	SearchResult
+	ServerToolUse
+	ServerToolResult
+	Unknown
+	Base64
+	URL
+	File
+	PlainText
+	Parts
+	Other
+)
+
 // Part points to the fields of a part. A pointer is nil if the part has no such field.
 type Part struct {
+	Kind      Kind
+	On        *bool     // the switch of the kind
+	Strings   [5]String // the fields that are strings; the rest is zero
+	Citations *[]content.Citation
 	Source    *content.Source
 	Parts     *[]content.Part
 	Signature *content.Signature
+	Redacted  *content.Signature
 	Cache     **content.Cache
 	Extra     **content.Extra
 }
 
+// A String is a field that is a string.
+type String struct {
+	At   *string
+	Role Role
+}
+
+// A Role is what a String has.
+type Role uint8
+
+const (
+	Written  Role = iota // text that the model reads and that an EventText continues; only Strings[0]
+	Argument             // JSON text that the model reads and that an EventInput continues; only Strings[0]
+	Title                // other text that the model reads
+	JSON                 // other JSON text; if there are Parts, these have the same content
+	ID                   // of a tool call
+	Label                // name that the model does not read
+)
+
 // Of returns the fields of p. A nil part, a nil pointer and a part of an unknown kind
 // have none.
-func Of(p content.Part) Part {
+func Of(p content.Part) (f Part) {
+	f.read(p, false)
+	return f
+}
+
+// Read is [Of] without a copy of the result. f must be zero.
+func (f *Part) Read(p content.Part) { f.read(p, false) }
+
+// Copy returns a shallow copy of p and the fields of the copy. It returns p itself if p is nil,
+// contains a nil pointer or is of an unknown kind.
+func Copy(p content.Part) (q content.Part, f Part) {
+	q = f.read(p, true)
+	return q, f
+}
+
+// read sets the fields of p, or of a copy of p, which it returns.
+func (f *Part) read(p content.Part, copy bool) content.Part {
 	if content.IsNil(p) {
-		return Part{}
+		return p
 	}
+	s := &f.Strings
 	switch p := p.(type) {
 	case *content.Text:
-		return Part{nil, nil, &p.Signature, &p.Cache, &p.Extra}
+		p = own(p, copy)
+		s[0] = String{&p.Text, Written}
+		f.Kind, f.Citations, f.Signature, f.Cache, f.Extra = Text, &p.Citations, &p.Signature, &p.Cache, &p.Extra
+		return p
 	case *content.Image:
-		return Part{&p.Source, nil, &p.Signature, &p.Cache, &p.Extra}
+		p = own(p, copy)
+		f.Kind, f.Source, f.Signature, f.Cache, f.Extra = Image, &p.Source, &p.Signature, &p.Cache, &p.Extra
+		return p
 	case *content.Document:
-		return Part{&p.Source, nil, &p.Signature, &p.Cache, &p.Extra}
+		p = own(p, copy)
+		s[0], s[1] = String{&p.Title, Title}, String{&p.Context, Title}
+		f.Kind, f.On, f.Source, f.Signature, f.Cache, f.Extra = Document, &p.Citations, &p.Source, &p.Signature, &p.Cache, &p.Extra
+		return p
 	case *content.Media:
-		return Part{&p.Source, nil, &p.Signature, &p.Cache, &p.Extra}
+		p = own(p, copy)
+		f.Kind, f.Source, f.Signature, f.Cache, f.Extra = Media, &p.Source, &p.Signature, &p.Cache, &p.Extra
+		return p
 	case *content.Thinking:
-		return Part{nil, nil, &p.Signature, nil, &p.Extra}
+		p = own(p, copy)
+		s[0] = String{&p.Text, Written}
+		f.Kind, f.Signature, f.Redacted, f.Extra = Thinking, &p.Signature, &p.Redacted, &p.Extra
+		return p
 	case *content.ToolUse:
-		return Part{nil, nil, &p.Signature, &p.Cache, &p.Extra}
+		p = own(p, copy)
+		s[0], s[1], s[2] = String{&p.Input, Argument}, String{&p.ID, ID}, String{&p.Name, Title}
+		f.Kind, f.Signature, f.Cache, f.Extra = ToolUse, &p.Signature, &p.Cache, &p.Extra
+		return p
 	case *content.ToolResult:
-		return Part{nil, &p.Parts, nil, &p.Cache, &p.Extra}
+		p = own(p, copy)
+		s[0], s[1], s[2] = String{&p.ID, ID}, String{&p.Name, Label}, String{&p.Object, JSON}
+		f.Kind, f.On, f.Parts, f.Cache, f.Extra = ToolResult, &p.Error, &p.Parts, &p.Cache, &p.Extra
+		return p
 	case *content.SearchResult:
-		return Part{nil, &p.Parts, nil, &p.Cache, &p.Extra}
+		p = own(p, copy)
+		s[0], s[1] = String{&p.Source, Title}, String{&p.Title, Title}
+		f.Kind, f.On, f.Parts, f.Cache, f.Extra = SearchResult, &p.Citations, &p.Parts, &p.Cache, &p.Extra
+		return p
 	case *content.ServerToolUse:
-		return Part{nil, nil, &p.Signature, &p.Cache, &p.Extra}
+		p = own(p, copy)
+		s[0], s[1], s[2] = String{&p.Input, Argument}, String{&p.ID, ID}, String{&p.Name, Title}
+		s[3], s[4] = String{(*string)(&p.Format), Label}, String{&p.Kind, Label}
+		f.Kind, f.Signature, f.Cache, f.Extra = ServerToolUse, &p.Signature, &p.Cache, &p.Extra
+		return p
 	case *content.ServerToolResult:
-		return Part{nil, nil, &p.Signature, &p.Cache, &p.Extra}
+		p = own(p, copy)
+		s[0], s[1] = String{&p.ID, ID}, String{&p.Content, JSON}
+		s[2], s[3] = String{(*string)(&p.Format), Label}, String{&p.Kind, Label}
+		f.Kind, f.Signature, f.Cache, f.Extra = ServerToolResult, &p.Signature, &p.Cache, &p.Extra
+		return p
+	case *content.Unknown:
+		p = own(p, copy)
+		s[0] = String{&p.Raw, JSON}
+		s[1], s[2] = String{(*string)(&p.Format), Label}, String{&p.Kind, Label}
+		f.Kind = Unknown
+		return p
 	}
-	return Part{}
+	f.Kind = Other
+	return p
+}
+
+// own returns p, or a copy of it.
+func own[T any](p *T, copy bool) *T {
+	if !copy {
+		return p
+	}
+	c := *p
+	return &c
+}
+
+// Written returns the text that an EventText continues, or nil.
+func (f *Part) Written() *string { return f.first(Written) }
+
+// Argument returns the arguments that an EventInput continues, or nil.
+func (f *Part) Argument() *string { return f.first(Argument) }
+
+func (f *Part) first(r Role) *string {
+	if s := &f.Strings[0]; s.Role == r {
+		return s.At
+	}
+	return nil
 }
 
 // SourceOf returns the source of p, or nil if p is not a file.
@@ -64,48 +189,10 @@ func value[T any](field *T) (v T) {
 	return v
 }
 
-// Copy returns a shallow copy of p. It returns p itself if p is nil, contains a nil
-// pointer or is of an unknown kind.
-func Copy(p content.Part) content.Part {
-	if content.IsNil(p) {
-		return p
-	}
-	switch p := p.(type) {
-	case *content.Text:
-		return clone(p)
-	case *content.Image:
-		return clone(p)
-	case *content.Document:
-		return clone(p)
-	case *content.Media:
-		return clone(p)
-	case *content.Thinking:
-		return clone(p)
-	case *content.ToolUse:
-		return clone(p)
-	case *content.ToolResult:
-		return clone(p)
-	case *content.SearchResult:
-		return clone(p)
-	case *content.ServerToolUse:
-		return clone(p)
-	case *content.ServerToolResult:
-		return clone(p)
-	case *content.Unknown:
-		return clone(p)
-	}
-	return p
-}
-
-func clone[T any](p *T) *T {
-	c := *p
-	return &c
-}
-
 // WithSource returns a copy of p, which is a file, with another source.
 func WithSource(p content.Part, s content.Source) content.Part {
-	p = Copy(p)
-	*Of(p).Source = s
+	p, f := Copy(p)
+	*f.Source = s
 	return p
 }
 
@@ -115,7 +202,7 @@ func WithSignature(p content.Part, s content.Signature) content.Part {
 	if Of(p).Signature == nil {
 		return p
 	}
-	p = Copy(p)
-	*Of(p).Signature = s
+	p, f := Copy(p)
+	*f.Signature = s
 	return p
 }

@@ -1,19 +1,12 @@
-package partfield
+package partfield_test
 
 import (
 	"reflect"
 	"testing"
 
 	"github.com/polywire/polywire/content"
-)
-
-// parts and sources have one value of each kind. Files and results have other values
-// too, so that a copy that lacks a field differs.
-var (
-	parts = []content.Part{&content.Text{Text: "a"}, &content.Image{}, &content.Document{Title: "a"}, &content.Media{}, &content.Thinking{Text: "a"},
-		&content.ToolUse{ID: "a"}, &content.ToolResult{ID: "a"}, &content.SearchResult{Title: "a"}, &content.ServerToolUse{ID: "a"},
-		&content.ServerToolResult{ID: "a"}, &content.Unknown{Raw: "a"}}
-	sources = []content.Source{&content.Base64{Data: "a"}, &content.URL{URL: "a"}, &content.File{ID: "a"}, &content.PlainText{Text: "a"}, &content.Parts{}}
+	"github.com/polywire/polywire/internal/formattest"
+	"github.com/polywire/polywire/internal/partfield"
 )
 
 // An unknownPart and an unknownSource are of kinds that this package does not know.
@@ -22,37 +15,70 @@ type (
 	unknownSource struct{ content.Source }
 )
 
-// TestOf checks that Of and OfSource point to every field that has the name and the type.
-func TestOf(t *testing.T) {
+// TestFields checks that Of and OfSource point to each field of each kind once, and that the
+// kinds differ.
+func TestFields(t *testing.T) {
+	kinds := map[uint64]any{uint64(partfield.Nil): nil, uint64(partfield.Other): nil}
 	check := func(kind, got any) {
+		at := map[any]bool{}
 		from, to := reflect.ValueOf(kind).Elem(), reflect.ValueOf(got)
 		for i := range to.NumField() {
-			name, pointer := to.Type().Field(i).Name, to.Field(i)
-			field := from.FieldByName(name)
-			switch has := field.IsValid() && field.Addr().Type() == pointer.Type(); {
-			case !has && !pointer.IsNil():
-				t.Errorf("%T has no %s", kind, name)
-			case has && pointer.Pointer() != field.Addr().Pointer():
-				t.Errorf("%T: %s is another field", kind, name)
+			switch x := to.Field(i).Interface().(type) {
+			case partfield.Kind:
+				if other, again := kinds[uint64(x)]; again {
+					t.Errorf("%T has the kind of %T", kind, other)
+				}
+				kinds[uint64(x)] = kind
+			case [5]partfield.String:
+				for i, s := range x {
+					if s.At == nil {
+						continue
+					}
+					at[s.At] = true
+					if i > 0 && (x[i-1].At == nil || s.Role == partfield.Written || s.Role == partfield.Argument) {
+						t.Errorf("%T: String %d is in the wrong place", kind, i)
+					}
+				}
+			default:
+				if !to.Field(i).IsNil() {
+					at[x] = true
+				}
 			}
 		}
+		for i := range from.NumField() {
+			field := from.Field(i).Addr()
+			if field.Elem().Kind() == reflect.String {
+				field = field.Convert(reflect.TypeFor[*string]())
+			}
+			if !at[field.Interface()] {
+				t.Errorf("%T: %s is not visited", kind, from.Type().Field(i).Name)
+			}
+		}
+		if len(at) != from.NumField() {
+			t.Errorf("%T has %d fields, want %d", kind, len(at), from.NumField())
+		}
 	}
-	for _, p := range parts {
-		check(p, Of(p))
+	for _, p := range formattest.PartKinds {
+		check(p, partfield.Of(p))
 	}
-	for _, s := range sources {
-		check(s, OfSource(s))
+	for _, s := range formattest.SourceKinds {
+		check(s, partfield.OfSource(s))
 	}
 }
 
 func TestCopy(t *testing.T) {
-	for _, p := range parts {
-		if c := Copy(p); c == p || !reflect.DeepEqual(c, p) {
+	for _, p := range formattest.PartKinds {
+		if x := partfield.ExtraOf(p); x != nil {
+			t.Fatal(x)
+		}
+		c, f := partfield.Copy(p)
+		if !reflect.DeepEqual(c, p) || f != partfield.Of(c) || f == partfield.Of(p) {
 			t.Errorf("Copy of a %T returned %v", p, c)
 		}
 	}
-	for _, s := range sources {
-		if c := CopySource(s); c == s || !reflect.DeepEqual(c, s) {
+	for _, s := range formattest.SourceKinds {
+		c, f := partfield.CopySource(s)
+		if !reflect.DeepEqual(c, s) || f != partfield.OfSource(c) || f == partfield.OfSource(s) {
 			t.Errorf("CopySource of a %T returned %v", s, c)
 		}
 	}
@@ -60,27 +86,49 @@ func TestCopy(t *testing.T) {
 
 func TestWithoutFields(t *testing.T) {
 	for _, p := range []content.Part{nil, (*content.Text)(nil), (*content.Unknown)(nil), unknownPart{}, &content.Unknown{}} {
-		if Of(p) != (Part{}) || SourceOf(p) != nil || SignatureOf(p) != (content.Signature{}) || CacheOf(p) != nil || ExtraOf(p) != nil {
+		f := partfield.Of(p)
+		f.Kind, f.Strings = partfield.Nil, [5]partfield.String{}
+		if f != (partfield.Part{}) || partfield.SourceOf(p) != nil || partfield.SignatureOf(p) != (content.Signature{}) || partfield.CacheOf(p) != nil || partfield.ExtraOf(p) != nil {
 			t.Errorf("%T has fields", p)
 		}
-		if WithSignature(p, content.Signature{Data: "a"}) != p {
+		if partfield.WithSignature(p, content.Signature{Data: "a"}) != p {
 			t.Errorf("WithSignature copied a %T", p)
 		}
 	}
 	for _, s := range []content.Source{nil, (*content.URL)(nil), (*content.Parts)(nil), unknownSource{}} {
-		if OfSource(s) != (Source{}) || MediaTypeOf(s) != "" || SourceExtra(s) != nil || CopySource(s) != s {
+		f := partfield.OfSource(s)
+		f.Kind = partfield.Nil
+		if c, _ := partfield.CopySource(s); f != (partfield.Source{}) || partfield.MediaTypeOf(s) != "" || partfield.SourceExtra(s) != nil || c != s {
 			t.Errorf("%T has fields", s)
 		}
+	}
+}
+
+func TestKindOfNil(t *testing.T) {
+	for _, p := range formattest.PartKinds {
+		p := reflect.Zero(reflect.TypeOf(p)).Interface().(content.Part)
+		if partfield.Of(p) != (partfield.Part{}) || !content.IsNil(p) {
+			t.Errorf("a nil %T is not nil", p)
+		}
+	}
+	for _, s := range formattest.SourceKinds {
+		s := reflect.Zero(reflect.TypeOf(s)).Interface().(content.Source)
+		if partfield.OfSource(s) != (partfield.Source{}) {
+			t.Errorf("a nil %T is not nil", s)
+		}
+	}
+	if partfield.Of(unknownPart{}).Kind != partfield.Other || partfield.OfSource(unknownSource{}).Kind != partfield.Other {
+		t.Error("unknown kinds are not of the kind Other")
 	}
 }
 
 func TestWith(t *testing.T) {
 	sig, link := content.Signature{Format: "messages", Data: "a"}, &content.URL{URL: "a"}
 	p := &content.Image{}
-	if got := SignatureOf(WithSignature(p, sig)); got != sig {
+	if got := partfield.SignatureOf(partfield.WithSignature(p, sig)); got != sig {
 		t.Errorf("WithSignature set %v", got)
 	}
-	if got := SourceOf(WithSource(p, link)); got != link {
+	if got := partfield.SourceOf(partfield.WithSource(p, link)); got != link {
 		t.Errorf("WithSource set %v", got)
 	}
 	if *p != (content.Image{}) {
@@ -90,11 +138,12 @@ func TestWith(t *testing.T) {
 
 func TestAllocs(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() {
-		for _, p := range parts {
-			_, _, _, _ = SourceOf(p), SignatureOf(p), CacheOf(p), ExtraOf(p)
+		for _, p := range formattest.PartKinds {
+			f := partfield.Of(p)
+			_, _, _, _ = partfield.SignatureOf(p), f.Written(), f.Argument(), partfield.ExtraOf(p)
 		}
-		for _, s := range sources {
-			_, _ = MediaTypeOf(s), SourceExtra(s)
+		for _, s := range formattest.SourceKinds {
+			_, _ = partfield.MediaTypeOf(s), partfield.SourceExtra(s)
 		}
 	}); n != 0 {
 		t.Errorf("%v allocations, want 0", n)

@@ -35,6 +35,7 @@
 //	         null, empty or with a value as there; exceptions are listed with a reason
 //	4t       without a request for thinking, the rest is the same and no thinking is sent
 //	4r       a response that a client of another format returns as history: ids and signatures reach the vendor
+//	4p       a response of Responses that returns to its server: messages have their phase, or none
 //	4e       an error through each handler
 //	4w       a program without HTTP writes what each handler sends, and finds the same losses
 //	4s       the recorded request through the handler of its format: the vendor gets its bytes, the client those of the response

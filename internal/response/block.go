@@ -44,7 +44,7 @@ const (
 
 // KindOf returns the kind of the deltas of a part.
 func KindOf(p content.Part) Kind {
-	switch p := p.(type) {
+	switch p := p.(type) { // other kinds have no deltas
 	case *content.Text:
 		return Text
 	case *content.Thinking:

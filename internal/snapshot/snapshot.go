@@ -6,6 +6,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/document"
+	"github.com/polywire/polywire/internal/partfield"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -268,28 +269,6 @@ func (w *walk) tool(t *content.Tool) {
 	w.extra(t.Extra)
 }
 
-// The kinds of parts and sources in a snapshot. Nil is a separate kind.
-const (
-	kindNil uint64 = iota + 1
-	kindText
-	kindImage
-	kindDocument
-	kindMedia
-	kindThinking
-	kindToolUse
-	kindToolResult
-	kindSearchResult
-	kindServerToolUse
-	kindServerToolResult
-	kindUnknown
-	kindBase64
-	kindURL
-	kindFile
-	kindPlainText
-	kindParts
-	kindOther
-)
-
 func (w *walk) parts(list []content.Part) {
 	if w.list(len(list)) {
 		for _, p := range list {
@@ -299,150 +278,58 @@ func (w *walk) parts(list []content.Part) {
 }
 
 func (w *walk) part(p content.Part) {
-	if content.IsNil(p) {
-		w.number(kindNil)
-		return
+	var f partfield.Part
+	f.Read(p)
+	w.kind(f.Kind)
+	for i := 0; i < len(f.Strings) && f.Strings[i].At != nil; i++ {
+		w.text(*f.Strings[i].At)
 	}
-	switch p := p.(type) {
-	case *content.Text:
-		w.number(kindText)
-		w.text(p.Text)
-		w.citations(p.Citations)
-		w.signature(&p.Signature)
-		w.cache(p.Cache)
-		w.extra(p.Extra)
-	case *content.Image:
-		w.number(kindImage)
-		w.file(p.Source, &p.Signature, p.Cache, p.Extra)
-	case *content.Document:
-		w.number(kindDocument)
-		w.text(p.Title)
-		w.text(p.Context)
-		w.bool(p.Citations)
-		w.file(p.Source, &p.Signature, p.Cache, p.Extra)
-	case *content.Media:
-		w.number(kindMedia)
-		w.file(p.Source, &p.Signature, p.Cache, p.Extra)
-	case *content.Thinking:
-		w.number(kindThinking)
-		w.text(p.Text)
-		w.signature(&p.Signature)
-		w.signature(&p.Redacted)
-		w.extra(p.Extra)
-	case *content.ToolUse:
-		w.number(kindToolUse)
-		w.text(p.ID)
-		w.text(p.Name)
-		w.text(p.Input)
-		w.signature(&p.Signature)
-		w.cache(p.Cache)
-		w.extra(p.Extra)
-	case *content.ToolResult:
-		w.number(kindToolResult)
-		w.text(p.ID)
-		w.text(p.Name)
-		w.parts(p.Parts)
-		w.text(p.Object)
-		w.bool(p.Error)
-		w.cache(p.Cache)
-		w.extra(p.Extra)
-	case *content.SearchResult:
-		w.number(kindSearchResult)
-		w.text(p.Source)
-		w.text(p.Title)
-		w.parts(p.Parts)
-		w.bool(p.Citations)
-		w.cache(p.Cache)
-		w.extra(p.Extra)
-	case *content.ServerToolUse:
-		w.number(kindServerToolUse)
-		w.text(string(p.Format))
-		w.text(p.Kind)
-		w.text(p.ID)
-		w.text(p.Name)
-		w.text(p.Input)
-		w.signature(&p.Signature)
-		w.cache(p.Cache)
-		w.extra(p.Extra)
-	case *content.ServerToolResult:
-		w.number(kindServerToolResult)
-		w.text(string(p.Format))
-		w.text(p.Kind)
-		w.text(p.ID)
-		w.text(p.Content)
-		w.signature(&p.Signature)
-		w.cache(p.Cache)
-		w.extra(p.Extra)
-	case *content.Unknown:
-		w.number(kindUnknown)
-		w.text(string(p.Format))
-		w.text(p.Kind)
-		w.text(p.Raw)
-	default:
-		w.unknownKind()
+	if f.On != nil {
+		w.bool(*f.On)
 	}
-}
-
-// unknownKind visits a value of an unknown type. The value is assumed to be changed,
-// because it cannot be compared.
-func (w *walk) unknownKind() {
-	w.number(kindOther)
-	w.differs = w.mode == comparing
-}
-
-func (w *walk) file(s content.Source, sig *content.Signature, c *content.Cache, x *content.Extra) {
-	w.source(s)
-	w.signature(sig)
-	w.cache(c)
-	w.extra(x)
+	if f.Citations != nil {
+		w.citations(*f.Citations)
+	}
+	if f.Source != nil {
+		w.source(*f.Source)
+	}
+	if f.Parts != nil {
+		w.parts(*f.Parts)
+	}
+	if f.Signature != nil {
+		w.signature(f.Signature)
+	}
+	if f.Redacted != nil {
+		w.signature(f.Redacted)
+	}
+	if f.Cache != nil {
+		w.cache(*f.Cache)
+	}
+	if f.Extra != nil {
+		w.extra(*f.Extra)
+	}
 }
 
 func (w *walk) source(s content.Source) {
-	switch s := s.(type) {
-	case *content.Base64:
-		if w.kindOf(kindBase64, s != nil) {
-			w.text(s.MediaType)
-			w.text(s.Data)
-			w.extra(s.Extra)
-		}
-	case *content.URL:
-		if w.kindOf(kindURL, s != nil) {
-			w.text(s.URL)
-			w.text(s.MediaType)
-			w.extra(s.Extra)
-		}
-	case *content.File:
-		if w.kindOf(kindFile, s != nil) {
-			w.text(s.ID)
-			w.text(s.MediaType)
-			w.extra(s.Extra)
-		}
-	case *content.PlainText:
-		if w.kindOf(kindPlainText, s != nil) {
-			w.text(s.Text)
-			w.text(s.MediaType)
-			w.extra(s.Extra)
-		}
-	case *content.Parts:
-		if w.kindOf(kindParts, s != nil) {
-			w.parts(s.Parts)
-			w.extra(s.Extra)
-		}
-	case nil:
-		w.number(kindNil)
-	default:
-		w.unknownKind()
+	f := partfield.OfSource(s)
+	w.kind(f.Kind)
+	if f.Data != nil {
+		w.text(*f.Data)
+		w.text(*f.MediaType)
+	}
+	if f.Parts != nil {
+		w.parts(*f.Parts)
+	}
+	if f.Extra != nil {
+		w.extra(*f.Extra)
 	}
 }
 
-// kindOf visits the kind of a source, or kindNil if present is false. It returns
-// present.
-func (w *walk) kindOf(kind uint64, present bool) bool {
-	if !present {
-		kind = kindNil
-	}
-	w.number(kind)
-	return present
+// kind visits the kind of a part or source. A value of an unknown type is assumed to be
+// changed, because it cannot be compared.
+func (w *walk) kind(k partfield.Kind) {
+	w.number(uint64(k) + 1)
+	w.differs = w.differs || k == partfield.Other && w.mode == comparing
 }
 
 func (w *walk) citations(list []content.Citation) {

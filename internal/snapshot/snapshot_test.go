@@ -12,19 +12,14 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/document"
+	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/upstream"
 )
 
 const format content.Format = "format"
 
-// what the interfaces may hold; a new kind has to be added here, and then to
-// everything that switches over them.
 var (
-	partKinds = []content.Part{&content.Text{}, &content.Image{}, &content.Document{}, &content.Media{}, &content.Thinking{},
-		&content.ToolUse{}, &content.ToolResult{}, &content.SearchResult{}, &content.ServerToolUse{}, &content.ServerToolResult{}, &content.Unknown{}}
-	sourceKinds = []content.Source{&content.Base64{}, &content.URL{}, &content.File{}, &content.PlainText{}, &content.Parts{}}
-
 	partType   = reflect.TypeFor[content.Part]()
 	sourceType = reflect.TypeFor[content.Source]()
 )
@@ -57,7 +52,7 @@ func (f *filler) fill(v reflect.Value, depth int) {
 		f.slice(v, depth)
 	case reflect.Interface:
 		if v.Type() == sourceType {
-			f.set(v, sourceKinds[f.n%len(sourceKinds)], depth)
+			f.set(v, formattest.SourceKinds[f.n%len(formattest.SourceKinds)], depth)
 		}
 	case reflect.String:
 		v.SetString(fmt.Sprint("s", f.n))
@@ -93,14 +88,14 @@ func (f *filler) slice(v reflect.Value, depth int) {
 		return
 	}
 	// Every kind of part, and an image for each kind of source.
-	v.Set(reflect.MakeSlice(v.Type(), len(partKinds)+len(sourceKinds), len(partKinds)+len(sourceKinds)))
-	for i, k := range partKinds {
+	v.Set(reflect.MakeSlice(v.Type(), len(formattest.PartKinds)+len(formattest.SourceKinds), len(formattest.PartKinds)+len(formattest.SourceKinds)))
+	for i, k := range formattest.PartKinds {
 		f.set(v.Index(i), k, depth)
 	}
-	for i, k := range sourceKinds {
+	for i, k := range formattest.SourceKinds {
 		img := &content.Image{}
 		f.set(reflect.ValueOf(img).Elem().FieldByName("Source"), k, depth)
-		v.Index(len(partKinds) + i).Set(reflect.ValueOf(img))
+		v.Index(len(formattest.PartKinds) + i).Set(reflect.ValueOf(img))
 	}
 }
 

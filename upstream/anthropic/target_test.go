@@ -1,7 +1,6 @@
 package anthropic
 
 import (
-	"errors"
 	"slices"
 	"testing"
 
@@ -278,14 +277,37 @@ func TestMissingThinking(t *testing.T) {
 	}
 }
 
+// TestPrefill checks conversations that end with the assistant. Models from 4.6 on refuse such
+// a text, but not an unfinished call of a tool of the server, which they continue.
 func TestPrefill(t *testing.T) {
 	text := []content.Part{&content.Text{Text: "t"}}
-	n := &upstream.Request{Turns: []content.Turn{{Role: content.RoleUser, Parts: text}, {Role: content.RoleAssistant, Parts: text}}}
-	for model, want := range map[string]bool{"claude-sonnet-4-5": false, "claude-opus-4-6": true, "claude-sonnet-5": true, "house": false} {
-		_, _, err := lowered(t, model, n)
-		var e *content.Violation
-		if got := errors.As(err, &e); got != want || got && e.Path != "turns.1" {
-			t.Errorf("%s: %v", model, err)
+	call := []content.Part{&content.Text{Text: "t"}, &content.ServerToolUse{Format: "messages", Kind: "server_tool_use", ID: "srvtoolu_1", Name: "web_search", Input: "{}"}}
+	rest := []content.Part{&content.Text{Text: "(Continue your last message.)"}}
+	for _, tt := range []struct {
+		model string
+		last  []content.Part
+		want  [][]content.Part
+		lost  bool
+	}{
+		{"claude-sonnet-4-5", text, [][]content.Part{text, text}, false},
+		{"claude-opus-4-6", text, [][]content.Part{text, text, rest}, true},
+		{"claude-sonnet-5", text, [][]content.Part{text, text, rest}, true},
+		{"claude-sonnet-5", call, [][]content.Part{text, call}, false},
+		{"house", text, [][]content.Part{text, text}, false},
+	} {
+		r, losses, err := lowered(t, tt.model, &upstream.Request{Turns: []content.Turn{{Role: content.RoleUser, Parts: text}, {Role: content.RoleAssistant, Parts: tt.last}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got [][]content.Part
+		for _, turn := range r.Turns {
+			got = append(got, turn.Parts)
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.model, diff)
+		}
+		if lost := slices.Contains(losses, lower.AssistantLast.At("turns.1.parts.0")); lost != tt.lost {
+			t.Errorf("%s: losses %v", tt.model, losses)
 		}
 	}
 }

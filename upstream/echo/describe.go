@@ -138,13 +138,10 @@ func (d *description) signed(s content.Signature, text string) string {
 	return flag(s.Data != "" && s.Data == sign(d.req, text).Data, "signed by echo")
 }
 
-var nilSources = []content.Source{nil, (*content.Base64)(nil), (*content.URL)(nil), (*content.File)(nil),
-	(*content.PlainText)(nil), (*content.Parts)(nil)}
-
 // file describes a part that has a source and, where a model created it, a signature.
 func (d *description) file(path, kind string, s content.Source, mark content.Signature, facts ...string) {
 	source := path + ".source"
-	if slices.Contains(nilSources, s) { // bounded by nilSources
+	if partfield.OfSource(s).Kind == partfield.Nil {
 		d.err = &content.Violation{Code: content.CodeMissing, Path: source, Text: "the source must not be nil"}
 		return
 	}

@@ -1,8 +1,6 @@
 package openai
 
 import (
-	"cmp"
-
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/lower"
@@ -21,7 +19,7 @@ func (c *chatWriter) write() {
 	c.member("model", c.req.Model)
 	w.Name("messages")
 	w.BeginArray()
-	c.message(c, c.systemRole(), n.System)
+	c.message(c, c.shape.systemRole, n.System)
 	c.turns(c)
 	w.EndArray()
 	c.settings()
@@ -47,7 +45,7 @@ func (c *chatWriter) content(parts []content.Part) {
 	switch {
 	case plain && len(parts) == 1:
 		c.w.String(parts[0].(*content.Text).Text)
-	case plain && !c.target.isOpenAI && c.target.markMember(ChatFormat) == "": // a list must not become a string when its mark moves on
+	case plain && c.shape.joinTexts:
 		c.joined(parts, "\n\n")
 	default:
 		c.list(c, parts)
@@ -80,7 +78,7 @@ func (c *chatWriter) assistant(parts []content.Part, last bool) {
 		}
 		w.EndArray()
 	}
-	if last && c.target.known.prefix {
+	if last && c.shape.prefix {
 		w.Name("prefix")
 		w.Bool(true)
 	}
@@ -104,7 +102,7 @@ func (c *chatWriter) part(p content.Part) {
 	w := c.w
 	w.BeginObject()
 	var cache *content.Cache
-	switch p := p.(type) {
+	switch p := p.(type) { // other kinds have been lowered to others
 	case *content.Text:
 		c.member("type", "text")
 		c.member("text", p.Text)
@@ -147,7 +145,7 @@ var audioFormats = map[string]string{"audio/wav": "wav", "audio/mp3": "mp3"}
 // thinking writes the members that return the thinking of a message with tool calls.
 func (c *chatWriter) thinking(parts []content.Part) {
 	var b replay
-	forced := c.target.forcedThinkingMember()
+	forced := c.shape.returns
 	for _, p := range parts {
 		if t, ok := p.(*content.Thinking); ok {
 			b.add(t, forced)
@@ -159,16 +157,14 @@ func (c *chatWriter) thinking(parts []content.Part) {
 	if forced != "" && forced != "-" {
 		name = forced
 	}
-	if c.target.refusals.has(fieldReasoning) {
+	if c.shape.noReturn {
 		return
 	}
 	if name != "" {
-		c.sent |= fieldReasoning
 		c.w.Name(name)
 		c.w.JoinedString(b.text...)
 	}
 	if len(b.encrypted) > 0 {
-		c.sent |= fieldReasoning
 		c.w.Name(encryptedName)
 		c.w.JoinedString(b.encrypted...)
 	}
@@ -176,7 +172,6 @@ func (c *chatWriter) thinking(parts []content.Part) {
 		if len(list) == 0 {
 			continue
 		}
-		c.sent |= fieldReasoning
 		c.w.Name(thinkingLists[i])
 		c.w.BeginArray()
 		for _, element := range list {
@@ -257,7 +252,6 @@ func (c *chatWriter) settings() {
 	c.tools()
 	c.toolChoice()
 	if n.Effort != "" {
-		c.sent |= fieldEffort
 		c.member("reasoning_effort", n.Effort)
 	}
 	c.thinkingSwitch()
@@ -269,10 +263,9 @@ func (c *chatWriter) settings() {
 }
 
 func (c *chatWriter) streamOptions() {
-	if c.target.refusals.has(fieldStreamOptions) {
+	if !c.shape.usage {
 		return
 	}
-	c.sent |= fieldStreamOptions
 	c.w.Name("stream_options")
 	c.w.BeginObject()
 	c.w.Name("include_usage")
@@ -296,9 +289,6 @@ func (c *chatWriter) tools() {
 		w.BeginObject()
 		c.member("name", t.Name)
 		if t.Description != "" {
-			if len(t.Description) > maxDescription {
-				c.sent |= fieldDescription
-			}
 			c.member("description", t.Description)
 		}
 		w.Name("parameters")
@@ -322,11 +312,10 @@ func (c *chatWriter) thinkingSwitch() {
 		return
 	}
 	w, on := c.w, c.req.Switch == lower.SwitchOn
-	c.sent |= fieldThinkingSwitch
-	w.Name(c.target.thinkingMember())
+	w.Name(c.shape.thinking)
 	w.BeginObject()
 	switch {
-	case c.target.thinkingMember() != thinkingObject: // templates use one of the two
+	case c.shape.thinking != thinkingObject: // templates use one of the two
 		w.Name("enable_thinking")
 		w.Bool(on)
 		w.Name("thinking")
@@ -342,12 +331,7 @@ func (c *chatWriter) thinkingSwitch() {
 // limit writes the limit of output tokens and the number of candidates.
 func (c *chatWriter) limit() {
 	if n := c.req.MaxTokens; n != nil {
-		name := "max_tokens"
-		if (c.target.isOpenAI || c.target.family.noMaxTokens) != c.target.refusals.has(fieldMaxTokens) {
-			name = "max_completion_tokens"
-		}
-		c.sent |= fieldMaxTokens
-		c.w.Name(name)
+		c.w.Name(c.shape.limitMember)
 		c.w.Int(*n)
 	}
 	if n := c.req.Candidates; n > 1 {
@@ -359,16 +343,15 @@ func (c *chatWriter) limit() {
 // sampling writes the parameters of sampling and the stop sequences.
 func (c *chatWriter) sampling() {
 	n := c.req
-	c.float("temperature", n.Temperature, fieldTemperature)
-	c.float("top_p", n.TopP, fieldTopP)
-	c.float("presence_penalty", n.PresencePenalty, fieldPresencePenalty)
-	c.float("frequency_penalty", n.FrequencyPenalty, fieldFrequencyPenalty)
-	c.int("top_k", n.TopK, fieldTopK)
-	c.int(cmp.Or(c.target.known.seed, "seed"), n.Seed, fieldSeed)
+	c.float("temperature", n.Temperature)
+	c.float("top_p", n.TopP)
+	c.float("presence_penalty", n.PresencePenalty)
+	c.float("frequency_penalty", n.FrequencyPenalty)
+	c.int("top_k", n.TopK)
+	c.int(c.shape.seedMember, n.Seed)
 	if len(n.StopSequences) == 0 {
 		return
 	}
-	c.sent |= fieldStop
 	c.w.Name("stop")
 	c.w.BeginArray()
 	for _, s := range n.StopSequences {
@@ -403,11 +386,10 @@ func (c *chatWriter) responseFormat() {
 		w.EndObject()
 		w.EndObject()
 	case !c.req.Object:
-	case c.target.refusals.has(fieldJSONObject):
+	case c.shape.objectForm:
 		w.Name("response_format")
 		w.Raw(`{"type":"json_schema","json_schema":{"name":"answer","schema":{"type":"object"}}}`)
 	default:
-		c.sent |= fieldJSONObject
 		w.Name("response_format")
 		w.Raw(`{"type":"json_object"}`)
 	}

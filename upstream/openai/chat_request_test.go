@@ -129,7 +129,7 @@ var messageCases = []struct {
 		messages: `{"role":"user","content":[{"type":"text","text":"q"},{"type":"file","file":{"filename":"T","file_data":"data:application/pdf;base64,JVBERi0="}}]}`},
 	{name: "text document", local: true, change: withUserParts(&content.Document{Source: &content.Base64{MediaType: "text/markdown", Data: "IyBI"}, Title: "T", Context: "C"}),
 		messages: `{"role":"user","content":"q\n\nDocument: T\nAbout the document: C\n\n# H"}`},
-	{name: "sound", change: withUserParts(&content.Media{Source: &content.Base64{MediaType: "audio/mpeg", Data: "SUQz"}}),
+	{name: "sound", model: "gpt-4o-audio-preview", change: withUserParts(&content.Media{Source: &content.Base64{MediaType: "audio/mpeg", Data: "SUQz"}}),
 		messages: `{"role":"user","content":[{"type":"text","text":"q"},{"type":"input_audio","input_audio":{"data":"SUQz","format":"mp3"}}]}`},
 	{name: "empty texts", change: withUserParts(textOf(""), textOf("b")), messages: `{"role":"user","content":[{"type":"text","text":"q"},{"type":"text","text":"b"}]}`},
 	{name: "tool call and result", change: withCall(resultOf("c1", textOf("r")), textOf("x")),
@@ -159,7 +159,7 @@ var messageCases = []struct {
 	{name: "unrelated member as signature", local: true, change: withTurns(q, turnOf(content.RoleAssistant, thinkingPart("hm", "role"), useOf("c1", "f", "")), turnOf(content.RoleUser, resultOf("c1"))),
 		messages: `{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":""}`},
 	{name: "thinking carried by call", local: true, change: withTurns(q, turnOf(content.RoleAssistant, &content.ToolUse{ID: "c1", Name: "f", Signature: content.Signature{Format: ChatFormat,
-		Data: envelope.EncodeThinking([]envelope.State{{Thinking: thinkingPart("hm", "reasoning_content")}})}}), turnOf(content.RoleUser, resultOf("c1"))),
+		Data: envelope.EncodeThinking([]*content.Thinking{thinkingPart("hm", "reasoning_content")})}}), turnOf(content.RoleUser, resultOf("c1"))),
 		messages: `{"role":"user","content":"q"},{"role":"assistant","content":null,"reasoning_content":"hm","tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":""}`},
 	{name: "thinking carried by two calls and text", local: true, change: withTurns(q, turnOf(content.RoleAssistant, carryingCall("c1", thinkingPart("h", `{"reasoning_details":[{"a":1}]}`)),
 		carryingCall("c2", thinkingPart("m", `{"reasoning_details":[{"b":2}]}`)), &content.Text{Text: "x", Signature: carriedSignature(thinkingPart("!", `{"reasoning_details":[{"c":3}]}`))}), turnOf(content.RoleUser, resultOf("c1"), resultOf("c2"))),
@@ -173,7 +173,7 @@ var messageCases = []struct {
 // carriedSignature returns a signature that carries thinking; carryingCall returns a
 // tool call with it.
 func carriedSignature(t *content.Thinking) content.Signature {
-	return content.Signature{Format: ChatFormat, Data: envelope.EncodeThinking([]envelope.State{{Thinking: t}})}
+	return content.Signature{Format: ChatFormat, Data: envelope.EncodeThinking([]*content.Thinking{t})}
 }
 
 func carryingCall(id string, t *content.Thinking) *content.ToolUse {
@@ -298,13 +298,14 @@ func TestChatViolations(t *testing.T) {
 		path   string
 		code   content.Code
 	}{
-		{"video", false, "", withUserParts(video), "turns.0.parts.1.source.media_type", content.CodeUnsupported},
+		{"video", false, "gpt-audio", withUserParts(video), "turns.0.parts.1.source.media_type", content.CodeUnsupported},
+		{"sound for a model that hears none", false, "gpt-4.1", withUserParts(&content.Media{Source: &content.Base64{MediaType: "audio/mpeg", Data: "SUQz"}}), "turns.0.parts.1", content.CodeUnsupported},
 		{"image of unsupported type", false, "", withUserParts(&content.Image{Source: &content.Base64{MediaType: "image/tiff", Data: "AAAA"}}), "turns.0.parts.1.source.media_type", content.CodeMedia},
 		{"PDF for compatible server", true, "", withUserParts(&content.Document{Source: pdf}), "turns.0.parts.1.source", content.CodeUnsupported},
 		{"spreadsheet", false, "", withUserParts(&content.Document{Source: &content.Base64{MediaType: "application/vnd.ms-excel", Data: "AAAA"}}), "turns.0.parts.1.source.media_type", content.CodeUnsupported},
 		{"unavailable file", false, "", withUserParts(&content.Image{Source: &content.File{ID: "file_1"}}), "turns.0.parts.1.source", content.CodeUnsupported},
 		{"link without resolver", false, "", withUserParts(&content.Document{Source: &content.URL{URL: "https://a.example/a.pdf"}}), "turns.0.parts.1.source", content.CodeUnsupported},
-		{"video in result", false, "", withCall(resultOf("c1", video)), "turns.2.parts.0.parts.0.source.media_type", content.CodeUnsupported},
+		{"video in result", false, "gpt-audio", withCall(resultOf("c1", video)), "turns.2.parts.0.parts.0.source.media_type", content.CodeUnsupported},
 		{"arguments that are not an object", false, "", withTurns(turnOf(content.RoleAssistant, useOf("c1", "f", "1"))), "turns.0.parts.0.input", content.CodeType},
 		{"nil part", false, "", withUserParts(nil), "turns.0.parts.1", content.CodeValue},
 		{"tools only over Responses", false, "gpt-6.2-sol", withTool(plainTool), "tools", content.CodeUnsupported},

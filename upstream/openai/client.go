@@ -297,7 +297,7 @@ type plan struct {
 	name     string // of the model, of which Model may be a deployment
 	target   target
 	counting bool  // tokens are counted; Responses API only
-	sent     field // optional fields in the document
+	shape    shape // of the document that was written last
 }
 
 // plan plans a request.
@@ -354,21 +354,19 @@ func (p *plan) isThinkingOff() bool {
 func (p *plan) write(ctx context.Context) *jsonwire.Writer {
 	w := new(jsonwire.Writer)
 	w.Grow(codec.DocumentSize(p.Request.System, p.Request.Turns, p.Request.Tools))
-	base := writer{w: w, req: p.Request, target: &p.target, format: p.client.format}
-	if !p.counting {
-		base.cacheKey = p.client.cacheKey(ctx, p.Source)
+	p.shape = p.target.shape(p.client.format)
+	if p.counting {
+		p.shape.encrypted = false
+	} else if !p.target.refusals.has(fieldCacheKey) {
+		p.shape.cacheKey = p.client.cacheKey(ctx, p.Source)
 	}
+	base := writer{w: w, req: p.Request, shape: &p.shape, format: p.client.format}
 	if p.client.format == ResponsesFormat {
 		c := responsesWriter{writer: base, counting: p.counting}
 		c.write()
-		p.sent = c.sent
 		return w
 	}
 	c := chatWriter{writer: base}
 	c.write()
-	if p.asksLogprobs() {
-		c.sent |= fieldLogprobs
-	}
-	p.sent = c.sent
 	return w
 }

@@ -151,13 +151,14 @@ type server struct {
 	apart    bool    // thinking above the completion tokens is billed in addition to them; see toUsage
 	prefix   bool    // the member "prefix" marks the beginning of a response, which the model continues
 
+	phases    bool             // messages of the assistant in Responses have a phase
 	cacheKeys []content.Format // of requests that may have the member prompt_cache_key
 }
 
 // servers are the known servers, by host. Another server needs an entry only. What they do
 // for prompt caches is from their documentation of November 2026.
 var servers = map[string]server{
-	"api.deepseek.com": {defaults: Dialect{Thinking: thinkingObject, Efforts: []string{"none", "low", "high", "max"}}},
+	"api.deepseek.com": {defaults: Dialect{Thinking: thinkingObject, Efforts: []string{"none", "low", "high", "max"}}, phases: true},
 	"api.mistral.ai": {defaults: Dialect{ShortIDs: true, Efforts: []string{"none", "high"}}, seed: "random_seed", prefix: true,
 		cacheKeys: []content.Format{ChatFormat}},
 	"api.x.ai":             {cacheKeys: []content.Format{ResponsesFormat}, apart: true},
@@ -192,6 +193,8 @@ type family struct {
 	noParallel  bool // parallel_tool_calls is rejected
 	developer   bool // system text has the role developer
 	cacheMarks  bool // prompt_cache_breakpoint is supported
+	audio       bool // input_audio is supported
+	phases      bool // messages of the assistant have a phase
 	tools       toolRule
 }
 
@@ -224,7 +227,9 @@ func familyOf(model string) family {
 	for _, r := range families {
 		for _, p := range r.prefixes {
 			if rest, ok := strings.CutPrefix(name, p); ok && (rest == "" || rest[0] == '-' || rest[0] == ':') {
-				return r.family
+				f := r.family
+				f.audio = strings.Contains(rest, "audio")
+				return f
 			}
 		}
 	}
@@ -258,21 +263,21 @@ var families = []struct {
 	{[]string{"gpt-5.2"}, family{known: true, efforts: noneToXHigh, defaultEffort: "none",
 		sampling: sampleWithNone, noStop: true, noMaxTokens: true, developer: true}},
 	{[]string{"gpt-5.4", "gpt-5.5"}, family{known: true, efforts: noneToXHigh, defaultEffort: "none",
-		sampling: sampleWithNone, noStop: true, noMaxTokens: true, developer: true, tools: toolsNoneOrOmitted}},
+		sampling: sampleWithNone, noStop: true, noMaxTokens: true, developer: true, phases: true, tools: toolsNoneOrOmitted}},
 	{[]string{"gpt-5.6"}, family{known: true, efforts: noneToXHigh, defaultEffort: "medium",
-		sampling: sampleWithNone, noStop: true, noMaxTokens: true, developer: true, cacheMarks: true, tools: toolsWithNone}},
+		sampling: sampleWithNone, noStop: true, noMaxTokens: true, developer: true, phases: true, cacheMarks: true, tools: toolsWithNone}},
 	{[]string{"gpt-5"}, family{known: true, efforts: minToHigh, defaultEffort: "medium",
 		sampling: sampleNever, noStop: true, noMaxTokens: true, developer: true}},
 	{[]string{"gpt-6-astra"}, family{known: true, efforts: effortRange("low", "max"), defaultEffort: "medium",
-		sampling: sampleNever, noStop: true, noMaxTokens: true, developer: true, cacheMarks: true, tools: toolsResponsesOnly}},
+		sampling: sampleNever, noStop: true, noMaxTokens: true, developer: true, phases: true, cacheMarks: true, tools: toolsResponsesOnly}},
 	{[]string{"gpt-6.1-sol"}, family{known: true, efforts: lowToXHigh, defaultEffort: "medium",
-		sampling: sampleNever, noStop: true, noMaxTokens: true, developer: true, cacheMarks: true, tools: toolsResponsesOnly}},
+		sampling: sampleNever, noStop: true, noMaxTokens: true, developer: true, phases: true, cacheMarks: true, tools: toolsResponsesOnly}},
 	{[]string{"gpt-6.1-terra"}, family{known: true, efforts: noneToXHigh, defaultEffort: "medium",
-		sampling: sampleWithNone, noStop: true, noMaxTokens: true, developer: true, cacheMarks: true, tools: toolsWithNone}},
+		sampling: sampleWithNone, noStop: true, noMaxTokens: true, developer: true, phases: true, cacheMarks: true, tools: toolsWithNone}},
 	{[]string{"gpt-6.2"}, family{known: true, efforts: lowToXHigh, defaultEffort: "medium",
-		sampling: sampleNever, noStop: true, noMaxTokens: true, developer: true, cacheMarks: true, tools: toolsResponsesOnly}},
+		sampling: sampleNever, noStop: true, noMaxTokens: true, developer: true, phases: true, cacheMarks: true, tools: toolsResponsesOnly}},
 	{[]string{"gpt-6", "gpt-6.1"}, family{known: true, efforts: noneToXHigh, defaultEffort: "medium",
-		sampling: sampleWithNone, noStop: true, noMaxTokens: true, developer: true, cacheMarks: true, tools: toolsWithNone}},
+		sampling: sampleWithNone, noStop: true, noMaxTokens: true, developer: true, phases: true, cacheMarks: true, tools: toolsWithNone}},
 }
 
 // knownOutputLimits are the limits of OpenAI's models.

@@ -12,12 +12,33 @@ import (
 type writer struct {
 	w      *jsonwire.Writer
 	req    *lower.Request
-	target *target
+	shape  *shape
 	format content.Format
-	sent   field // optional fields in the document
 	texts  []string
+}
 
-	cacheKey string // of the conversation
+// A shape is what servers of a format differ in when they read a request, beyond what the
+// request says. The members of requests are Chat Completions' unless a comment names Responses.
+type shape struct {
+	systemRole  string // of system text
+	joinTexts   bool   // the texts of a message are one string
+	markMember  string // of cache marks, or ""
+	limitMember string // max_tokens or its other name
+	seedMember  string
+	objectForm  bool   // any JSON object is requested by a schema; both formats
+	noPadding   bool   // streams are requested without padding; both formats
+	usage       bool   // streams are requested with usage
+	prefix      bool   // the last message may be the beginning of a response
+	thinking    string // the member that turns thinking on and off, or ""
+	cacheKey    string // of the conversation, or ""; both formats
+
+	// returns is the member that returns earlier thinking, "-" for none, or "" for the one in
+	// which it came. noReturn omits earlier thinking.
+	returns  string
+	noReturn bool
+
+	encrypted bool // Responses: thinking is requested in the form that can be returned
+	phases    bool // Responses: messages of the assistant have a phase
 }
 
 // member writes a member with a string value.
@@ -58,7 +79,7 @@ func (c *writer) turns(f form) {
 		case content.RoleAssistant:
 			f.assistant(parts, i == len(turns)-1)
 		case content.RoleSystem:
-			c.message(f, c.systemRole(), parts)
+			c.message(f, c.shape.systemRole, parts)
 		default:
 			for len(parts) > 0 {
 				r, ok := parts[0].(*content.ToolResult)
@@ -91,7 +112,7 @@ func (c *writer) resultContent(f form, r *content.ToolResult) {
 	switch {
 	case len(r.Parts) == 0:
 		c.w.String("")
-	case c.target.markMember(c.format) != "":
+	case c.shape.markMember != "":
 		c.list(f, r.Parts)
 	default:
 		f.content(r.Parts)
@@ -105,15 +126,6 @@ func (c *writer) list(f form, parts []content.Part) {
 		f.part(p)
 	}
 	c.w.EndArray()
-}
-
-// systemRole returns the role of system text.
-func (c *writer) systemRole() string {
-	if c.target.isOpenAI && c.target.family.developer && !c.target.refusals.has(fieldDeveloper) {
-		c.sent |= fieldDeveloper
-		return "developer"
-	}
-	return "system"
 }
 
 // joined writes the texts among parts as one string. It writes nothing and returns false
@@ -154,17 +166,14 @@ func (c *writer) cacheMark(m *content.Cache) {
 	if m == nil {
 		return
 	}
-	c.sent |= fieldCacheMark
-	name := c.target.markMember(c.format)
-	c.w.Name(name)
+	c.w.Name(c.shape.markMember)
 	c.w.BeginObject()
-	if name == breakpoint {
+	if c.shape.markMember == breakpoint {
 		c.member("mode", "explicit")
 	} else {
 		c.member("type", "ephemeral")
 	}
 	if m.TTL != "" {
-		c.sent |= fieldCacheTime
 		c.member("ttl", m.TTL)
 	}
 	c.w.EndObject()
@@ -173,26 +182,23 @@ func (c *writer) cacheMark(m *content.Cache) {
 // noObfuscation turns off the padding of stream events. Padding makes equal events
 // differ, which makes them slower to decode. Some servers reject the member.
 func (c *writer) noObfuscation() {
-	if c.target.isOpenAI && !c.target.refusals.has(fieldObfuscation) {
-		c.sent |= fieldObfuscation
+	if c.shape.noPadding {
 		c.w.Name("include_obfuscation")
 		c.w.Bool(false)
 	}
 }
 
 // float writes a number, if there is one.
-func (c *writer) float(name string, v *float64, f field) {
+func (c *writer) float(name string, v *float64) {
 	if v != nil {
-		c.sent |= f
 		c.w.Name(name)
 		c.w.Float(*v)
 	}
 }
 
 // int writes an integer, if there is one.
-func (c *writer) int(name string, v *int64, f field) {
+func (c *writer) int(name string, v *int64) {
 	if v != nil {
-		c.sent |= f
 		c.w.Name(name)
 		c.w.Int(*v)
 	}
@@ -201,12 +207,10 @@ func (c *writer) int(name string, v *int64, f field) {
 // identity writes the user id, the key of the prompt cache and the service tier.
 func (c *writer) identity() {
 	if id := c.req.UserID; id != "" {
-		c.sent |= fieldUser
 		c.member("safety_identifier", id)
 	}
-	if own, _ := c.req.Extra.Get(cacheKeyName); own == "" && c.cacheKey != "" && !c.target.refusals.has(fieldCacheKey) {
-		c.sent |= fieldCacheKey
-		c.member(cacheKeyName, c.cacheKey)
+	if own, _ := c.req.Extra.Get(cacheKeyName); own == "" && c.shape.cacheKey != "" {
+		c.member(cacheKeyName, c.shape.cacheKey)
 	}
 	if tier := c.req.ServiceTier; tier != "" {
 		c.member("service_tier", tier)
@@ -228,12 +232,10 @@ func (c *writer) toolChoice() {
 	case len(choice.Names) == 0:
 		c.member("tool_choice", mode)
 	default:
-		c.sent |= fieldToolChoice
 		c.w.Name("tool_choice")
 		c.chosenTools(mode, choice.Names)
 	}
 	if choice.NoParallel {
-		c.sent |= fieldParallel
 		c.w.Name("parallel_tool_calls")
 		c.w.Bool(false)
 	}

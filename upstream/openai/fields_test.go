@@ -43,6 +43,7 @@ var fieldCases = []fieldCase{
 
 	{host: "api.deepseek.com", field: "defaults.Thinking", change: thinkingWith(0.5), want: []string{"dropped temperature"}},
 	{host: "api.deepseek.com", field: "defaults.Efforts", change: thinkingOf(upstream.Thinking{Effort: "medium"}), want: []string{"degraded thinking.effort"}},
+	{host: "api.deepseek.com", field: "phases", responses: true, change: withTurns(q, turnOf(content.RoleAssistant, textOf("a")), q)},
 	{host: "api.mistral.ai", field: "defaults.ShortIDs", change: withCall(resultOf("c1")), want: []string{"hint turns.1.parts.0.id"}},
 	{host: "api.mistral.ai", field: "defaults.Efforts", change: thinkingOf(upstream.Thinking{Effort: "low"}), want: []string{"degraded thinking.effort"}},
 	{host: "api.mistral.ai", field: "seed", change: func(r *upstream.Request) { r.Seed = new(int64(7)) }},

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
@@ -13,8 +15,7 @@ import (
 // Items that only OpenAI can read are carried in thinking blocks: a reasoning item in
 // the signature of its summary, or in a redacted block if it has no summary, and the
 // items of built-in tools in redacted blocks. The data of such a signature is the item
-// itself. The signature of a text is the phase of its message, {"phase":"commentary"};
-// the signature of an image is its item.
+// itself. The signature of an image is its item.
 
 // itemOf returns the item in a thinking block, or "".
 func itemOf(t *content.Thinking) string {
@@ -45,6 +46,24 @@ func isVendorItem(kind string) bool {
 		"computer_call", "computer_call_output", "shell_call", "shell_call_output", "apply_patch_call",
 		"apply_patch_call_output", "local_shell_call", "local_shell_call_output", "image_generation_call",
 		"additional_tools":
+		return true
+	}
+	return false
+}
+
+// isClientCall reports whether a part of the assistant is a call that the client runs.
+func isClientCall(p content.Part) bool {
+	kind := ""
+	switch p := p.(type) {
+	case *content.ToolUse:
+		return true
+	case *content.Thinking:
+		kind = gjson.Get(itemOf(p), "type").Str
+	case *content.Unknown:
+		kind = p.Kind
+	}
+	switch kind {
+	case "computer_call", "shell_call", "apply_patch_call", "local_shell_call":
 		return true
 	}
 	return false

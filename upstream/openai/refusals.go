@@ -41,6 +41,7 @@ const (
 	fieldCacheKey
 	fieldCacheMark
 	fieldCacheTime // lifetimes of cache marks
+	fieldPhase     // of messages of the assistant; Responses API only
 )
 
 // A fieldName is a name that servers use for a field in errors.
@@ -92,8 +93,8 @@ type refusals struct {
 func (r *refusals) has(f field) bool { return r.fields&f != 0 }
 
 // learn records why a request was rejected, and reports whether a changed request may
-// succeed. sent are the fields of the request.
-func (r *refusals) learn(f content.Format, err error, sent field) bool {
+// succeed. sent returns the fields of the request.
+func (r *refusals) learn(f content.Format, err error, sent func() field) bool {
 	var e *vendorError
 	if !errors.As(err, &e) {
 		return false
@@ -107,9 +108,9 @@ func (r *refusals) learn(f content.Format, err error, sent field) bool {
 		if strings.Contains(text, "encrypted content is not supported") {
 			text += " include" // the message does not name the member
 		}
-		r.fields |= e.refusedField(text, responsesFieldNames, sent)
+		r.fields |= e.refusedField(text, responsesFieldNames, sent())
 	default:
-		r.learnChat(e, text, sent)
+		r.learnChat(e, text, sent())
 	}
 	return *r != before
 }
@@ -229,6 +230,7 @@ var responsesFieldNames = []fieldName{
 	{"prompt_cache_key", fieldCacheKey},
 	{"ttl", fieldCacheTime},
 	{"prompt_cache_breakpoint", fieldCacheMark},
+	{"phase", fieldPhase},
 }
 
 // isThinkingUnreadable reports whether the server cannot use the returned thinking: it

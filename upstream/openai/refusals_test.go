@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/adapter"
+	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -85,6 +87,7 @@ var responsesRefused = map[field]refusedCase{
 		r.Model = "gpt-5.6"
 		withSystemMark("12h")(r)
 	}},
+	fieldPhase:        {"", Dialect{Kind: ServerOpenAI}, withTurns(q, turnOf(content.RoleAssistant, textOf("x")), q)},
 	fieldReasoning:    {"thinking", Dialect{}, func(*upstream.Request) {}},
 	fieldSummary:      {"thinking.display", Dialect{}, thinkingOf(upstream.Thinking{Effort: "low", Display: "summarized"})},
 	fieldToolChoice:   chatRefused[fieldToolChoice],
@@ -115,7 +118,7 @@ func TestRefusedEach(t *testing.T) {
 			c.refusals.add(r.Model, known)
 			p := c.plan(r)
 			_, losses, err := send(t, p)
-			return p.sent, losses, err
+			return p.sent(), losses, err
 		}},
 		{"responses", all(responsesFieldNames), responsesRefused, func(o Options, known refusals, r *upstream.Request) (field, []content.Loss, error) {
 			c, err := NewResponses(&o)
@@ -125,7 +128,7 @@ func TestRefusedEach(t *testing.T) {
 			c.refusals.add(r.Model, known)
 			p := c.plan(r)
 			_, losses, err := send(t, p)
-			return p.sent, losses, err
+			return p.sent(), losses, err
 		}},
 	} {
 		for f := field(1); f <= format.all; f <<= 1 {
@@ -166,7 +169,9 @@ func hasLossAt(losses []content.Loss, path string) bool {
 
 // TestResponsesLearn checks the fields that error messages name.
 func TestResponsesLearn(t *testing.T) {
-	const all = fieldTemperature | fieldEffort | fieldSummary | fieldReasoning | fieldObfuscation
+	temperature := 0.5
+	sent := &lower.Request{Request: upstream.Request{Temperature: &temperature, Stream: true, Thinking: upstream.Thinking{Display: "summarized"},
+		Turns: []content.Turn{turnOf(content.RoleAssistant, textOf("a"))}}, Effort: "low"}
 	for _, tt := range []struct {
 		body        string
 		status      int
@@ -179,6 +184,7 @@ func TestResponsesLearn(t *testing.T) {
 		{`{"error":{"message":"Unknown parameter: 'include'.","param":"include","code":"unknown_parameter"}}`, 422, fieldReasoning, true, true},
 		{`{"error":{"message":"Unknown parameter: 'stream_options.include_obfuscation'.","param":"stream_options.include_obfuscation","code":"unknown_parameter"}}`, 400, fieldObfuscation, true, true},
 		{`{"detail":[{"loc":["body","stream_options"],"msg":"Extra inputs are not permitted","type":"extra_forbidden"}]}`, 422, fieldObfuscation, true, true},
+		{`{"error":{"message":"Unknown parameter: 'input[1].phase'.","param":"input[1].phase","code":"unknown_parameter"}}`, 400, fieldPhase, true, true},
 		{`{"error":{"message":"Unsupported parameter.","param":"top_p","code":"unsupported_parameter"}}`, 400, 0, false, false},
 		{`{"error":{"message":"Unsupported parameter.","param":"temperature","code":"unsupported_parameter"}}`, 500, 0, false, false},
 		{`{"error":{"message":"No tool output found for function call call_x.","param":"input","code":null}}`, 400, 0, false, false},
@@ -190,7 +196,7 @@ func TestResponsesLearn(t *testing.T) {
 		{`{"error":{"message":"temperature must be at most 0.1","param":"temperature","code":null}}`, 400, 0, false, false},
 	} {
 		c := &client{format: ResponsesFormat}
-		p := &plan{client: c, sent: all}
+		p := &plan{Plan: adapter.Plan{Request: sent}, client: c, shape: shape{encrypted: true, noPadding: true, phases: true}}
 		retry := p.learn(decodeError(ResponsesFormat, tt.status, nil, []byte(tt.body)))
 		remembered := c.refusals.get("") != refusals{}
 		if p.target.refusals.fields != tt.want || retry != tt.again || remembered != tt.keep {

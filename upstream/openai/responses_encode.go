@@ -13,8 +13,7 @@ import (
 // request says, and reports nothing.
 type responsesWriter struct {
 	writer
-	counting bool   // for a token count, which has fewer members
-	phase    string // of texts that are not written yet
+	counting bool // for a token count, which has fewer members
 }
 
 // write writes the document.
@@ -31,7 +30,7 @@ func (c *responsesWriter) write() {
 	w.Name("input")
 	w.BeginArray()
 	if marked {
-		c.message(c, c.systemRole(), n.System)
+		c.message(c, c.shape.systemRole, n.System)
 	}
 	c.turns(c)
 	w.EndArray()
@@ -96,16 +95,32 @@ func (c *responsesWriter) part(p content.Part) {
 }
 
 // assistant writes a turn of the assistant as items. Consecutive texts are one message,
-// since clients may store the chunks of a stream as they are. The signature with the phase
-// may be at each text of a message, or at an empty text after it.
+// since clients may store the chunks of a stream as they are. The last message has the phase
+// final_answer, unless the client runs a call of the turn. All others are commentary.
 func (c *responsesWriter) assistant(parts []content.Part, _ bool) {
-	for _, p := range parts {
+	last := -1                                     // index of the last text, if its message is the final answer
+	if !slices.ContainsFunc(parts, isClientCall) { // one pass
+		for i, p := range parts {
+			if t, ok := p.(*content.Text); ok && t.Text != "" {
+				last = i
+			}
+		}
+	}
+	phase := func(end int) string {
+		if 0 <= last && last < end {
+			return "final_answer"
+		}
+		return "commentary"
+	}
+	for i, p := range parts {
 		if t, ok := p.(*content.Text); ok {
-			c.text(t)
+			if t.Text != "" {
+				c.texts = append(c.texts, t.Text)
+			}
 			continue
 		}
-		c.endMessage()
-		switch p := p.(type) {
+		c.endMessage(phase(i))
+		switch p := p.(type) { // other kinds are written elsewhere or have been lowered
 		case *content.ToolUse:
 			c.toolCall(p)
 		case *content.Thinking:
@@ -116,30 +131,11 @@ func (c *responsesWriter) assistant(parts []content.Part, _ bool) {
 			c.generatedImage(p)
 		}
 	}
-	c.endMessage()
+	c.endMessage(phase(len(parts)))
 }
 
-// text adds a text to the current message.
-func (c *responsesWriter) text(t *content.Text) {
-	phase := gjson.Get(t.Signature.Data, "phase").Str
-	switch {
-	case t.Text != "":
-		if c.phase != phase {
-			c.endMessage()
-		}
-		c.texts, c.phase = append(c.texts, t.Text), phase
-	case phase != "":
-		if c.phase == "" {
-			c.phase = phase
-		}
-		c.endMessage()
-	}
-}
-
-// endMessage writes the current message.
-func (c *responsesWriter) endMessage() {
-	phase := c.phase
-	c.phase = ""
+// endMessage writes the current message, if there is one.
+func (c *responsesWriter) endMessage(phase string) {
 	if len(c.texts) == 0 {
 		return
 	}
@@ -149,7 +145,7 @@ func (c *responsesWriter) endMessage() {
 	c.member("role", "assistant")
 	w.Name("content")
 	w.JoinedString(c.texts...)
-	if phase != "" {
+	if c.shape.phases {
 		c.member("phase", phase)
 	}
 	w.EndObject()
@@ -196,19 +192,16 @@ func (c *responsesWriter) settings() {
 		w.Name("max_output_tokens")
 		w.Int(*n.MaxTokens)
 	}
-	c.float("temperature", n.Temperature, fieldTemperature)
-	c.float("top_p", n.TopP, fieldTopP)
+	c.float("temperature", n.Temperature)
+	c.float("top_p", n.TopP)
 	w.Name("store")
 	w.Bool(false)
-	if !c.target.neverThinks() && !c.target.refusals.has(fieldReasoning) {
-		c.sent |= fieldReasoning
-	}
 	c.include(include)
 	c.identity()
 	if n.Stream {
 		w.Name("stream")
 		w.Bool(true)
-		if c.target.isOpenAI && !c.target.refusals.has(fieldObfuscation) {
+		if c.shape.noPadding {
 			w.Name("stream_options")
 			w.BeginObject()
 			c.noObfuscation()
@@ -254,7 +247,6 @@ func (c *responsesWriter) tools() {
 		w.Name("strict")
 		w.Bool(t.Strict)
 		if t.Output.JSON != "" {
-			c.sent |= fieldOutputSchema
 			w.Name("output_schema")
 			w.Raw(t.Output.JSON)
 		}
@@ -276,11 +268,9 @@ func (c *responsesWriter) reasoning(own string) {
 	w.Name("reasoning")
 	w.BeginObject()
 	if effort != "" {
-		c.sent |= fieldEffort
 		c.member("effort", effort)
 	}
 	if summary != "" {
-		c.sent |= fieldSummary
 		c.member("summary", summary)
 	}
 	w.Members(own)
@@ -299,10 +289,9 @@ func (c *responsesWriter) textFormat(own string) {
 	case schema != "":
 		c.jsonSchema(schema, c.req.Strict)
 	case !c.req.Object:
-	case c.target.refusals.has(fieldJSONObject):
+	case c.shape.objectForm:
 		c.jsonSchema(`{"type":"object"}`, false)
 	default:
-		c.sent |= fieldJSONObject
 		w.Name("format")
 		w.Raw(`{"type":"json_object"}`)
 	}
@@ -329,13 +318,13 @@ const encryptedReasoning = "reasoning.encrypted_content"
 // include writes the additional output to include: encrypted thinking, and the values of
 // own.
 func (c *responsesWriter) include(own string) {
-	if c.sent&fieldReasoning == 0 && own == "" {
+	if !c.shape.encrypted && own == "" {
 		return
 	}
 	w := c.w
 	w.Name("include")
 	w.BeginArray()
-	if c.sent&fieldReasoning != 0 {
+	if c.shape.encrypted {
 		w.String(encryptedReasoning)
 	}
 	gjson.Parse(own).ForEach(func(_, v gjson.Result) bool {

@@ -202,7 +202,7 @@ var (
 		{fake.Redacted("no summary"), fake.Call("f", `{"n":4}`)},
 		{fake.Raw(`{"id":"ws_1","type":"web_search_call","status":"completed","action":{"type":"search","query":"q"}}`), fake.Text("Found.")},
 		{fake.Text("No thought at all.")},
-		{fake.Thinking("A phase."), fake.Raw(`{"id":"msg_p","type":"message","role":"assistant","status":"completed","phase":"commentary","content":[{"type":"output_text","text":"Calling.","annotations":[]}]}`), fake.Call("f", `{"n":5}`)},
+		{fake.Thinking("A text and a call."), fake.Text("Calling again."), fake.Call("f", `{"n":5}`)},
 		{fake.Thinking("The last."), fake.Text("Bye.")},
 	}
 	longItems = []string{
@@ -244,8 +244,10 @@ func TestResponsesConversations(t *testing.T) {
 				if diff := cmp.Diff(want, kindsOf(t, s.Last().Body)); diff != "" {
 					t.Errorf("items (-want +got):\n%s\n%s", diff, s.Last().Body)
 				}
-				if !strings.Contains(string(s.Last().Body), `"content":"Calling.","phase":"commentary"`) {
-					t.Errorf("the phase is missing: %s", s.Last().Body)
+				for _, want := range []string{`"content":"Calling.","phase":"commentary"`, `"content":"Found.","phase":"final_answer"`} {
+					if !strings.Contains(string(s.Last().Body), want) {
+						t.Errorf("no %s in %s", want, s.Last().Body)
+					}
 				}
 			})
 		}

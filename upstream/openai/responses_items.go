@@ -34,8 +34,6 @@ func (d *responsesDecoder) itemAdded(v jsonwire.Value) error {
 func (d *responsesDecoder) startItem(it *outputItem, item jsonwire.Value) {
 	it.id = digestOf(item.Get("id").Str())
 	switch it.kind {
-	case itemMessage:
-		it.signature = phaseSignature(item)
 	case itemReasoning:
 		it.awaitsState = item.Get("encrypted_content").Str() != ""
 	case itemCall:
@@ -103,15 +101,6 @@ func (d *responsesDecoder) countCalls(id string) (n int, taken bool) {
 		}
 	}
 	return n, taken
-}
-
-// phaseSignature returns the signature for the texts of a message: its phase.
-func phaseSignature(item jsonwire.Value) content.Signature {
-	switch phase := item.Get("phase").Str(); phase {
-	case "commentary", "final_answer":
-		return content.Signature{Format: ResponsesFormat, Data: `{"phase":"` + phase + `"}`}
-	}
-	return content.Signature{}
 }
 
 // sameItem returns the known item that an event repeats or completes, or nil. isStart
@@ -244,13 +233,6 @@ func checkItem(k itemKind, item jsonwire.Value) error {
 
 // completeMessage adds the rest of a message.
 func (d *responsesDecoder) completeMessage(it *outputItem, item jsonwire.Value) {
-	if s := phaseSignature(item); s != it.signature {
-		it.signature = s
-		if it.block >= 0 && !it.signed && s.Data != "" {
-			it.signed = true
-			d.add(upstream.Event{Kind: upstream.EventSignature, Block: it.block, Signature: &s})
-		}
-	}
 	list := item.Get("content")
 	if list.Kind() != jsonwire.Array && list.Kind() > jsonwire.Null {
 		d.reconcile(it, 0, d.textOf(list))

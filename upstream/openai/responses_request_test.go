@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/tidwall/gjson"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/envelope"
@@ -130,10 +131,10 @@ func outputBodies() []bodyCase {
 		}), `{"model":"gpt-5.2","input":[` + itemA + `]` + strings.TrimSuffix(resTail, "}") + `,"metadata":{"a":"b"},"truncation":"auto"}`},
 		{"instructions and response", ServerOpenAI, with(newConversation(textOf("x")), func(r *upstream.Request) {
 			r.System = partsOf(textOf("s"), textOf("t"))
-		}), `{"model":"gpt-6.2-sol","instructions":"s\n\nt","input":[` + itemA + `,{"type":"message","role":"assistant","content":"x"},` + itemB + `]` + resTail},
+		}), `{"model":"gpt-6.2-sol","instructions":"s\n\nt","input":[` + itemA + `,{"type":"message","role":"assistant","content":"x","phase":"final_answer"},` + itemB + `]` + resTail},
 		{"system turn", ServerOpenAI, with(newConversation(textOf("x")), func(r *upstream.Request) {
 			r.Turns[2].Role = content.RoleSystem
-		}), `{"model":"gpt-6.2-sol","input":[` + itemA + `,{"type":"message","role":"assistant","content":"x"},{"role":"developer","content":"b"}]` + resTail},
+		}), `{"model":"gpt-6.2-sol","input":[` + itemA + `,{"type":"message","role":"assistant","content":"x","phase":"final_answer"},{"role":"developer","content":"b"}]` + resTail},
 	}
 }
 
@@ -202,6 +203,57 @@ func TestResponsesParts(t *testing.T) {
 	}
 }
 
+// TestPhases checks the phase of each message of the assistant: the last one of a turn is the
+// final answer unless the client runs a call of the turn, for models that have phases.
+func TestPhases(t *testing.T) {
+	const search = `{"id":"ws_1","type":"web_search_call","status":"completed","action":{"type":"search"}}`
+	computer := &content.Unknown{Format: ResponsesFormat, Kind: "computer_call", Raw: `{"type":"computer_call","id":"cu_1"}`}
+	assistant := func(parts ...content.Part) content.Turn { return turnOf(content.RoleAssistant, parts...) }
+	for _, tt := range []struct {
+		name  string
+		model string // empty: one with phases
+		host  string // empty: OpenAI's
+		turns []content.Turn
+		want  string // the phases, in order
+	}{
+		{"one message", "", "", []content.Turn{assistant(textOf("a"))}, "final_answer"},
+		{"message before a call", "", "", []content.Turn{assistant(textOf("a"), useOf("c", "f", "{}"))}, "commentary"},
+		{"message after a call", "", "", []content.Turn{assistant(useOf("c", "f", "{}"), textOf("a"))}, "commentary"},
+		{"call in a turn of its own", "", "", []content.Turn{assistant(textOf("a")), assistant(useOf("c", "f", "{}"))}, "commentary"},
+		{"messages between thinking", "", "", []content.Turn{assistant(redactedPart(think1), textOf("a"), redactedPart(think1), textOf("b"))}, "commentary final_answer"},
+		{"call that the server ran", "", "", []content.Turn{assistant(textOf("a"), redactedPart(search), textOf("b"), textOf("c"), redactedPart(search))}, "commentary final_answer"},
+		{"item of a call that the client runs", "", "", []content.Turn{assistant(textOf("a"), computer)}, "commentary"},
+		{"empty text at the end", "", "", []content.Turn{assistant(textOf("a"), redactedPart(search), textOf(""))}, "final_answer"},
+		{"chunks", "", "", []content.Turn{assistant(textOf("a"), textOf("b")), assistant(textOf("c"))}, "final_answer"},
+		{"each turn", "", "", []content.Turn{assistant(textOf("a"), useOf("c", "f", "{}")), turnOf(content.RoleUser, resultOf("c")), assistant(textOf("b")), q, assistant(textOf("c"))},
+			"commentary final_answer final_answer"},
+		{"first model with phases", "gpt-5.3-codex", "", []content.Turn{assistant(textOf("a"))}, "final_answer"},
+		{"gateway", "openai/gpt-5.4", "https://gateway.example/v1", []content.Turn{assistant(textOf("a"))}, "final_answer"},
+		{"unknown model of OpenAI", "gpt-7", "", []content.Turn{assistant(textOf("a"))}, "final_answer"},
+		{"earlier model", "gpt-4.1", "", []content.Turn{assistant(textOf("a"))}, ""},
+		{"server without phases", "grok-4.5", "https://api.x.ai/v1", []content.Turn{assistant(textOf("a"))}, ""},
+		{"DeepSeek", "deepseek-v4-flash", "https://api.deepseek.com/v1", []content.Turn{assistant(textOf("a"))}, "final_answer"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if tt.model == "" {
+				tt.model = "gpt-5.4"
+			}
+			c, err := NewResponses(&Options{BaseURL: tt.host})
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := &upstream.Request{Model: tt.model, Turns: slices.Concat([]content.Turn{q}, tt.turns, []content.Turn{q})}
+			var phases []string
+			for _, x := range gjson.Get(documentOf(t, c.plan(n)), "input.#.phase").Array() {
+				phases = append(phases, x.Str)
+			}
+			if got := strings.Join(phases, " "); got != tt.want {
+				t.Errorf("phases %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
 // TestResponsesCarried checks turns with carried items.
 func TestResponsesCarried(t *testing.T) {
 	const (
@@ -209,12 +261,13 @@ func TestResponsesCarried(t *testing.T) {
 		search = `{"id":"ws_1","type":"web_search_call","status":"completed","action":{"type":"search"}}`
 		callC  = `{"type":"function_call","call_id":"c1","name":"f","arguments":"{}"},{"type":"function_call_output","call_id":"c1","output":[{"type":"input_text","text":"There is no result of this call."}]}`
 	)
-	assistantItem := func(s string) string { return `{"type":"message","role":"assistant","content":"` + s + `"}` }
-	join := func(list ...envelope.State) content.Signature { return itemSignature(envelope.EncodeThinking(list)) }
-	state := func(item string) envelope.State { return envelope.State{Thinking: redactedPart(item)} }
-	phase := func(phase string) envelope.State {
-		return envelope.State{Thinking: &content.Thinking{Signature: textWithPhase("", phase).Signature}, TextSignature: true}
+	message := func(s, phase string) string {
+		return `{"type":"message","role":"assistant","content":"` + s + `","phase":"` + phase + `"}`
 	}
+	commentary := func(s string) string { return message(s, "commentary") }
+	answer := func(s string) string { return message(s, "final_answer") }
+	join := func(list ...*content.Thinking) content.Signature { return itemSignature(envelope.EncodeThinking(list)) }
+	state := redactedPart
 	signed := func(s content.Signature) *content.ToolUse {
 		return &content.ToolUse{ID: "c1", Name: "f", Signature: s}
 	}
@@ -223,37 +276,23 @@ func TestResponsesCarried(t *testing.T) {
 		parts []content.Part
 		want  string
 	}{
-		{"in order", partsOf(&content.Thinking{Text: "hm", Signature: itemSignature(think1)}, textOf("x"), redactedPart(think2), useOf("c1", "f", "")), think1 + "," + assistantItem("x") + "," + think2 + "," + callC},
-		{"built-in tool", partsOf(redactedPart(think1), &content.ServerToolUse{Format: ResponsesFormat, ID: "ws_1"}, redactedPart(search), textOf("x")), think1 + "," + search + "," + assistantItem("x")},
-		{"built-in tool as unknown part", partsOf(redactedPart(search), &content.Unknown{Format: ResponsesFormat, Raw: search}, textOf("x")), search + "," + assistantItem("x")},
-		{"carried by call", partsOf(textOf("x"), signed(join(state(think1), state(think2)))), think1 + "," + think2 + "," + assistantItem("x") + "," + callC},
+		{"in order", partsOf(&content.Thinking{Text: "hm", Signature: itemSignature(think1)}, textOf("x"), redactedPart(think2), useOf("c1", "f", "")), think1 + "," + commentary("x") + "," + think2 + "," + callC},
+		{"built-in tool", partsOf(redactedPart(think1), &content.ServerToolUse{Format: ResponsesFormat, ID: "ws_1"}, redactedPart(search), textOf("x")), think1 + "," + search + "," + answer("x")},
+		{"built-in tool as unknown part", partsOf(redactedPart(search), &content.Unknown{Format: ResponsesFormat, Raw: search}, textOf("x")), search + "," + answer("x")},
+		{"carried by call", partsOf(textOf("x"), signed(join(state(think1), state(think2)))), think1 + "," + think2 + "," + commentary("x") + "," + callC},
 		{"carried by call, one block returned", partsOf(textOf("x"), redactedPart(think1), textOf("y"), signed(join(state(search), state(think1), state(think2)))),
-			search + "," + assistantItem("x") + "," + think1 + "," + think2 + "," + assistantItem("y") + "," + callC},
+			search + "," + commentary("x") + "," + think1 + "," + think2 + "," + commentary("y") + "," + callC},
 		{"carried by call, all blocks returned", partsOf(redactedPart(think1), signed(join(state(think1)))), think1 + "," + callC},
-		{"carried by empty text", partsOf(textOf("x"), &content.Text{Signature: join(state(think1))}), think1 + "," + assistantItem("x")},
+		{"carried by empty text", partsOf(textOf("x"), &content.Text{Signature: join(state(think1))}), think1 + "," + answer("x")},
 		{"carried by empty text only", partsOf(&content.Text{Signature: join(state(think1))}), ""},
-		{"carried phase", partsOf(textOf("x"), textOf("y"), signed(join(state(think1), phase("commentary")))),
-			think1 + `,{"type":"message","role":"assistant","content":"xy","phase":"commentary"},` + callC},
-		{"carried phase, text returned with its own", partsOf(textWithPhase("x", "commentary"), textOf("y"), signed(join(phase("commentary")))),
-			`{"type":"message","role":"assistant","content":"x","phase":"commentary"},` + assistantItem("y") + "," + callC},
-		{"carried by call, unsigned block", partsOf(&content.Thinking{Text: "hm"}, signed(join(envelope.State{Thinking: &content.Thinking{Text: "hm", Signature: itemSignature(think1)}}))), think1 + "," + callC},
-		{"phases", partsOf(textWithPhase("x", "commentary"), textWithPhase("y", "commentary"), textWithPhase("z", "final_answer")),
-			`{"type":"message","role":"assistant","content":"xy","phase":"commentary"},{"type":"message","role":"assistant","content":"z","phase":"final_answer"}`},
-		{"phase at its text", partsOf(&content.Thinking{Redacted: envelope.AdjacentSignature(ResponsesFormat, envelope.KindNextText, `{"phase":"commentary"}`)}, textOf("x")),
-			`{"type":"message","role":"assistant","content":"x","phase":"commentary"}`},
-		{"phase after its text", partsOf(textOf("w"), textOf("x"), &content.Thinking{Redacted: envelope.AdjacentSignature(ResponsesFormat, envelope.KindPreviousText, `{"phase":"commentary"}`)}),
-			assistantItem("w") + `,{"type":"message","role":"assistant","content":"x","phase":"commentary"}`},
-		{"phase without text", partsOf(&content.Thinking{Redacted: envelope.AdjacentSignature(ResponsesFormat, envelope.KindNextText, `{"phase":"commentary"}`)}, redactedPart(search), textOf("x")), search + "," + assistantItem("x")},
-		{"phase after blank text", partsOf(textWithPhase("x", "commentary"), textWithPhase("", "final_answer")), `{"type":"message","role":"assistant","content":"x","phase":"commentary"}`},
-		{"phase after chunks of text", partsOf(textOf("w"), textOf("x"), textWithPhase("", "commentary"), textOf("y"), textWithPhase("", "final_answer")),
-			`{"type":"message","role":"assistant","content":"wx","phase":"commentary"},{"type":"message","role":"assistant","content":"y","phase":"final_answer"}`},
+		{"carried by call, unsigned block", partsOf(&content.Thinking{Text: "hm"}, signed(join(&content.Thinking{Text: "hm", Signature: itemSignature(think1)}))), think1 + "," + callC},
 		{"image", partsOf(redactedPart(think1), &content.Image{Source: &content.Base64{MediaType: "image/png", Data: "iVBORw0KGgo="}, Signature: itemSignature(`{"type":"image_generation_call","id":"ig_1"}`)}),
 			think1 + `,{"type":"image_generation_call","id":"ig_1","status":"completed","result":"iVBORw0KGgo="}`},
 		{"call with namespace", partsOf(&content.ToolUse{ID: "c1", Name: "f", Extra: &content.Extra{Format: ResponsesFormat, JSON: `{"namespace":"n","name":"x"}`}}), strings.Replace(callC, `"arguments":"{}"`, `"arguments":"{}","namespace":"n"`, 1)},
-		{"no encrypted content", partsOf(redactedPart(`{"type":"reasoning","id":"rs_1","summary":[]}`), textOf("x")), assistantItem("x")},
-		{"invalid item", partsOf(redactedPart(`{"type":"message","role":"system","content":"x"}`), textOf("x")), assistantItem("x")},
-		{"broken", partsOf(redactedPart(`{"type":`), textOf("x")), assistantItem("x")},
-		{"no following item", partsOf(textOf("x"), redactedPart(think1)), assistantItem("x")},
+		{"no encrypted content", partsOf(redactedPart(`{"type":"reasoning","id":"rs_1","summary":[]}`), textOf("x")), answer("x")},
+		{"invalid item", partsOf(redactedPart(`{"type":"message","role":"system","content":"x"}`), textOf("x")), answer("x")},
+		{"broken", partsOf(redactedPart(`{"type":`), textOf("x")), answer("x")},
+		{"no following item", partsOf(textOf("x"), redactedPart(think1)), answer("x")},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -83,9 +83,7 @@ type outputItem struct {
 	isRaw       bool   // the text is the thinking itself, not its summary
 	awaitsState bool   // the block stays open for the state in the complete item
 	citations   int    // number of the part's citations
-	signature   content.Signature
 	pending     string // arguments at the beginning of the item
-	signed      bool
 }
 
 // An itemKind is the kind of an output item.
@@ -285,9 +283,7 @@ func (d *responsesDecoder) textPart(it *outputItem) content.Part {
 	if it.kind == itemReasoning {
 		return &content.Thinking{}
 	}
-	t := &content.Text{Signature: it.signature}
-	it.signed = it.signature.Data != ""
-	return t
+	return &content.Text{}
 }
 
 // reconcile adds the rest of a part's text after its deltas.

@@ -137,7 +137,6 @@ var responsesThinkingQuirks = []responsesQuirk{
 		partsOf(&content.Thinking{Text: "hm", Signature: itemSignature(`{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"hm"}],"encrypted_content":"x"}`)}, textOf("hi")), resSum},
 	{"encrypted and raw thinking", []string{completedWith(`{"id":"rs_1","type":"reasoning","status":"completed","summary":[],"content":[{"type":"reasoning_text","text":"hm"}],"encrypted_content":"x"},{"type":"message","content":[{"type":"output_text","text":"hi"}]}`)},
 		partsOf(&content.Thinking{Text: "hm", Signature: itemSignature(`{"type":"reasoning","id":"rs_1","summary":[],"content":[{"type":"reasoning_text","text":"hm"}],"encrypted_content":"x"}`)}, textOf("hi")), resSum},
-	{"late phase", []string{resAddMsg, resHi, strings.Replace(resMsgDone, `"status"`, `"phase":"final_answer","status"`, 1), resEnd}, partsOf(textWithPhase("hi", "final_answer")), resSum},
 }
 
 // responsesOtherQuirks are about everything else.

@@ -51,10 +51,6 @@ func redactedPart(json string) *content.Thinking {
 	return &content.Thinking{Redacted: itemSignature(json)}
 }
 
-func textWithPhase(text, phase string) *content.Text {
-	return &content.Text{Text: text, Signature: itemSignature(`{"phase":"` + phase + `"}`)}
-}
-
 func tideCitation() content.Citation {
 	return content.Citation{Kind: content.CiteWeb, URL: "https://tides.example/oslo", Title: "Oslo tides"}
 }
@@ -75,7 +71,7 @@ var responsesExamples = []struct {
 		Parts: []content.Part{
 			&content.Thinking{Text: "**Looking up B7**\n\nThe tool knows.", Signature: itemSignature(
 				`{"type":"reasoning","id":"rs_02","summary":[{"type":"summary_text","text":"**Looking up B7**\n\nThe tool knows."}],"encrypted_content":"gAAAAABqX1b"}`)},
-			textWithPhase("Checking.", "commentary"),
+			textOf("Checking."),
 			&content.ToolUse{ID: "call_f1", Name: "depth_at", Input: `{"buoy":"B7"}`},
 		},
 		Stop:  upstream.Stop{Reason: content.StopToolUse, Format: ResponsesFormat, RawReason: "completed"},
@@ -105,7 +101,7 @@ var responsesExamples = []struct {
 		Parts: []content.Part{
 			&content.Thinking{Text: "Need the depth.", Signature: itemSignature(
 				`{"type":"reasoning","id":"rs_10","summary":[{"type":"summary_text","text":"Need the depth."}],"encrypted_content":"gAAAfull"}`)},
-			textWithPhase("Checking.", "commentary"),
+			textOf("Checking."),
 			&content.ToolUse{ID: "call_g1", Name: "depth_at", Input: `{"buoy":"B7"}`},
 		},
 		Stop:  upstream.Stop{Reason: content.StopToolUse, Format: ResponsesFormat, RawReason: "completed"},
@@ -368,7 +364,6 @@ func FuzzResponsesReply(f *testing.F) {
 func FuzzResponsesCarried(f *testing.F) {
 	f.Add(think1, `[{"redacted":"{}"}]`, "text")
 	f.Add(`{"type":"web_search_call"}`, `[{"signature":"`+`{\"type\":\"reasoning\"}`+`"}]`, "é")
-	f.Add("n{\"phase\":\"commentary\"}", "", "")
 	f.Fuzz(func(t *testing.T, item, list, text string) {
 		n := newConversation(redactedPart(item), textOf(text), &content.Thinking{Text: text, Signature: itemSignature(item)},
 			&content.ToolUse{ID: "c", Name: "f", Signature: itemSignature(list)}, &content.Text{Text: text, Signature: itemSignature(list)},

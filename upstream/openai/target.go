@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -58,6 +59,18 @@ func (t *target) thinkingMember() string {
 
 // neverThinks reports whether the model is known not to think.
 func (t *target) neverThinks() bool { return t.family.known && t.family.defaultEffort == "" }
+
+// hasPhases reports whether messages of the assistant have a phase: a model that has been
+// trained with it becomes worse without.
+func (t *target) hasPhases() bool {
+	switch {
+	case t.refusals.has(fieldPhase):
+		return false
+	case t.family.known:
+		return t.family.phases
+	}
+	return t.isOpenAI || t.known.phases
+}
 
 // target returns the target for a model, and for the server's name of it.
 func (c *client) target(model, deployment string) target {
@@ -136,6 +149,36 @@ func (t *target) setChat(x *lower.Target) {
 		}
 	}
 }
+
+// shape returns how documents for the target are written.
+func (t *target) shape(f content.Format) shape {
+	s := shape{
+		systemRole:  "system",
+		markMember:  t.markMember(f),
+		limitMember: "max_tokens",
+		seedMember:  cmp.Or(t.known.seed, "seed"),
+		objectForm:  t.refusals.has(fieldJSONObject),
+		noPadding:   t.isOpenAI && !t.refusals.has(fieldObfuscation),
+		usage:       !t.refusals.has(fieldStreamOptions),
+		prefix:      t.known.prefix,
+		thinking:    t.thinkingMember(),
+		returns:     t.forcedThinkingMember(),
+		noReturn:    t.refusals.has(fieldReasoning),
+		encrypted:   f == ResponsesFormat && !t.neverThinks() && !t.refusals.has(fieldReasoning),
+		phases:      t.hasPhases(),
+	}
+	s.joinTexts = !t.isOpenAI && s.markMember == "" // a list must not become a string when its mark moves on
+	if t.isOpenAI && t.family.developer && !t.refusals.has(fieldDeveloper) {
+		s.systemRole = roleDeveloper
+	}
+	if (t.isOpenAI || t.family.noMaxTokens) != t.refusals.has(fieldMaxTokens) {
+		s.limitMember = "max_completion_tokens"
+	}
+	return s
+}
+
+// roleDeveloper is the role of system text for newer models.
+const roleDeveloper = "developer"
 
 // setResponses sets what only the Responses API has.
 func (t *target) setResponses(x *lower.Target) {
@@ -316,6 +359,15 @@ var audioTypes = map[string]string{
 	"audio/mp3": "audio/mp3", "audio/mpeg": "audio/mp3",
 }
 
+// audioTypes returns the audio that the model hears. Of the models that are known, only those
+// with audio in their names hear it.
+func (t *target) audioTypes() map[string]string {
+	if t.isOpenAI && t.family.known && !t.family.audio {
+		return nil
+	}
+	return audioTypes
+}
+
 // systemTurns returns where system turns may be.
 func (t *target) systemTurns() lower.SystemTurns {
 	if t.isOpenAI {
@@ -376,7 +428,7 @@ func (t *target) chatConversation(to *lower.Target) {
 	}
 	to.Files = lower.Files{
 		TextOnly: t.dialect.TextOnly, Note: t.dialect.DescribeUnreadable,
-		ImageLinks: t.acceptsLinks(), Audio: audioTypes,
+		ImageLinks: t.acceptsLinks(), Audio: t.audioTypes(),
 		Name: func(title, _ string) string {
 			if title == "" {
 				return "document.pdf"
@@ -492,7 +544,7 @@ func (t *target) responsesConversation(to *lower.Target) {
 	to.Marks = marks
 	to.Own = lower.Own{Calls: true, Vendor: true, VendorAssistant: true}
 	to.Thoughts = lower.Thoughts{
-		Carried: true, Named: true, TextState: true,
+		Carried: true, Named: true,
 		NotLast: func(t *content.Thinking, _ bool) bool { return gjson.Get(itemOf(t), "type").Str == "reasoning" },
 		ItemID:  func(t *content.Thinking) string { return gjson.Get(itemOf(t), "id").Str },
 		Recall: func(n *upstream.Request) func(content.Part) *loss.Rule {

@@ -193,7 +193,7 @@ func (s *space) parts(list []content.Part) []part {
 // part returns a part without any bytes of files. JSON text of vendors may contain such
 // bytes, so it is omitted too.
 func (s *space) part(p content.Part) part {
-	switch p := p.(type) {
+	switch p := p.(type) { // other kinds have the type "unknown"
 	case *content.Text:
 		return s.textPart("text", p.Text)
 	case *content.Thinking:
@@ -292,7 +292,7 @@ func (c *capture) add(events []upstream.Event) {
 
 // withoutBytes returns p, or a copy of it without what [space.part] omits.
 func withoutBytes(p content.Part) content.Part {
-	switch p := p.(type) {
+	switch p := p.(type) { // other kinds have a typed message part
 	case *content.Image:
 		return &content.Image{Source: withoutData(p.Source)}
 	case *content.Document:

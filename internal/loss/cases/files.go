@@ -87,7 +87,8 @@ var files = []Feature{
 	}},
 	{Name: loss.AudioVideo, Row: "audio", From: g, Cases: []Case{
 		{Set: parts(audio(base64("audio/wav", wavData)))},
-		{When: "in other types than WAV and MP3", Set: parts(audio(base64("audio/ogg", "T2dnUw==")))},
+		{When: "by models with audio in their names", To: []Server{OpenAIChat}, Model: "gpt-audio", Set: parts(audio(base64("audio/wav", wavData)))},
+		{When: "in other types than WAV and MP3", To: []Server{OtherChat}, Set: parts(audio(base64("audio/ogg", "T2dnUw==")))},
 	}},
 	{Name: loss.AudioVideo, Row: "video", From: g, Cases: []Case{
 		{Set: parts(audio(base64("video/mp4", "AAAAGGZ0eXBtcDQy")))},
