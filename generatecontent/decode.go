@@ -13,6 +13,7 @@ import (
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/object"
 	"github.com/polywire/polywire/internal/response"
 	"github.com/polywire/polywire/upstream"
 )
@@ -116,7 +117,6 @@ func newDecoder(lim content.Limits) *decoder {
 		limits:      jsonwire.Limits{Depth: lim.Depth, Values: lim.Values, AllowInvalidUTF8: true},
 		usageLimits: jsonwire.Limits{Depth: cmp.Or(max(lim.Depth, 0), depth) - 1, Values: lim.Values},
 		counts:      counts{prompt: -1},
-		parser:      parser{size: 1, version: "v1beta", path: codec.Path{Style: codec.Bracketed}},
 	}
 }
 
@@ -156,7 +156,7 @@ func (d *decoder) read(data string) error {
 
 // parse parses a document.
 func (d *decoder) parse(data string) error {
-	d.parser.origin = &d.origin
+	d.parser.begin(&d.origin)
 	if err := d.doc.Parse(data, d.limits); err != nil {
 		return codec.BadGateway(fmt.Errorf("generatecontent: the response is not valid JSON: %w", err))
 	}
@@ -208,7 +208,7 @@ func (d *decoder) response(root jsonwire.Value) error {
 // reported before.
 func (d *decoder) newMembers(root jsonwire.Value, feedback, first bool) *content.Extra {
 	m := &d.responseValues
-	b := d.parser.extras.Begin()
+	b := d.parser.Extras.Begin()
 	for name, x := range root.Members() {
 		i := generateResponseType.Find(name)
 		if i >= 0 {
@@ -404,7 +404,7 @@ func (d *decoder) candidate(place int, v jsonwire.Value, several bool) error {
 func (d *decoder) index(v jsonwire.Value, place int, several bool) (int, error) {
 	i := 0
 	if v.Exists() {
-		n, ok := wholeNumber(v, 32)
+		n, ok := object.Int(v, object.Int32)
 		if !ok || n < 0 || n >= maxDecodedCandidates {
 			return 0, fmt.Errorf("generatecontent: the index of a candidate is %s; it must be an integer from 0 to %d",
 				codec.Clip(v.Raw()), maxDecodedCandidates-1)
@@ -468,7 +468,7 @@ func (d *decoder) content(i int, v jsonwire.Value) (more bool, err error) {
 // finishReason (unended), these include finishMessage and safetyRatings.
 func (d *decoder) candidateMembers(i int, v jsonwire.Value, unended bool) {
 	m := &d.candidateValues
-	b := d.parser.extras.Begin()
+	b := d.parser.Extras.Begin()
 	for name, x := range v.Members() {
 		k := candidateType.Find(name)
 		if k >= 0 {
@@ -540,7 +540,7 @@ func (d *decoder) stopEvent(i int, reason string, m *candidateValues) {
 		s.Reason = content.StopToolUse // the format has no such finishReason
 	}
 	usual := s.Reason == content.StopToolUse && m.message.Is(callMessage)
-	b := d.parser.extras.Begin()
+	b := d.parser.Extras.Begin()
 	if m.message.Exists() && !usual {
 		b = codec.AppendMember(b, "finishMessage", m.message.Raw())
 	}
@@ -607,7 +607,7 @@ func (d *decoder) blockReason(v jsonwire.Value) string {
 // blockEvent adds the stop of a blocked prompt.
 func (d *decoder) blockEvent(reason string, feedback jsonwire.Value) {
 	d.blocked = true
-	b := codec.AppendMember(d.parser.extras.Begin(), "promptFeedback", feedback.Raw())
+	b := codec.AppendMember(d.parser.Extras.Begin(), "promptFeedback", feedback.Raw())
 	d.add(upstream.Event{Kind: upstream.EventStop, Stop: &upstream.Stop{
 		Reason: content.StopSafety, Format: Format, RawReason: reason, Details: d.parser.newExtra(b).JSON,
 		Message: feedback.Get("blockReasonMessage").Str(),
@@ -690,7 +690,7 @@ func (d *decoder) details(l *details, kind string) {
 			break
 		}
 		one := content.ModalityCount{Kind: kind, Modality: fromModality(enumValue(modalities, x.Get("modality")))}
-		if n, ok := wholeNumber(x.Get("tokenCount"), 64); ok {
+		if n, ok := object.Int(x.Get("tokenCount"), object.AnyForm); ok {
 			one.Tokens = min(max(n, 0), maxTokenCount)
 		}
 		l.list = append(l.list, one)
@@ -724,7 +724,7 @@ func (c *counts) joinDetails() {
 
 // usageExtra sets extra to the members that have no field.
 func (d *decoder) usageExtra(v jsonwire.Value) {
-	b := d.parser.extras.Begin()
+	b := d.parser.Extras.Begin()
 	for name, x := range v.Members() {
 		i := usageType.Find(name)
 		switch {

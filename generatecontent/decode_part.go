@@ -69,8 +69,8 @@ func (d *decoder) part(i int, v jsonwire.Value) error {
 	n := d.states[i].blocks // the index of the part in the response
 	part := d.parser.part(v)
 	var list []*content.Violation
-	if d.parser.violations.Len() > 0 {
-		list, _ = content.Violations(d.parser.violations.Err())
+	if d.parser.Violations.Len() > 0 {
+		list, _ = content.Violations(d.parser.Violations.Err())
 	}
 	d.resetParser()
 	var signature string
@@ -156,7 +156,7 @@ func isStandardData(p content.Part, v jsonwire.Value) bool {
 
 // resetParser removes the parser's state of a part.
 func (d *decoder) resetParser() {
-	d.parser.violations = violation.List{}
+	d.parser.Violations = violation.List{}
 	d.origin = origin{unknown: d.origin.unknown} // the limit of unknown applies to the response
 }
 

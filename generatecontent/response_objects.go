@@ -152,7 +152,7 @@ func (d *decoder) count(to *int64, v jsonwire.Value) {
 	n, ok := v.Int()
 	if !ok {
 		d.deviates = true
-		if n, ok = wholeNumber(v, 64); !ok {
+		if n, ok = object.Int(v, object.AnyForm); !ok {
 			d.lose(lossTokenCount, "usage")
 			return
 		}

@@ -53,6 +53,13 @@ func unlessDefault(f object.Field, isDefault func(jsonwire.Value) bool) object.F
 	return f
 }
 
+// implied is unlessDefault for a member that all responses have, for which their encoder writes
+// the default value.
+func implied(f object.Field, isDefault func(jsonwire.Value) bool) object.Field {
+	f.Implied = true
+	return unlessDefault(f, isDefault)
+}
+
 // named returns optional members with arbitrary values.
 func named(names ...string) []object.Field {
 	list := make([]object.Field, len(names))
@@ -342,7 +349,7 @@ var (
 		opt("content", anyValue, func(t *content.ServerToolResult) *string { return &t.Content }),
 		unlessDefault(optional("is_error", anyFlag), isFalse))
 
-	callerField = unlessDefault(optional("caller", union(object.Object|object.Null,
+	callerField = implied(optional("caller", union(object.Object|object.Null,
 		variant("direct"),
 		variant("code_execution_20250825", required("tool_id", nonEmptyText)),
 		variant("code_execution_20260120", required("tool_id", nonEmptyText)))), isDirectCaller)

@@ -82,12 +82,12 @@ func (at *vertexPath) complete(p *parser) {
 	r, o, c := p.request, p.origin, p.origin.cloud
 	switch {
 	case at.count && !o.hasMember("model"):
-		p.violation(content.CodeMissing, "model", textRequired)
+		p.Violation(content.CodeMissing, "model", textRequired)
 	case at.count:
 	case o.hasMember("model") && r.Model != at.model:
-		p.violation(content.CodeConflict, "model", "must be the model in the path, '"+codec.Clip(at.model)+"', if the body has it")
-	case o.hasMember("model") && p.countsUnknown(content.CodeUnknown):
-		o.unknown.Add(content.CodeUnknown, "model", textExtra)
+		p.Violation(content.CodeConflict, "model", "must be the model in the path, '"+codec.Clip(at.model)+"', if the body has it")
+	case o.hasMember("model"):
+		p.AddStrict(content.CodeUnknown, "model", func() string { return textExtra })
 	}
 	if !at.count {
 		r.Model = at.model
@@ -100,17 +100,17 @@ func (at *vertexPath) complete(p *parser) {
 		c.whole = at.count && c.version == bedrockVersion
 		c.version = version2023
 	case c.version != "" && !isVersion(c.version):
-		p.violation(content.CodeValue, versionMember, textOneOf(append([]string{vertexVersion, bedrockVersion}, versions...)))
+		p.Violation(content.CodeValue, versionMember, textOneOf(append([]string{vertexVersion, bedrockVersion}, versions...)))
 	case !o.hasMember(versionMember) && !at.count: // Google documents counting without it
-		p.violation(content.CodeMissing, versionMember, textRequired)
+		p.Violation(content.CodeMissing, versionMember, textRequired)
 	}
 	c.betas = codec.HeaderList(c.betas...)
 	if len(c.betas) > maxHeaderValues {
-		p.violation(content.CodeLimit, betaMember, fmt.Sprintf("has %d values; the maximum is %d", len(c.betas), maxHeaderValues))
+		p.Violation(content.CodeLimit, betaMember, fmt.Sprintf("has %d values; the maximum is %d", len(c.betas), maxHeaderValues))
 	}
 	for _, b := range c.betas {
 		if !isHeaderValue(b) {
-			p.violation(content.CodeValue, betaMember, fmt.Sprintf("a value is not the name of a beta, which has at most %d visible ASCII characters", maxHeaderValue))
+			p.Violation(content.CodeValue, betaMember, fmt.Sprintf("a value is not the name of a beta, which has at most %d visible ASCII characters", maxHeaderValue))
 			break
 		}
 	}

@@ -18,10 +18,10 @@ type Checker struct {
 
 // A Reporter reports what is wrong with the value at the path.
 type Reporter interface {
-	Kind(v *Value)                     // the kind is not accepted
+	Kind(v *Value, x jsonwire.Value)   // the kind of x is not accepted
 	Range(v *Value, k Kinds, n int64)  // the length or integer n is not accepted
 	Choice(v *Value, x jsonwire.Value) // a text that v.Enum does not have
-	Tag(v *Value, x jsonwire.Value)    // the "type" x is missing, not a text, or not in v.Tags
+	Tag(v *Value, x jsonwire.Value)    // the "type" x is missing, not a text, empty if v is nil, or not in v.Tags
 	Missing(f *Field)                  // a required member is missing
 	Unknown(t *Type, name string)      // the object has a name that its type does not have
 }
@@ -33,7 +33,7 @@ func (c *Checker) Check(x jsonwire.Value, v *Value) {
 	}
 	k := KindOf(x)
 	if k&v.Kinds == 0 {
-		c.Report.Kind(v)
+		c.Report.Kind(v, x)
 		return
 	}
 	switch {

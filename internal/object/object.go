@@ -4,11 +4,10 @@
 // A [Type] lists the members of one kind of object: their names, the values that they
 // accept, whether they are required, and the Go field that holds them. A member without a
 // Go field is kept as JSON text in the [content.Extra] of the struct. Everything that a
-// format knows about its objects is in its types; [Members], [Encoder] and [Checker] have
+// format knows about its objects is in its types; [Reader], [Encoder] and [Checker] have
 // what is the same for all formats. To add a member to a format, add a field to a type.
 //
-// A format's parser and encoder have the loops over members, so that their own types stay on
-// the stack and their special members need no table of functions.
+// A format reads Go fields of its own types in one method, Value of [Format].
 //
 // Types are built when a package is initialised and are never changed afterwards.
 package object
@@ -36,9 +35,8 @@ type Type struct {
 
 	extra   func(p any) **content.Extra // nil: the objects have no Go struct
 	pointer func(pp any) any            // the *T in a **T, or nil
-	put     func(pp any) any            // sets a **T to a new *T
 	create  func() any                  // returns a new *T
-	set     func(pp, p any)             // sets a **T to a *T unless the T is zero
+	set     func(pp, p any, empty bool) // sets a **T to a *T; if the T is zero and has no tag, only if empty
 
 	always   uint64 // set of indices of the Fields that the encoder always writes
 	optional []optional
@@ -47,6 +45,8 @@ type Type struct {
 	required uint64
 	limited  uint64                 // fields whose Go values may be ones that are not accepted
 	tagged   bool                   // a field is a tag
+	tag      *Field                 // the tag that a Go field holds, or nil
+	nests    bool                   // a field is a nested object
 	holds    func(name string) bool // Holds as a value
 }
 
@@ -84,9 +84,14 @@ type Field struct {
 	// member, so that it need not be kept. Nil means that null does, if Value accepts it.
 	IsDefault func(x jsonwire.Value) bool
 
+	// Implied marks a member that is not kept in responses, either, if it has its default
+	// value.
+	Implied bool
+
 	at     func(p any) any
 	isSet  func(p any) bool // whether the Go field has a value; nil: it may have one
 	holds  goType
+	plain  bool   // a string holds it, and it accepts any text
 	quoted string // the name with quotes and a colon
 }
 
@@ -102,6 +107,7 @@ const (
 	optIntField
 	optFloatField
 	stringsField
+	nestedField // an object whose members the Go field holds
 	otherField
 )
 
@@ -114,7 +120,7 @@ func In[T, F any](f Field, at func(*T) *F) Field {
 		f.isSet = func(p any) bool { return *at(p.(*T)) != "" }
 	case func(*T) *bool:
 		if f.holds = boolField; !f.Value.Accepts(Flag) {
-			f.holds = otherField
+			f.holds = nestedField
 			break
 		}
 		f.isSet = func(p any) bool { return *at(p.(*T)) }
@@ -160,6 +166,14 @@ func (f *Field) Kept() bool { return f.at == nil && !f.IsTag && f.Const == "" }
 // Typed reports whether a Go field holds the member.
 func (f *Field) Typed() bool { return f.at != nil }
 
+// step returns the step of the member in paths.
+func (f *Field) step() string {
+	if f.Alias != "" {
+		return f.Alias
+	}
+	return f.Name
+}
+
 // At returns the address of the Go field in the struct at p.
 func (f *Field) At(p any) any { return f.at(p) }
 
@@ -175,14 +189,9 @@ func New[T any](name string, extra func(*T) **content.Extra, fields ...Field) *T
 		return nil
 	}
 	t.create = func() any { return new(T) }
-	t.put = func(pp any) any {
-		p := new(T)
-		*pp.(**T) = p
-		return p
-	}
-	t.set = func(pp, p any) {
+	t.set = func(pp, p any, empty bool) {
 		var zero T
-		if p := p.(*T); t.tagged || any(*p) != any(zero) {
+		if p := p.(*T); empty || t.tagged || any(*p) != any(zero) {
 			*pp.(**T) = p
 		}
 	}
@@ -209,6 +218,13 @@ func Kept(name string, fields ...Field) *Type {
 			t.limited |= 1 << i
 		}
 		t.tagged = t.tagged || f.IsTag
+		if f.IsTag && f.Typed() {
+			t.tag = f
+		}
+		t.nests = t.nests || f.holds == nestedField
+		if v := f.Value; v != nil && f.holds == stringField {
+			f.plain = v.Kinds&Text != 0 && v.Enum == nil && v.Min == 0 && v.Form == AnyForm
+		}
 		switch {
 		case f.ReadOnly, !f.Typed() && f.Const == "":
 		case f.Required, f.WriteNull, f.isSet == nil:
@@ -332,15 +348,6 @@ func (t *Type) written(p any) uint64 {
 
 // Create returns a pointer to a new struct of this type.
 func (t *Type) Create() any { return t.create() }
-
-// Put sets pp, the address of a pointer to a struct of this type, to a new struct, and
-// returns the pointer.
-func (t *Type) Put(pp any) any { return t.put(pp) }
-
-// Set sets pp, the address of a pointer to a struct of this type, to p. It leaves pp if the
-// struct is zero and its type has no tag: the object had no members. The struct must be
-// comparable.
-func (t *Type) Set(pp, p any) { t.set(pp, p) }
 
 // Pointer returns the pointer at pp, the address of a pointer to a struct of this type, or
 // nil if that pointer is nil.

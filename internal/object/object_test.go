@@ -235,7 +235,7 @@ func TestTypeOfStruct(t *testing.T) {
 		}
 		s := tt.of.Create()
 		*tt.of.Fields[0].At(s).(*string) = tt.value.A
-		tt.of.Set(&to, s)
+		tt.of.set(&to, s, false)
 		if (to != nil) != tt.isSet || to != nil && (*to != tt.value || tt.of.Pointer(&to) != any(to)) {
 			t.Errorf("Set(%v) of a type with a tag %v: got %v", tt.value, tt.of == tagged, to)
 		}
@@ -308,7 +308,7 @@ func (r *recorder) add(format string, args ...any) {
 	r.list = append(r.list, strings.TrimSpace(r.path.At()+" "+fmt.Sprintf(format, args...)))
 }
 
-func (r *recorder) Kind(v *Value)                     { r.add("kind") }
+func (r *recorder) Kind(v *Value, _ jsonwire.Value)   { r.add("kind") }
 func (r *recorder) Range(v *Value, k Kinds, n int64)  { r.add("range %b %d", k, n) }
 func (r *recorder) Choice(v *Value, x jsonwire.Value) { r.add("choice %s", x.Raw()) }
 func (r *recorder) Tag(v *Value, x jsonwire.Value)    { r.add("tag %s", x.Raw()) }
