@@ -210,18 +210,18 @@ func (d *decoder) newMembers(root jsonwire.Value, feedback, first bool) *content
 	m := &d.responseValues
 	b := d.parser.Extras.Begin()
 	for name, x := range root.Members() {
-		i := generateResponseType.Find(name)
-		if i >= 0 {
-			name = generateResponseType.Fields[i].Name
+		f := generateResponseType.Find(name)
+		if f != nil {
+			name = f.Name
 		}
 		typed := false
 		switch {
-		case i >= 0 && x.Kind() == jsonwire.Null:
+		case f != nil && x.Kind() == jsonwire.Null:
 			continue
 		case x == m.id, x == m.model:
 			typed = first
 		case x == m.feedback && feedback:
-		case i >= 0 && generateResponseType.Fields[i].Typed():
+		case f != nil && f.Typed():
 			continue
 		}
 		if d.isNew(name, x.Raw()) && !typed {
@@ -435,12 +435,12 @@ func (d *decoder) content(i int, v jsonwire.Value) (more bool, err error) {
 		return false, fmt.Errorf("generatecontent: the content of candidate %d is not an object", i)
 	}
 	for name, x := range v.Members() {
-		switch k := contentType.Find(name); {
-		case k < 0:
+		switch f := contentType.Find(name); {
+		case f == nil:
 			more = true
-		case name != contentType.Fields[k].Name: // role and parts have one spelling
+		case name != f.Name: // role and parts have one spelling
 		case x.Kind() == jsonwire.Null:
-		case contentType.Fields[k].Name == "role":
+		case f.Name == "role":
 			if err := codec.Expect("generatecontent: role", x, codec.Texts); err != nil {
 				return false, err
 			}
@@ -470,13 +470,13 @@ func (d *decoder) candidateMembers(i int, v jsonwire.Value, unended bool) {
 	m := &d.candidateValues
 	b := d.parser.Extras.Begin()
 	for name, x := range v.Members() {
-		k := candidateType.Find(name)
-		if k >= 0 {
-			name = candidateType.Fields[k].Name
+		f := candidateType.Find(name)
+		if f != nil {
+			name = f.Name
 		}
 		switch {
-		case k >= 0 && x.Kind() == jsonwire.Null:
-		case k < 0, candidateType.Fields[k].Kept(), unended && (x == m.message || x == m.ratings):
+		case f != nil && x.Kind() == jsonwire.Null:
+		case f == nil, f.Kept(), unended && (x == m.message || x == m.ratings):
 			b = codec.AppendMember(b, name, x.Raw())
 		case x == m.content:
 			b = appendInner(b, x)
@@ -494,7 +494,7 @@ func (d *decoder) candidateMembers(i int, v jsonwire.Value, unended bool) {
 func appendInner(b []byte, v jsonwire.Value) []byte {
 	some := false
 	for name, x := range v.Members() {
-		if contentType.Find(name) >= 0 {
+		if contentType.Find(name) != nil {
 			continue
 		}
 		if !some {
@@ -726,13 +726,13 @@ func (c *counts) joinDetails() {
 func (d *decoder) usageExtra(v jsonwire.Value) {
 	b := d.parser.Extras.Begin()
 	for name, x := range v.Members() {
-		i := usageType.Find(name)
+		f := usageType.Find(name)
 		switch {
-		case i < 0:
-		case usageType.Fields[i].Typed(), x.Kind() == jsonwire.Null:
+		case f == nil:
+		case f.Typed(), x.Kind() == jsonwire.Null:
 			continue
 		default:
-			name = usageType.Fields[i].Name
+			name = f.Name
 		}
 		if len(b)+len(name)+len(x.Raw()) > maxUsageExtra {
 			d.lose(codec.ResponseManyCounts, "usage")

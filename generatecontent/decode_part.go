@@ -123,11 +123,10 @@ func checkPart(v jsonwire.Value) error {
 		return err
 	}
 	for name, x := range v.Members() {
-		i := partType.Find(name)
-		if i < 0 || !partType.Fields[i].IsTag {
+		f := partType.Find(name)
+		if f == nil || !f.IsTag {
 			continue
 		}
-		f := &partType.Fields[i]
 		want := codec.Objects
 		if f.Value == anyText {
 			want = codec.Texts
@@ -227,7 +226,7 @@ func memberOf(v jsonwire.Value, t *object.Type, name string) jsonwire.Value {
 	if x := v.Get(name); x.Exists() {
 		return x
 	}
-	return v.Get(t.Fields[t.Find(name)].Alias)
+	return v.Get(t.Find(name).Alias)
 }
 
 // addText adds text or thinking. In a stream it continues the open block if that is of

@@ -239,11 +239,11 @@ func (p *parser) countRequest(v jsonwire.Value) {
 	for other := range v.Members() {
 		if f, _ := p.field(&seen, countType, other); f != nil && f.Name == "contents" {
 			p.Violation(content.CodeType, "", "Invalid value (oneof), oneof field 'request' is already set. Cannot set 'contents'")
-		} else if f == nil && requestType.Find(other) >= 0 {
+		} else if f == nil && requestType.Find(other) != nil {
 			p.Violation(content.CodeUnknown, "", p.unknownNameText(other, "It belongs in \""+name+"\"."))
 		}
 	}
-	if p.Enter(&countType.Fields[countType.Find(name)], name, inner) {
+	if p.Enter(countType.Find(name), name, inner) {
 		p.Read(inner, requestType, &p.into.request)
 		p.Path.Pop()
 	}
@@ -319,7 +319,7 @@ func (p *parser) tools(f *object.Field, v jsonwire.Value) (list []content.Tool) 
 func countTools(v jsonwire.Value) (n int) {
 	add := func(x jsonwire.Value) {
 		for name, y := range x.Members() {
-			if i := toolType.Find(name); i >= 0 && toolType.Fields[i].Value == declarations {
+			if f := toolType.Find(name); f != nil && f.Value == declarations {
 				n += size(y)
 			} else {
 				n++

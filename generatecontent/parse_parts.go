@@ -331,7 +331,7 @@ func (p *parser) functionResponse(data member, side *sideMembers) content.Part {
 		t.Parts = append(t.Parts, s)
 	}
 	if files > 0 {
-		f := &responseType.Fields[responseType.Find("parts")]
+		f := responseType.Find("parts")
 		p.Each(f, p.files, func(_ int, x jsonwire.Value) { t.Parts = append(t.Parts, p.responsePart(x)) })
 	}
 	p.Path.Pop()

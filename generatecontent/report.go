@@ -22,8 +22,8 @@ func (p *parser) unknownNameText(name, why string) string {
 // otherwise only if Strict is set.
 func (p *parser) Unknown(t *object.Type, name string) {
 	known := t.Similar(name)
-	i := t.Find(name)
-	if i < 0 && known == "" {
+	f := t.Find(name)
+	if f == nil && known == "" {
 		p.AddStrict(content.CodeUnknown, "", func() string { return p.unknownNameText(name, "Cannot find field.") })
 		return
 	}
@@ -31,8 +31,7 @@ func (p *parser) Unknown(t *object.Type, name string) {
 		return
 	}
 	why := "Cannot find field. Did you mean \"" + known + "\"?"
-	if i >= 0 {
-		f := &t.Fields[i]
+	if f != nil {
 		why = "The field is already set as \"" + f.Name + "\" or \"" + f.Alias + "\"."
 	}
 	p.Violation(content.CodeUnknown, "", p.unknownNameText(name, why))

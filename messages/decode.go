@@ -293,13 +293,13 @@ func (d *decoder) usage(v jsonwire.Value) {
 		c.members, c.memberBytes, c.tooMany = nil, 0, true
 	}
 	for name, x := range v.Members() {
-		switch i := usageType.Find(name); {
-		case i < 0, usageType.Fields[i].Kept():
+		switch f := usageType.Find(name); {
+		case f == nil, f.Kept():
 			if !crowded {
 				c.keep(name, x.Kind(), x.Raw())
 			}
-		case usageType.Fields[i].Value.Object != nil:
-			if rest := d.parser.Extras.End(appendKept(d.parser.Extras.Begin(), x, usageType.Fields[i].Value.Object)); rest != "" {
+		case f.Value.Object != nil:
+			if rest := d.parser.Extras.End(appendKept(d.parser.Extras.Begin(), x, f.Value.Object)); rest != "" {
 				c.keep(name, jsonwire.Object, rest)
 			}
 		}

@@ -351,7 +351,7 @@ func (d *decoder) messageDelta(v jsonwire.Value, t *object.Type) error {
 	// Known members belong to the stop; unknown members belong to the event.
 	b := appendKept(d.parser.Extras.Begin(), delta, stopType)
 	for name, x := range v.Members() {
-		if t.Find(name) >= 0 && isKept(t, name, x) && !delta.Get(name).Exists() {
+		if t.Find(name) != nil && isKept(t, name, x) && !delta.Get(name).Exists() {
 			b = codec.AppendMember(b, name, x.Raw())
 		}
 	}
@@ -365,7 +365,7 @@ func (d *decoder) messageDelta(v jsonwire.Value, t *object.Type) error {
 	}
 	b = d.parser.Extras.Begin()
 	for name, x := range v.Members() {
-		if t.Find(name) < 0 {
+		if t.Find(name) == nil {
 			b = codec.AppendMember(b, name, x.Raw())
 		}
 	}

@@ -477,9 +477,9 @@ func (p *parser) builtinTool(t *content.Tool, v jsonwire.Value, kind string) {
 	if name := v.Get("name"); name.Kind() == jsonwire.String {
 		t.Name = name.Str()
 	}
-	of := typeOfTag(builtins, kind)
+	of := typeOfTag(builtins(), kind)
 	if of == nil {
-		of = otherToolType
+		of = otherToolType()
 	}
 	p.Check.Members(v, of)
 	p.Path.Pop()

@@ -1126,9 +1126,9 @@ func (v *validator) atLeast(n, least int64, name string) {
 }
 
 func citationTags() string {
-	tags := make([]string, len(citationForms))
-	for i := range citationForms {
-		tags[i] = citationForms[i].tag
+	var tags []string
+	for _, f := range citationForms() {
+		tags = append(tags, f.tag)
 	}
 	return quoteTags(tags)
 }

@@ -2,6 +2,7 @@ package messages
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/polywire/polywire/content"
@@ -54,14 +55,18 @@ func parseVertexPath(path string) *vertexPath {
 
 // vertexType is requestType for bodies on the paths of Vertex AI. They name the version of
 // the API, and may list betas, in place of the headers.
-var vertexType = object.New("", func(r *Request) **content.Extra { return &r.Extra }, append([]object.Field{
-	opt("model", anyText, func(r *Request) *string { return &r.Model }),
-	opt(versionMember, nonEmptyText, func(r *Request) *string { return &r.origin.cloud.version }),
-	opt(betaMember, nullableTexts, func(r *Request) *[]string { return &r.origin.cloud.betas }),
-}, requestType.Fields[1:]...)...) // the first is the model
+var vertexType = object.New("", func(r *Request) **content.Extra { return &r.Extra }, func() []object.Field {
+	return append([]object.Field{
+		opt("model", anyText, func(r *Request) *string { return &r.Model }),
+		opt(versionMember, nonEmptyText, func(r *Request) *string { return &r.origin.cloud.version }),
+		opt(betaMember, nullableTexts, func(r *Request) *[]string { return &r.origin.cloud.betas }),
+	}, requestType.Fields()[1:]...)
+}) // the first is the model
 
 // modelessType is requestType without the model.
-var modelessType = object.New("", func(r *Request) **content.Extra { return &r.Extra }, requestType.Fields[1:]...)
+var modelessType = object.New("", func(r *Request) **content.Extra { return &r.Extra }, func() []object.Field {
+	return slices.Clone(requestType.Fields()[1:])
+})
 
 const (
 	versionMember = "anthropic_version"

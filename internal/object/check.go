@@ -113,12 +113,9 @@ func (c *Checker) Member(f *Field, name string, x jsonwire.Value) {
 // unknown there. If their object has no Go struct, its other members are in the Extra.
 func (c *Checker) Extra(x jsonwire.Value, t *Type) {
 	for name, m := range x.Members() {
-		i := t.Find(name)
-		if i < 0 {
+		switch f := t.Find(name); {
+		case f == nil:
 			c.Report.Unknown(t, name)
-			continue
-		}
-		switch f := &t.Fields[i]; {
 		case f.Kept():
 			c.Member(f, name, m)
 		case f.Value != nil && f.Value.Object != nil && !f.Value.Object.HasStruct():
@@ -149,8 +146,9 @@ func (c *Checker) Members(x jsonwire.Value, t *Type) {
 // Struct checks the values of the Go fields of the struct at p: texts, integers and lists of
 // texts. Nil and an empty optional value mean that the member is missing.
 func (c *Checker) Struct(t *Type, p any) {
-	for set := t.limited; set != 0; set &= set - 1 {
-		f := &t.Fields[bits.TrailingZeros64(set)]
+	b := t.table()
+	for set := b.limited; set != 0; set &= set - 1 {
+		f := &b.fields[bits.TrailingZeros64(set)]
 		if f.fits(p) {
 			continue
 		}
@@ -163,8 +161,9 @@ func (c *Checker) Struct(t *Type, p any) {
 
 // Fits reports whether Struct has nothing to report.
 func (t *Type) Fits(p any) bool {
-	for set := t.limited; set != 0; set &= set - 1 {
-		if !t.Fields[bits.TrailingZeros64(set)].fits(p) {
+	b := t.table()
+	for set := b.limited; set != 0; set &= set - 1 {
+		if !b.fields[bits.TrailingZeros64(set)].fits(p) {
 			return false
 		}
 	}
@@ -191,11 +190,11 @@ func (v *Value) isLimited() bool { return v.Min != 0 || v.Max != 0 || v.Enum != 
 
 // fits reports whether the Go field in the struct at p has a value that the member accepts.
 func (f *Field) fits(p any) bool {
-	if !f.Required && !f.isSet(p) {
+	if !f.Required && !f.access.isSet(p) {
 		return true
 	}
 	v := f.Value
-	switch at := f.at(p).(type) {
+	switch at := f.access.at(p).(type) {
 	case *string:
 		return *at == "" || v.fitsText(*at)
 	case *int64:
@@ -221,7 +220,7 @@ func (v *Value) fitsText(s string) bool {
 
 // json returns the value of a Go field that does not fit.
 func (f *Field) json(p any) string {
-	switch at := f.at(p).(type) {
+	switch at := f.access.at(p).(type) {
 	case *string:
 		return string(jsonwire.AppendString(nil, *at))
 	case *int64:
@@ -230,7 +229,7 @@ func (f *Field) json(p any) string {
 		return strconv.FormatInt(**at, 10)
 	}
 	b := []byte{'['}
-	for i, s := range *f.at(p).(*[]string) {
+	for i, s := range *f.access.at(p).(*[]string) {
 		if i > 0 {
 			b = append(b, ',')
 		}

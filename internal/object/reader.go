@@ -81,13 +81,14 @@ func (r *Reader) Read(v jsonwire.Value, t *Type, to any) {
 // object may have some.
 func (r *Reader) ReadFields(v jsonwire.Value, t *Type, to any) (more bool) {
 	var seen Members
+	b := t.table()
 	isRoot := r.Root != nil && to == r.Root
 	for name, x := range v.Members() {
 		if isRoot {
 			r.Format.Member(name, x)
 		}
 		r.Null = r.Null || x.Kind() == jsonwire.Null
-		switch f, again := seen.Field(t, name); {
+		switch f, again := seen.field(b, name); {
 		case f == nil:
 			r.Format.Unknown(t, name)
 			more = true
@@ -96,15 +97,15 @@ func (r *Reader) ReadFields(v jsonwire.Value, t *Type, to any) (more bool) {
 			more = more || f.Kept()
 		case f.IsTag:
 		case f.holds == nestedField:
-			more = r.nested(f, name, x, f.at(to)) || more
+			more = r.nested(f, name, x, f.access.at(to)) || more
 		case f.Typed():
-			r.value(f, name, x, f.at(to))
+			r.value(f, name, x, f.access.at(to))
 		default:
 			r.kept(f, name, x)
 			more = more || f.Kept()
 		}
 	}
-	if seen.seen&t.required != t.required && r.Check.Report != nil {
+	if seen.seen&b.required != b.required && r.Check.Report != nil {
 		for f := seen.Missing(t); f != nil; f = seen.Missing(t) {
 			r.Check.Report.Missing(f)
 		}
@@ -315,18 +316,20 @@ func (r *Reader) Object(f *Field, name string, x jsonwire.Value, to any) {
 		return
 	}
 	t := f.Value.Object
-	s := t.create()
+	b, s := t.table(), t.Create()
 	depth := r.Check.Path.Depth()
-	if t.tag != nil {
+	if b.tag != nil {
 		tag, _ := r.ReadTag(x)
-		*t.tag.at(s).(*string) = tag
+		*b.tag.access.at(s).(*string) = tag
 		if f.Value.Tagged && tag != "" {
 			r.Check.Path.Push(codec.Clip(tag))
 		}
 	}
 	r.Read(x, t, s)
 	r.Check.Path.Truncate(depth - 1)
-	t.set(to, s, r.ProtoJSON)
+	if r.ProtoJSON || b.tagged || !t.holder.isZero(s) {
+		t.holder.set(to, s)
+	}
 }
 
 // anyObject is the value that ReadTag accepts.
@@ -364,17 +367,17 @@ func (r *Reader) Rest(v jsonwire.Value, t *Type) string {
 	if !r.Quota.Members(v.Len()) {
 		return ""
 	}
-	b := r.Extras.Begin()
-	if t.nests {
+	b, known := r.Extras.Begin(), t.table()
+	if known.nests {
 		for name, x := range v.Members() {
-			if i := t.Find(name); i >= 0 && t.Fields[i].holds == nestedField {
-				b = t.Fields[i].appendNested(b, x)
+			if f := known.find(name); f != nil && f.holds == nestedField {
+				b = f.appendNested(b, x)
 			}
 		}
 	}
 	var long strings.Builder
 	for name, x := range v.Members() {
-		if i := t.Find(name); i >= 0 && !r.keeps(&t.Fields[i], x) {
+		if f := known.find(name); f != nil && !r.keeps(f, x) {
 			continue
 		}
 		b = codec.AppendMember(b, name, x.Raw())
@@ -406,7 +409,7 @@ func (f *Field) appendNested(b []byte, x jsonwire.Value) []byte {
 	b = append(codec.AppendName(b, f.Name), '{')
 	empty := len(b)
 	for name, x := range x.Members() {
-		if f.Value.Object.Find(name) < 0 {
+		if f.Value.Object.Find(name) == nil {
 			b = codec.AppendMember(b, name, x.Raw())
 		}
 	}

@@ -57,10 +57,10 @@ type inner struct {
 
 var (
 	optText   = &Value{Kinds: Text | Null}
-	innerType = New("inner", func(x *inner) **content.Extra { return &x.Extra },
+	innerType = New("inner", func(x *inner) **content.Extra { return &x.Extra }, fieldsOf(
 		In(Field{Name: "type", Value: text, IsTag: true}, func(x *inner) *string { return &x.Type }),
-		In(Field{Name: "a", Value: text}, func(x *inner) *string { return &x.A }))
-	setType = New("set", func(x *set) **content.Extra { return &x.Extra },
+		In(Field{Name: "a", Value: text}, func(x *inner) *string { return &x.A })))
+	setType = New("set", func(x *set) **content.Extra { return &x.Extra }, fieldsOf(
 		In(Field{Name: "text", Alias: "te_xt", Value: optText}, func(x *set) *string { return &x.Text }),
 		In(Field{Name: "enum", Value: &Value{Kinds: Text, Enum: &Enum{Values: []string{"a"}}}}, func(x *set) *string { return &x.Enum }),
 		In(Field{Name: "object", Value: &Value{Kinds: Object}}, func(x *set) *string { return &x.Object }),
@@ -77,7 +77,7 @@ var (
 		In(Field{Name: "other", Value: &Value{}}, func(x *set) *[]int { return &x.Other }),
 		Field{Name: "version", Const: "1", Value: text},
 		Field{Name: "kept", Value: &Value{Kinds: Text, Min: 2, Max: 3}, Required: true},
-		Field{Name: "usual", Value: text, IsDefault: func(x jsonwire.Value) bool { return x.Is("u") }, Implied: true})
+		Field{Name: "usual", Value: text, IsDefault: func(x jsonwire.Value) bool { return x.Is("u") }, Implied: true}))
 )
 
 func TestReader(t *testing.T) {
