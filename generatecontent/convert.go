@@ -345,10 +345,10 @@ func requestFromExtra(x *content.Extra) *Request {
 	w := &parsedRequest{}
 	if doc := codec.Open(x, Format); doc != nil {
 		defer doc.Close()
-		var p parser
-		p.begin(w)
+		p := newParser(w)
+		defer p.close()
 		if doc.Root().Kind() == jsonwire.Object {
-			p.members(doc.Root(), requestType, &w.request)
+			p.Read(doc.Root(), requestType, &w.request)
 		}
 	}
 	return &w.request

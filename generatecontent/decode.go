@@ -11,6 +11,7 @@ import (
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/object"
 	"github.com/polywire/polywire/internal/response"
 	"github.com/polywire/polywire/upstream"
 )
@@ -114,7 +115,6 @@ func newDecoder(lim content.Limits) *decoder {
 		limits:      jsonwire.Limits{Depth: lim.Depth, Values: lim.Values, AllowInvalidUTF8: true},
 		usageLimits: jsonwire.Limits{Depth: cmp.Or(max(lim.Depth, 0), depth) - 1, Values: lim.Values},
 		counts:      counts{prompt: -1},
-		parser:      parser{size: 1, version: "v1beta", path: codec.Path{Style: codec.Bracketed}},
 	}
 }
 
@@ -154,7 +154,7 @@ func (d *decoder) read(data string) error {
 
 // parse parses a document.
 func (d *decoder) parse(data string) error {
-	d.parser.origin = &d.origin
+	d.parser.begin(&d.origin)
 	if err := d.doc.Parse(data, d.limits); err != nil {
 		return codec.BadGateway(fmt.Errorf("generatecontent: the response is not valid JSON: %w", err))
 	}
@@ -206,20 +206,20 @@ func (d *decoder) response(root jsonwire.Value) error {
 // reported before.
 func (d *decoder) newMembers(root jsonwire.Value, feedback, first bool) *content.Extra {
 	m := &d.responseValues
-	b := d.parser.extras.Begin()
+	b := d.parser.Extras.Begin()
 	for name, x := range root.Members() {
-		i := generateResponseType.Find(name)
-		if i >= 0 {
-			name = generateResponseType.Fields[i].Name
+		f := generateResponseType.Find(name)
+		if f != nil {
+			name = f.Name
 		}
 		typed := false
 		switch {
-		case i >= 0 && x.Kind() == jsonwire.Null:
+		case f != nil && x.Kind() == jsonwire.Null:
 			continue
 		case x == m.id, x == m.model:
 			typed = first
 		case x == m.feedback && feedback:
-		case i >= 0 && generateResponseType.Fields[i].Typed():
+		case f != nil && f.Typed():
 			continue
 		}
 		if d.isNew(name, x.Raw()) && !typed {
@@ -402,7 +402,7 @@ func (d *decoder) candidate(place int, v jsonwire.Value, several bool) error {
 func (d *decoder) index(v jsonwire.Value, place int, several bool) (int, error) {
 	i := 0
 	if v.Exists() {
-		n, ok := wholeNumber(v, 32)
+		n, ok := object.Int(v, object.Int32)
 		if !ok || n < 0 || n >= maxDecodedCandidates {
 			return 0, fmt.Errorf("generatecontent: the index of a candidate is %s; it must be an integer from 0 to %d",
 				codec.Clip(v.Raw()), maxDecodedCandidates-1)
@@ -433,12 +433,12 @@ func (d *decoder) content(i int, v jsonwire.Value) (more bool, err error) {
 		return false, fmt.Errorf("generatecontent: the content of candidate %d is not an object", i)
 	}
 	for name, x := range v.Members() {
-		switch k := contentType.Find(name); {
-		case k < 0:
+		switch f := contentType.Find(name); {
+		case f == nil:
 			more = true
-		case name != contentType.Fields[k].Name: // role and parts have one spelling
+		case name != f.Name: // role and parts have one spelling
 		case x.Kind() == jsonwire.Null:
-		case contentType.Fields[k].Name == "role":
+		case f.Name == "role":
 			if err := codec.Expect("generatecontent: role", x, codec.Texts); err != nil {
 				return false, err
 			}
@@ -466,15 +466,15 @@ func (d *decoder) content(i int, v jsonwire.Value) (more bool, err error) {
 // finishReason (unended), these include finishMessage and safetyRatings.
 func (d *decoder) candidateMembers(i int, v jsonwire.Value, unended bool) {
 	m := &d.candidateValues
-	b := d.parser.extras.Begin()
+	b := d.parser.Extras.Begin()
 	for name, x := range v.Members() {
-		k := candidateType.Find(name)
-		if k >= 0 {
-			name = candidateType.Fields[k].Name
+		f := candidateType.Find(name)
+		if f != nil {
+			name = f.Name
 		}
 		switch {
-		case k >= 0 && x.Kind() == jsonwire.Null:
-		case k < 0, candidateType.Fields[k].Kept(), unended && (x == m.message || x == m.ratings):
+		case f != nil && x.Kind() == jsonwire.Null:
+		case f == nil, f.Kept(), unended && (x == m.message || x == m.ratings):
 			b = codec.AppendMember(b, name, x.Raw())
 		case x == m.content:
 			b = appendInner(b, x)
@@ -492,7 +492,7 @@ func (d *decoder) candidateMembers(i int, v jsonwire.Value, unended bool) {
 func appendInner(b []byte, v jsonwire.Value) []byte {
 	some := false
 	for name, x := range v.Members() {
-		if contentType.Find(name) >= 0 {
+		if contentType.Find(name) != nil {
 			continue
 		}
 		if !some {
@@ -538,7 +538,7 @@ func (d *decoder) stopEvent(i int, reason string, m *candidateValues) {
 		s.Reason = content.StopToolUse // the format has no such finishReason
 	}
 	usual := s.Reason == content.StopToolUse && m.message.Is(callMessage)
-	b := d.parser.extras.Begin()
+	b := d.parser.Extras.Begin()
 	if m.message.Exists() && !usual {
 		b = codec.AppendMember(b, "finishMessage", m.message.Raw())
 	}
@@ -605,7 +605,7 @@ func (d *decoder) blockReason(v jsonwire.Value) string {
 // blockEvent adds the stop of a blocked prompt.
 func (d *decoder) blockEvent(reason string, feedback jsonwire.Value) {
 	d.blocked = true
-	b := codec.AppendMember(d.parser.extras.Begin(), "promptFeedback", feedback.Raw())
+	b := codec.AppendMember(d.parser.Extras.Begin(), "promptFeedback", feedback.Raw())
 	d.add(upstream.Event{Kind: upstream.EventStop, Stop: &upstream.Stop{
 		Reason: content.StopSafety, Format: Format, RawReason: reason, Details: d.parser.newExtra(b).JSON,
 		Message: feedback.Get("blockReasonMessage").Str(),
@@ -688,7 +688,7 @@ func (d *decoder) details(l *details, kind string) {
 			break
 		}
 		one := content.ModalityCount{Kind: kind, Modality: fromModality(enumValue(modalities, x.Get("modality")))}
-		if n, ok := wholeNumber(x.Get("tokenCount"), 64); ok {
+		if n, ok := object.Int(x.Get("tokenCount"), object.AnyForm); ok {
 			one.Tokens = min(max(n, 0), maxTokenCount)
 		}
 		l.list = append(l.list, one)
@@ -722,15 +722,15 @@ func (c *counts) joinDetails() {
 
 // usageExtra sets extra to the members that have no field.
 func (d *decoder) usageExtra(v jsonwire.Value) {
-	b := d.parser.extras.Begin()
+	b := d.parser.Extras.Begin()
 	for name, x := range v.Members() {
-		i := usageType.Find(name)
+		f := usageType.Find(name)
 		switch {
-		case i < 0:
-		case usageType.Fields[i].Typed(), x.Kind() == jsonwire.Null:
+		case f == nil:
+		case f.Typed(), x.Kind() == jsonwire.Null:
 			continue
 		default:
-			name = usageType.Fields[i].Name
+			name = f.Name
 		}
 		if len(b)+len(name)+len(x.Raw()) > maxUsageExtra {
 			d.lose(codec.ResponseManyCounts, "usage")

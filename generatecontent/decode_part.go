@@ -69,8 +69,8 @@ func (d *decoder) part(i int, v jsonwire.Value) error {
 	n := d.states[i].blocks // the index of the part in the response
 	part := d.parser.part(v)
 	var list []*content.Violation
-	if d.parser.violations.Len() > 0 {
-		list, _ = content.Violations(d.parser.violations.Err())
+	if d.parser.Violations.Len() > 0 {
+		list, _ = content.Violations(d.parser.Violations.Err())
 	}
 	d.resetParser()
 	var signature string
@@ -123,11 +123,10 @@ func checkPart(v jsonwire.Value) error {
 		return err
 	}
 	for name, x := range v.Members() {
-		i := partType.Find(name)
-		if i < 0 || !partType.Fields[i].IsTag {
+		f := partType.Find(name)
+		if f == nil || !f.IsTag {
 			continue
 		}
-		f := &partType.Fields[i]
 		want := codec.Objects
 		if f.Value == anyText {
 			want = codec.Texts
@@ -156,7 +155,7 @@ func isStandardData(p content.Part, v jsonwire.Value) bool {
 
 // resetParser removes the parser's state of a part.
 func (d *decoder) resetParser() {
-	d.parser.violations = violation.List{}
+	d.parser.Violations = violation.List{}
 	d.origin = origin{unknown: d.origin.unknown} // the limit of unknown applies to the response
 }
 
@@ -227,7 +226,7 @@ func memberOf(v jsonwire.Value, t *object.Type, name string) jsonwire.Value {
 	if x := v.Get(name); x.Exists() {
 		return x
 	}
-	return v.Get(t.Fields[t.Find(name)].Alias)
+	return v.Get(t.Find(name).Alias)
 }
 
 // addText adds text or thinking. In a stream it continues the open block if that is of

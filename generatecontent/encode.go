@@ -198,7 +198,7 @@ func (e *encoder) tools(f *object.Field, list []content.Tool) {
 }
 
 func (e *encoder) declarations(tools []content.Tool) {
-	f := &toolType.Fields[toolType.Find("functionDeclarations")]
+	f := toolType.Find("functionDeclarations")
 	objects(e, f, tools, func(t *content.Tool) { e.members(declarationType, t) })
 }
 

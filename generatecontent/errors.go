@@ -11,6 +11,7 @@ import (
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/object"
 	"github.com/polywire/polywire/internal/redact"
 	"github.com/polywire/polywire/upstream"
 )
@@ -423,7 +424,7 @@ func (f *vendorError) read(v jsonwire.Value) {
 	f.details = codec.Details(Format, x)
 	text := x.Get("message").Str()
 	f.message = redact.Line(text)
-	if n, ok := wholeNumber(x.Get("code"), 32); ok {
+	if n, ok := object.Int(x.Get("code"), object.Int32); ok {
 		f.code = int(n)
 	}
 	for _, d := range x.Get("details").Elems() {

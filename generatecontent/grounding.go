@@ -9,6 +9,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/object"
 	"github.com/polywire/polywire/internal/response"
 	"github.com/polywire/polywire/upstream"
 )
@@ -278,7 +279,7 @@ func (d *decoder) readGrounding(i int, v jsonwire.Value) (list []support) {
 			to   *int
 		}{{"partIndex", &one.part}, {"startIndex", &one.start}, {"endIndex", &one.end}} {
 			if f := s.Get(m.name); f.Exists() {
-				n, whole := wholeNumber(f, 32)
+				n, whole := object.Int(f, object.Int32)
 				*m.to, ok = int(n), ok && whole && n >= 0
 			}
 		}
@@ -388,7 +389,7 @@ func (d *decoder) cite(i, block int) {
 		s.cited = true
 		var mark *content.Extra
 		for _, x := range s.chunk.Elems() {
-			n, ok := wholeNumber(x, 32)
+			n, ok := object.Int(x, object.Int32)
 			if !ok || n < 0 || n >= int64(len(from.list)) || from.list[n].Kind == "" || from.cited == maxCitations {
 				continue
 			}

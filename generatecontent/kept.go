@@ -25,11 +25,11 @@ func (p *parser) keptJSON(f *object.Field, name string, x jsonwire.Value) string
 	if isMissing(f, x) {
 		return ""
 	}
-	before := p.violations.Len()
+	before := p.Violations.Len()
 	p.validSchema = true
 	p.out.begin(nil, x)
 	p.check(f, name, x)
-	p.validSchema = p.validSchema && p.violations.Len() == before
+	p.validSchema = p.validSchema && p.Violations.Len() == before
 	return p.out.text(x)
 }
 
@@ -54,12 +54,12 @@ func (p *parser) keptObject(v jsonwire.Value, t *object.Type) string {
 	return p.out.text(v)
 }
 
-// extra returns the members of v that are kept as JSON text, in their order, or nil.
-func (p *parser) extra(v jsonwire.Value, t *object.Type) *content.Extra {
-	if !p.quota.Members(v.Len()) {
+// Extra implements [object.Format].
+func (p *parser) Extra(v jsonwire.Value, t *object.Type) *content.Extra {
+	if !p.Quota.Members(v.Len()) {
 		return nil
 	}
-	b := p.extras.Begin()
+	b := p.Extras.Begin()
 	if v.Len() > measuredMembers {
 		size := 0
 		for name, x := range v.Members() {
@@ -73,8 +73,8 @@ func (p *parser) extra(v jsonwire.Value, t *object.Type) *content.Extra {
 }
 
 func (p *parser) newExtra(b []byte) *content.Extra {
-	if s := p.extras.End(b); s != "" {
-		return p.extras.New(Format, s)
+	if s := p.Extras.End(b); s != "" {
+		return p.Extras.New(Format, s)
 	}
 	return nil
 }
@@ -125,16 +125,16 @@ func (p *parser) check(f *object.Field, name string, x jsonwire.Value) {
 		p.out.keep(x)
 		return
 	case x.Kind() == jsonwire.Array && v.Elem == nil:
-		p.mismatch(f, name, x)
+		p.Mismatch(f, name, x)
 		p.out.keep(x)
 		return
-	case v == labels && !p.quota.Members(x.Len()):
+	case v == labels && !p.Quota.Members(x.Len()):
 		p.out.keep(x)
 		return
 	}
-	p.path.Push(f.Alias)
+	p.Path.Push(f.Alias)
 	p.checkAt(v, x)
-	p.path.Pop()
+	p.Path.Pop()
 }
 
 // checkAt is check for the value at the path, or a list of values.
@@ -144,7 +144,7 @@ func (p *parser) checkAt(v *object.Value, x jsonwire.Value) {
 		return
 	}
 	if x.Kind() != jsonwire.Array {
-		p.path.PushIndex(0)
+		p.Path.PushIndex(0)
 		if v.Kinds == object.List {
 			p.out.bracket('[')
 			p.checkOne(v.Elem, x)
@@ -152,15 +152,15 @@ func (p *parser) checkAt(v *object.Value, x jsonwire.Value) {
 		} else {
 			p.checkOne(v.Elem, x)
 		}
-		p.path.Pop()
+		p.Path.Pop()
 		return
 	}
 	p.out.open(x)
 	for i, e := range x.Elems() {
 		p.out.elem(e)
-		p.path.PushIndex(i)
+		p.Path.PushIndex(i)
 		p.checkOne(v.Elem, e)
-		p.path.Pop()
+		p.Path.Pop()
 	}
 	p.out.close(x)
 }
@@ -187,17 +187,13 @@ func (p *parser) checkOne(v *object.Value, x jsonwire.Value) {
 			return
 		}
 	case v.Kinds == object.Integer:
-		bits := 64
-		if v.Form == object.Int32 {
-			bits = 32
-		}
 		var n int64
-		if n, ok = wholeNumber(x, bits); ok {
+		if n, ok = object.Int(x, v.Form); ok {
 			p.out.integer(n, v.Form, x)
 			return
 		}
 	case v.Kinds == object.Number:
-		if _, ok = decimal(x); ok && kind == jsonwire.String {
+		if _, ok = object.Float(x); ok && kind == jsonwire.String {
 			p.out.number(x)
 			return
 		}
@@ -218,7 +214,7 @@ func (p *parser) checkOne(v *object.Value, x jsonwire.Value) {
 		ok = kind == jsonwire.String || v.Kinds == object.Any
 	}
 	if !ok {
-		p.wrongKind(v, x)
+		p.Kind(v, x)
 	}
 	p.out.keep(x)
 }
@@ -273,7 +269,7 @@ func (p *parser) checkSchema(x jsonwire.Value) {
 	}
 	p.out.close(x)
 	if n.lacksItems(kind) || n.hasOtherEnum(kind) || n.enum.Kind() == jsonwire.String || n.required.Kind() == jsonwire.String ||
-		p.path.Depth() > maxSchema {
+		p.Path.Depth() > maxSchema {
 		p.validSchema = false
 	}
 	if n.required.Exists() {
@@ -303,7 +299,7 @@ func (p *parser) member(f *object.Field, name string, x jsonwire.Value) {
 // have their indices.
 func (p *parser) checkMap(v *object.Value, x jsonwire.Value) {
 	if x.Kind() != jsonwire.Object {
-		p.wrongKind(v, x)
+		p.Kind(v, x)
 		p.out.keep(x)
 		return
 	}
@@ -311,11 +307,11 @@ func (p *parser) checkMap(v *object.Value, x jsonwire.Value) {
 	i := 0
 	for name, y := range x.Members() {
 		p.out.name(name, y)
-		p.path.PushIndex(i)
-		p.path.Push("value")
+		p.Path.PushIndex(i)
+		p.Path.Push("value")
 		p.checkOne(v.Members, y)
-		p.path.Pop()
-		p.path.Pop()
+		p.Path.Pop()
+		p.Path.Pop()
 		i++
 	}
 	p.out.close(x)

@@ -14,6 +14,7 @@ import (
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/object"
 	"github.com/polywire/polywire/internal/response"
 	"github.com/polywire/polywire/upstream"
 )
@@ -186,12 +187,12 @@ func DecodeCount(body []byte) (upstream.TokenCount, error) {
 	root := d.doc.Root()
 	var m countedValues
 	d.members(root, countedType, &m)
-	n, ok := wholeNumber(m.total, 64)
+	n, ok := object.Int(m.total, object.AnyForm)
 	if !ok || n < 0 {
 		return upstream.TokenCount{}, codec.BadGateway(errors.New("generatecontent: the response has no valid totalTokens"))
 	}
-	c := upstream.TokenCount{Tokens: n, Extra: d.parser.extra(root, countedType)}
-	if cached, ok := wholeNumber(m.cached, 64); ok {
+	c := upstream.TokenCount{Tokens: n, Extra: d.parser.Extra(root, countedType)}
+	if cached, ok := object.Int(m.cached, object.AnyForm); ok {
 		c.Cached = min(max(cached, 0), n)
 	}
 	return c, nil
@@ -226,7 +227,7 @@ func DecodeModels(body []byte) (list []upstream.Model, next string, err error) {
 		if one.ID = strings.TrimPrefix(strings.TrimPrefix(one.ID, "publishers/google/"), "models/"); one.ID == "" {
 			return nil, "", codec.BadGateway(fmt.Errorf("generatecontent: model %d of the list has no name", i))
 		}
-		one.Extra = d.parser.extra(v, modelType)
+		one.Extra = d.parser.Extra(v, modelType)
 	}
 	return list, m.next.Str(), nil
 }

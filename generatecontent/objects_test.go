@@ -51,7 +51,7 @@ func sampleOf(f *object.Field, v *object.Value) string {
 	if v == declarations {
 		return `[{"name":"n"}]`
 	}
-	if v == anyValue && slices.ContainsFunc(partFields, func(p object.Field) bool { return p.Name == f.Name }) {
+	if v == anyValue && slices.ContainsFunc(partFields(), func(p object.Field) bool { return p.Name == f.Name }) {
 		return `{"any":null}` // null alone is not kept in parts
 	}
 	switch f {
@@ -78,7 +78,7 @@ func sampleOf(f *object.Field, v *object.Value) string {
 	return ""
 }
 
-func fieldOf(t *object.Type, name string) *object.Field { return &t.Fields[t.Find(name)] }
+func fieldOf(t *object.Type, name string) *object.Field { return t.Find(name) }
 
 // partRoots are the Go types of parts, each with its data.
 var partRoots = []struct {
@@ -131,7 +131,7 @@ func roots(yield func(name string, o formattest.Object) bool) {
 	if !root("function", `{"tools":[{"functionDeclarations":[{"name":"n"},%s]}]}`, declarationType, "", "tools", 0, "function_declarations", 1) {
 		return
 	}
-	for _, f := range toolType.Fields {
+	for _, f := range toolType.Fields() {
 		// Each tool is encoded in an object of its own.
 		one := object.Kept("Tool", f)
 		one.Lenient = true // an unknown member is a tool, too
@@ -286,8 +286,8 @@ func TestObjectsGoFields(t *testing.T) {
 		}
 		tested[o.Type] = true
 		members := map[string]*object.Field{}
-		for i := range o.Type.Fields {
-			f := &o.Type.Fields[i]
+		for i := range o.Type.Fields() {
+			f := &o.Type.Fields()[i]
 			if !f.Typed() || f.ReadOnly || f == fieldOf(instructionType, "role") {
 				continue
 			}

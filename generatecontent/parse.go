@@ -3,12 +3,12 @@ package generatecontent
 import (
 	"cmp"
 	"strings"
+	"sync"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/object"
-	"github.com/polywire/polywire/internal/violation"
 )
 
 // ParseRequest parses a request document. It copies body once, because strings of
@@ -65,22 +65,24 @@ func parseRequest(body string, how reading) (*Request, error) {
 	if root.Kind() != jsonwire.Object {
 		return nil, &content.Violation{Code: content.CodeType, Text: "Invalid JSON payload received. The request must be an object."}
 	}
-	var p parser
-	p.begin(w)
-	p.version, p.quota = cmp.Or(how.version, p.version), codec.NewQuota(how.limits)
+	p := newParser(w)
+	defer p.close()
+	p.version, p.Quota = cmp.Or(how.version, p.version), codec.NewQuota(how.limits)
 	r := &w.request
+	p.Root = r
 	r.origin = &w.origin
 	w.origin.body = body
 	if how.count {
 		p.countRequest(root)
 	} else {
-		p.members(root, requestType, r)
+		p.Read(root, requestType, r)
 	}
-	if err := p.quota.Err(); err != nil {
+	if err := p.Quota.Err(); err != nil {
 		return nil, err
 	}
-	w.origin.cost = p.quota.Cost()
-	err := p.violations.Err()
+	w.origin.lenient = w.origin.lenient || p.Null
+	w.origin.cost = p.Quota.Cost()
+	err := p.Violations.Err()
 	w.origin.violations = codec.NewParseViolations(err, codec.Bracketed)
 	return r, err
 }
@@ -104,14 +106,12 @@ type parsedRequest struct {
 // after a violation: an invalid value is left zero, or becomes an Unknown to keep the indices
 // of others.
 type parser struct {
-	path       codec.Path
-	violations violation.List
-	into       *parsedRequest // nil for responses
-	origin     *origin
-	quota      codec.Quota
-	version    string
-	size       int // the expected number of turns or tools
-	turn       int // the turn that is being read
+	object.Log
+	object.Reader
+	into    *parsedRequest // nil for responses
+	origin  *origin
+	version string
+	turn    int // the turn that is being read
 
 	emptyText bool // whether its parts have an empty text
 
@@ -123,8 +123,6 @@ type parser struct {
 	// The function response that is being read.
 	response, files jsonwire.Value
 
-	integers codec.Chunk[int64]
-	numbers  codec.Chunk[float64]
 	texts    codec.Chunk[content.Text]
 	calls    codec.Chunk[content.ToolUse]
 	results  codec.Chunk[content.ToolResult]
@@ -133,94 +131,63 @@ type parser struct {
 	others   codec.Chunk[content.Unknown]
 	base64s  codec.Chunk[content.Base64]
 	lists    codec.Chunk[content.Part]
-	extras   codec.Extras
 	out      rewriter
 }
 
-// begin prepares a zero parser for a request. A large parser is not copied.
-func (p *parser) begin(w *parsedRequest) {
-	p.into, p.origin, p.size, p.version, p.path.Style = w, &w.origin, 1, "v1beta", codec.Bracketed
-	p.integers.Seed(w.integers[:])
-	p.numbers.Seed(w.numbers[:])
+// parsers has parsers that are not used, because one on the stack could not be an
+// [object.Format].
+var parsers = sync.Pool{New: func() any { return new(parser) }}
+
+// newParser returns a parser for a request, which the caller must close.
+func newParser(w *parsedRequest) *parser {
+	p := parsers.Get().(*parser)
+	p.begin(&w.origin)
+	p.into = w
+	p.Seed(w.integers[:], w.numbers[:])
 	p.texts.Seed(w.texts[:])
 	p.lists.Seed(w.parts[:])
+	return p
 }
 
-// members reads the members of an object into the struct at to.
-func (p *parser) members(v jsonwire.Value, t *object.Type, to any) {
-	if p.fields(v, t, to) {
-		*t.Extra(to) = p.extra(v, t)
-	}
+// begin prepares a parser, which is zero or has been prepared before.
+func (p *parser) begin(o *origin) {
+	p.origin, p.Strict, p.Size, p.version, p.Path.Style = o, &o.unknown, 1, "v1beta", codec.Bracketed
+	p.Format, p.ProtoJSON, p.Check.Path = p, true, &p.Path
 }
 
-// fields reads the members of an object that the struct at to has fields for. It reports
-// whether the object has members that are kept as JSON text.
-func (p *parser) fields(v jsonwire.Value, t *object.Type, to any) (more bool) {
-	var seen object.Members
-	for name, x := range v.Members() {
-		if x.Kind() == jsonwire.Null && p.origin != nil {
-			p.origin.lenient = true
-		}
-		switch f, again := p.field(&seen, t, name); {
-		case f == nil:
-			more = true
-		case !f.Typed():
-			more = more || f.Kept()
-		case !again:
-			p.value(f, name, x, f.At(to))
-		}
-	}
-	return more
+func (p *parser) close() {
+	*p = parser{}
+	parsers.Put(p)
 }
 
 // field returns the field of a member, or nil. again reports whether the object has the
 // member in its other spelling, too. It records a violation for that, and for a name that
 // lenient parsers would read as another.
 func (p *parser) field(seen *object.Members, t *object.Type, name string) (f *object.Field, again bool) {
-	f, again = seen.Field(t, name)
-	switch {
-	case f == nil:
-		p.unknownName(t, name)
-	case again:
-		p.violation(content.CodeUnknown, p.unknownNameText(name, "The field is already set as \""+f.Name+
-			"\" or \""+f.Alias+"\"."))
+	if f, again = seen.Field(t, name); f == nil || again {
+		p.Unknown(t, name)
 	}
 	return f, again
 }
 
-// value reads the value of a member into a Go field.
-func (p *parser) value(f *object.Field, name string, x jsonwire.Value, to any) {
+// Member implements [object.Format] for the members of a request.
+func (p *parser) Member(name string, x jsonwire.Value) {
+	if name == "model" && !p.origin.nested {
+		p.origin.model = codec.ExtentOf(x)
+	}
+}
+
+// Value implements [object.Format].
+func (p *parser) Value(f *object.Field, name string, x jsonwire.Value, to any) {
 	switch to := to.(type) {
 	case *string:
 		*to = p.string(f, name, x, *to)
-		if p.into != nil && to == &p.into.request.Model && !p.origin.nested {
-			p.origin.model = codec.ExtentOf(x)
-		}
-	case *bool:
-		b := p.optFlag(f, name, x)
-		*to = b != nil && *b
-	case **bool:
-		*to = p.optFlag(f, name, x)
-	case *int64:
-		*to, _ = p.integer(f, name, x)
-	case **int64:
-		*to = nil
-		if n, ok := p.integer(f, name, x); ok {
-			*to = p.integers.New(1)
-			**to = n
-		}
-	case **float64:
-		*to = nil
-		if n, ok := p.number(f, name, x); ok {
-			*to = p.numbers.New(1)
-			**to = n
-		}
 	case *[]string:
-		*to = p.strings(f, x)
+		*to = p.enums(f, x)
 	case *content.Role:
 		*to = p.role(f, name, x)
 	case *ignored:
-		p.text(f, name, x)
+		p.Text(f, name, x)
 	case *content.Schema:
 		p.schema(f, name, x, to)
 	case *[]content.Turn:
@@ -241,22 +208,19 @@ func (p *parser) value(f *object.Field, name string, x jsonwire.Value, to any) {
 		*to = p.safety(f, x)
 	case **Instruction:
 		p.turn = -1
-		if p.enter(f, name, x) {
+		if p.Enter(f, name, x) {
 			*to = &p.into.system
-			p.members(x, instructionType, *to)
-			p.path.Pop()
+			p.Read(x, instructionType, *to)
+			p.Path.Pop()
 		}
 	case **GenerationConfig:
-		if p.enter(f, name, x) {
+		if p.Enter(f, name, x) {
 			*to = &p.into.config
-			p.members(x, configType, *to)
-			p.path.Pop()
+			p.Read(x, configType, *to)
+			p.Path.Pop()
 		}
 	default:
-		if p.enter(f, name, x) {
-			p.members(x, f.Value.Object, f.Value.Object.Put(to))
-			p.path.Pop()
-		}
+		p.Object(f, name, x, to)
 	}
 }
 
@@ -267,49 +231,46 @@ func (p *parser) countRequest(v jsonwire.Value) {
 		inner, name = v.Get("generate_content_request"), "generate_content_request"
 	}
 	if !inner.Exists() || inner.Kind() == jsonwire.Null {
-		p.members(v, requestType, &p.into.request)
+		p.Read(v, requestType, &p.into.request)
 		return
 	}
 	p.origin.nested = true
 	var seen object.Members
 	for other := range v.Members() {
 		if f, _ := p.field(&seen, countType, other); f != nil && f.Name == "contents" {
-			p.violation(content.CodeType, "Invalid value (oneof), oneof field 'request' is already set. Cannot set 'contents'")
-		} else if f == nil && requestType.Find(other) >= 0 {
-			p.violation(content.CodeUnknown, p.unknownNameText(other, "It belongs in \""+name+"\"."))
+			p.Violation(content.CodeType, "", "Invalid value (oneof), oneof field 'request' is already set. Cannot set 'contents'")
+		} else if f == nil && requestType.Find(other) != nil {
+			p.Violation(content.CodeUnknown, "", p.unknownNameText(other, "It belongs in \""+name+"\"."))
 		}
 	}
-	if p.enter(&countType.Fields[countType.Find(name)], name, inner) {
-		p.members(inner, requestType, &p.into.request)
-		p.path.Pop()
+	if p.Enter(countType.Find(name), name, inner) {
+		p.Read(inner, requestType, &p.into.request)
+		p.Path.Pop()
 	}
 }
 
 // contents parses the turns.
 func (p *parser) contents(f *object.Field, v jsonwire.Value) []content.Turn {
 	n := size(v)
-	if n == 0 || !p.quota.Turns(n) {
+	if n == 0 || !p.Quota.Turns(n) {
 		return nil
 	}
-	p.setExpected(n)
+	p.Expect(n)
 	turns := p.into.turns[:]
 	if n > 1 {
 		turns = make([]content.Turn, n)
 	}
-	p.each(f, v, func(i int, x jsonwire.Value) {
+	p.Each(f, v, func(i int, x jsonwire.Value) {
 		p.turn = i
-		if !p.quota.Exceeded() && p.isObject(x, f.Value.Elem) {
+		if !p.Quota.Exceeded() && p.isObject(x, f.Value.Elem) {
 			turns[i].Role = content.RoleUser
-			p.members(x, contentType, &turns[i])
+			p.Read(x, contentType, &turns[i])
 			role := x.Get("role")
 			p.origin.lenient = p.origin.lenient || !role.Exists() || role.Kind() == jsonwire.Null || role.Is("")
 		}
 	})
 	return turns
 }
-
-// setExpected prepares for a list of n turns or tools.
-func (p *parser) setExpected(n int) { p.size = max(p.size, min(n/4, codec.LargestChunk/4)) }
 
 // role parses the role of a turn: "model" is the assistant, every other valid role is the
 // user. An invalid role is empty.
@@ -320,19 +281,17 @@ func (p *parser) role(f *object.Field, name string, x jsonwire.Value) content.Ro
 	case x.Is("model"):
 		return content.RoleAssistant
 	case x.Is("tool"): // of other vendors; clients use it for results
-		if unknown := &p.origin.unknown; unknown.Len() < content.MaxViolations {
-			unknown.Add(content.CodeValue, p.path.At("role"), "Please use a valid role: user, model.")
-		}
+		p.AddStrict(content.CodeValue, name, func() string { return textRole })
 		return content.RoleUser
 	case x.Kind() == jsonwire.String:
-		p.path.Push("role")
-		p.violation(content.CodeValue, "Please use a valid role: user, model.")
-		p.path.Pop()
+		p.Violation(content.CodeValue, name, textRole)
 	default:
-		p.mismatch(f, name, x)
+		p.Mismatch(f, name, x)
 	}
 	return ""
 }
+
+const textRole = "Please use a valid role: user, model."
 
 // tools parses all tool objects into one list and records the place of each tool.
 func (p *parser) tools(f *object.Field, v jsonwire.Value) (list []content.Tool) {
@@ -340,15 +299,15 @@ func (p *parser) tools(f *object.Field, v jsonwire.Value) (list []content.Tool) 
 		return nil
 	}
 	n := countTools(v)
-	if !p.quota.Tools(max(n, size(v))) {
+	if !p.Quota.Tools(max(n, size(v))) {
 		return nil
 	}
-	p.setExpected(n)
+	p.Expect(n)
 	if n > 0 {
 		list = make([]content.Tool, 0, n)
 		p.origin.tools = make([]toolPlace, 0, n)
 	}
-	p.each(f, v, func(k int, x jsonwire.Value) {
+	p.Each(f, v, func(k int, x jsonwire.Value) {
 		if p.isObject(x, f.Value.Elem) {
 			list = p.tool(list, x, k)
 		}
@@ -360,7 +319,7 @@ func (p *parser) tools(f *object.Field, v jsonwire.Value) (list []content.Tool) 
 func countTools(v jsonwire.Value) (n int) {
 	add := func(x jsonwire.Value) {
 		for name, y := range x.Members() {
-			if i := toolType.Find(name); i >= 0 && toolType.Fields[i].Value == declarations {
+			if f := toolType.Find(name); f != nil && f.Value == declarations {
 				n += size(y)
 			} else {
 				n++
@@ -382,17 +341,17 @@ func (p *parser) tool(list []content.Tool, v jsonwire.Value, k int) []content.To
 		switch {
 		case f != nil && f.Value == declarations:
 			if size(x) > 0 {
-				p.each(f, x, func(n int, y jsonwire.Value) {
+				p.Each(f, x, func(n int, y jsonwire.Value) {
 					list = append(list, content.Tool{})
 					p.origin.tools = append(p.origin.tools, toolPlace{place: place{k, n}})
 					if p.isObject(y, declarations.Elem) {
-						p.members(y, declarationType, &list[len(list)-1])
+						p.Read(y, declarationType, &list[len(list)-1])
 					}
 				})
 			}
 		case x.Kind() == jsonwire.Null:
 		case name == "": // a tool without a kind would be a function
-			p.violation(content.CodeUnknown, p.unknownNameText(name, "Cannot find field."))
+			p.Violation(content.CodeUnknown, "", p.unknownNameText(name, "Cannot find field."))
 		default:
 			t := content.Tool{Kind: name, Format: Format, Raw: x.Raw()}
 			if f != nil {
@@ -408,14 +367,14 @@ func (p *parser) tool(list []content.Tool, v jsonwire.Value, k int) []content.To
 // schema parses a schema. A function has one of the two dialects.
 func (p *parser) schema(f *object.Field, name string, x jsonwire.Value, s *content.Schema) {
 	text := ""
-	if x.Kind() != jsonwire.Null && p.quota.Schema(x.Size()) {
+	if x.Kind() != jsonwire.Null && p.Quota.Schema(x.Size()) {
 		text = p.keptJSON(f, name, x)
 	}
 	switch {
 	case text == "":
 	case s.JSON != "":
 		first := strings.TrimSuffix(f.Alias, "_json_schema")
-		p.violation(content.CodeConflict, first+" and "+first+"_json_schema must not both be set")
+		p.Violation(content.CodeConflict, "", first+" and "+first+"_json_schema must not both be set")
 	default:
 		s.JSON, s.OpenAPI = text, f.Value == openAPI
 		tool := &p.origin.tools[len(p.origin.tools)-1]
@@ -432,13 +391,13 @@ func (p *parser) schema(f *object.Field, name string, x jsonwire.Value, s *conte
 // safety parses the safety settings.
 func (p *parser) safety(f *object.Field, v jsonwire.Value) []SafetySetting {
 	n := size(v)
-	if n == 0 || !p.quota.Parts(n) {
+	if n == 0 || !p.Quota.Parts(n) {
 		return nil
 	}
 	list := make([]SafetySetting, n)
-	p.each(f, v, func(k int, x jsonwire.Value) {
+	p.Each(f, v, func(k int, x jsonwire.Value) {
 		if p.isObject(x, f.Value.Elem) {
-			p.members(x, safetyType, &list[k])
+			p.Read(x, safetyType, &list[k])
 		}
 	})
 	return list

@@ -18,17 +18,17 @@ import (
 // remains, the first of them becomes an empty text.
 func (p *parser) parts(f *object.Field, v jsonwire.Value) []content.Part {
 	n := size(v)
-	if n == 0 || !p.quota.Parts(n) {
+	if n == 0 || !p.Quota.Parts(n) {
 		return nil
 	}
-	list := p.lists.List(n, p.size)
+	list := p.lists.List(n, p.Size)
 	dropped := &p.origin.dropped
 	if p.turn < 0 {
 		dropped = &p.origin.droppedSystem
 	}
 	before := len(*dropped)
 	p.emptyText = false
-	p.each(f, v, func(k int, x jsonwire.Value) {
+	p.Each(f, v, func(k int, x jsonwire.Value) {
 		if part := p.part(x); part != nil {
 			list = append(list, part)
 		} else {
@@ -37,7 +37,7 @@ func (p *parser) parts(f *object.Field, v jsonwire.Value) []content.Part {
 	})
 	if len(list) == 0 {
 		*dropped = append((*dropped)[:before], (*dropped)[before+1:]...)
-		list = append(list, p.texts.New(p.size))
+		list = append(list, p.texts.New(p.Size))
 		if !p.emptyText {
 			p.origin.inserted = append(p.origin.inserted, p.turn)
 		}
@@ -73,7 +73,7 @@ func (p *parser) part(v jsonwire.Value) content.Part {
 		case f.IsTag:
 			p.oneOf(&data, member{f, name, x})
 		case f.Value == thought:
-			side.thought, side.hasThought = p.optFlag(f, name, x), true
+			side.thought, side.hasThought = p.Flag(f, name, x), true
 		case f.Value == signature:
 			side.signature.Data, side.hasSignature = p.bytes(f, name, x), true
 			p.countState(side.signature.Data)
@@ -95,11 +95,11 @@ func (p *parser) part(v jsonwire.Value) content.Part {
 
 // countState counts the state of another vendor that a signature carries.
 func (p *parser) countState(sig string) {
-	if p.into == nil || p.quota.Exceeded() || !envelope.IsEnvelopeBase64(sig) {
+	if p.into == nil || p.Quota.Exceeded() || !envelope.IsEnvelopeBase64(sig) {
 		return
 	}
 	e, _ := envelope.DecodeBase64(sig)
-	p.quota.State(e.States(p.quota.PartsLeft()), len(sig))
+	p.Quota.State(e.States(p.Quota.PartsLeft()), len(sig))
 }
 
 // oneOf sets the data of a part, or records a violation: a part has only one.
@@ -112,7 +112,7 @@ func (p *parser) oneOf(data *member, next member) {
 }
 
 func (p *parser) secondData(f *object.Field) {
-	p.violation(content.CodeType, "Invalid value at '"+p.path.At()+
+	p.Violation(content.CodeType, "", "Invalid value at '"+p.Path.At()+
 		"' (oneof), oneof field 'data' is already set. Cannot set '"+f.Name+"'")
 }
 
@@ -127,7 +127,7 @@ func (p *parser) otherPart(kind string, v jsonwire.Value) content.Part {
 type sideMembers struct {
 	part         jsonwire.Value
 	hasThought   bool // the part has thought
-	thought      *bool
+	thought      bool
 	hasSignature bool // the part has a signature
 	signature    content.Signature
 	hasMore      bool   // the part has other members
@@ -139,7 +139,7 @@ func (p *parser) textPart(data member, side *sideMembers) content.Part {
 	s := ""
 	if data.value.Exists() {
 		if data.value.Kind() != jsonwire.String {
-			p.mismatch(data.field, data.name, data.value)
+			p.Mismatch(data.field, data.name, data.value)
 		}
 		s = data.value.Str()
 	}
@@ -147,12 +147,12 @@ func (p *parser) textPart(data member, side *sideMembers) content.Part {
 		p.emptyText = p.emptyText || data.value.Exists()
 		return nil
 	}
-	if side.thought != nil && *side.thought {
-		t := p.thoughts.New(p.size)
+	if side.thought {
+		t := p.thoughts.New(p.Size)
 		t.Text, t.Signature, t.Extra = s, side.signature, p.partExtra(side, thinkingPart)
 		return t
 	}
-	t := p.texts.New(p.size)
+	t := p.texts.New(p.Size)
 	t.Text, t.Signature, t.Extra = s, side.signature, p.partExtra(side, textPart)
 	return t
 }
@@ -162,7 +162,7 @@ func (p *parser) partExtra(side *sideMembers, t *object.Type) *content.Extra {
 	if !side.hasMore && !(side.hasThought && !t.Holds("thought")) && !(side.hasSignature && !t.Holds("thoughtSignature")) {
 		return nil
 	}
-	return p.extra(side.part, t)
+	return p.Extra(side.part, t)
 }
 
 // innerExtra is partExtra for a part whose data is an object. If more is set, it includes
@@ -171,10 +171,10 @@ func (p *parser) innerExtra(side *sideMembers, t *object.Type, data member, more
 	if !more {
 		return p.partExtra(side, t)
 	}
-	b := codec.AppendName(p.extras.Begin(), data.field.Name)
-	p.path.Push(data.field.Alias)
+	b := codec.AppendName(p.Extras.Begin(), data.field.Name)
+	p.Path.Push(data.field.Alias)
 	b = append(p.appendKept(append(b, '{'), data.value, data.field.Value.Object), '}')
-	p.path.Pop()
+	p.Path.Pop()
 	if bytes.HasSuffix(b, []byte(`:{}`)) { // all of them were null
 		return p.partExtra(side, t)
 	}
@@ -200,20 +200,20 @@ func (p *parser) dataPart(data member, side *sideMembers) content.Part {
 // source parses inline data or a file reference. It never returns nil.
 func (p *parser) source(data member) content.Source {
 	inline := data.field.Value.Object == blobType
-	if !p.enter(data.field, data.name, data.value) {
+	if !p.Enter(data.field, data.name, data.value) {
 		if inline {
 			return p.base64s.New(1)
 		}
 		return new(content.File)
 	}
-	defer p.path.Pop()
+	defer p.Path.Pop()
 	if inline {
 		s := p.base64s.New(1)
-		p.members(data.value, blobType, s)
+		p.Read(data.value, blobType, s)
 		return s
 	}
 	s := new(content.File)
-	p.members(data.value, fileType, s)
+	p.Read(data.value, fileType, s)
 	if isLink(s.ID) {
 		return &content.URL{URL: s.ID, MediaType: s.MediaType, Extra: s.Extra}
 	}
@@ -227,12 +227,12 @@ func (p *parser) inlineData(f *object.Field, name string, x jsonwire.Value) stri
 	case e == jsonwire.Base64Empty, x.Kind() == jsonwire.Null:
 		return ""
 	case e == jsonwire.Base64NotString:
-		p.mismatch(f, name, x)
+		p.Mismatch(f, name, x)
 		return ""
 	case e != 0:
-		p.path.Push(f.Alias)
+		p.Path.Push(f.Alias)
 		p.notBase64(f.Value, x)
-		p.path.Pop()
+		p.Path.Pop()
 		return ""
 	case !standard:
 		s = standardBase64(s)
@@ -274,18 +274,18 @@ func (p *parser) file(s content.Source, sig content.Signature, x *content.Extra)
 		return &content.Media{Source: s, Signature: sig, Extra: x}
 	}
 	if b, ok := s.(*content.Base64); ok && t != "application/pdf" {
-		p.quota.Bytes(len(b.Data)) // other formats get the text
+		p.Quota.Bytes(len(b.Data)) // other formats get the text
 	}
 	return &content.Document{Source: s, Signature: sig, Extra: x}
 }
 
 // call parses a function call.
 func (p *parser) call(data member, side *sideMembers) content.Part {
-	t := p.calls.New(p.size)
+	t := p.calls.New(p.Size)
 	t.Signature = side.signature
-	if p.enter(data.field, data.name, data.value) {
-		more := p.fields(data.value, callType, t)
-		p.path.Pop()
+	if p.Enter(data.field, data.name, data.value) {
+		more := p.ReadFields(data.value, callType, t)
+		p.Path.Pop()
 		t.Extra = p.innerExtra(side, callPart, data, more)
 	}
 	return t
@@ -293,30 +293,30 @@ func (p *parser) call(data member, side *sideMembers) content.Part {
 
 // functionResponse parses a function response.
 func (p *parser) functionResponse(data member, side *sideMembers) content.Part {
-	t := p.results.New(p.size)
-	if !p.enter(data.field, data.name, data.value) {
+	t := p.results.New(p.Size)
+	if !p.Enter(data.field, data.name, data.value) {
 		return t
 	}
 	p.response, p.files = jsonwire.Value{}, jsonwire.Value{}
-	more := p.fields(data.value, responseType, t)
+	more := p.ReadFields(data.value, responseType, t)
 	text, texts := p.resultText(t, p.response)
 	files := size(p.files)
-	if !p.quota.Parts(texts + files) {
+	if !p.Quota.Parts(texts + files) {
 		return t
 	}
 	if texts+files > 0 {
-		t.Parts = p.lists.List(texts+files, p.size)
+		t.Parts = p.lists.List(texts+files, p.Size)
 	}
 	if texts > 0 {
-		s := p.texts.New(p.size)
+		s := p.texts.New(p.Size)
 		s.Text = text
 		t.Parts = append(t.Parts, s)
 	}
 	if files > 0 {
-		f := &responseType.Fields[responseType.Find("parts")]
-		p.each(f, p.files, func(_ int, x jsonwire.Value) { t.Parts = append(t.Parts, p.responsePart(x)) })
+		f := responseType.Find("parts")
+		p.Each(f, p.files, func(_ int, x jsonwire.Value) { t.Parts = append(t.Parts, p.responsePart(x)) })
 	}
-	p.path.Pop()
+	p.Path.Pop()
 	t.Extra = p.innerExtra(side, resultPart, data, more)
 	return t
 }
@@ -383,7 +383,7 @@ func (p *parser) responsePart(v jsonwire.Value) content.Part {
 	}
 	var extra *content.Extra
 	if more {
-		extra = p.extra(v, responsePartType)
+		extra = p.Extra(v, responsePartType)
 	}
 	return p.file(p.source(data), content.Signature{}, extra)
 }
@@ -391,16 +391,16 @@ func (p *parser) responsePart(v jsonwire.Value) content.Part {
 // serverCall parses a call of a built-in tool.
 func (p *parser) serverCall(data member, side *sideMembers) content.Part {
 	t := &content.ServerToolUse{Format: Format, Kind: data.field.Name, Signature: side.signature}
-	if !p.enter(data.field, data.name, data.value) {
+	if !p.Enter(data.field, data.name, data.value) {
 		return t
 	}
 	of := data.field.Value.Object
-	more := p.fields(data.value, of, t)
+	more := p.ReadFields(data.value, of, t)
 	if of == codeType {
 		t.Name, t.Input = "codeExecution", p.keptObject(data.value, of)
 		more = false
 	}
-	p.path.Pop()
+	p.Path.Pop()
 	t.Extra = p.innerExtra(side, serverCallPart, data, more)
 	return t
 }
@@ -408,28 +408,14 @@ func (p *parser) serverCall(data member, side *sideMembers) content.Part {
 // serverResult parses the result of a built-in tool.
 func (p *parser) serverResult(data member, side *sideMembers) content.Part {
 	t := &content.ServerToolResult{Format: Format, Kind: data.field.Name, Signature: side.signature}
-	if p.enter(data.field, data.name, data.value) {
+	if p.Enter(data.field, data.name, data.value) {
 		of := data.field.Value.Object
-		p.fields(data.value, of, t)
+		p.ReadFields(data.value, of, t)
 		t.Content = p.keptObject(data.value, of)
-		p.path.Pop()
+		p.Path.Pop()
 		t.Extra = p.partExtra(side, serverResultPart)
 	}
 	return t
-}
-
-// enter moves the path to a member and returns true if the member is an object.
-// Otherwise it returns false, and records a violation unless the value is null.
-func (p *parser) enter(f *object.Field, name string, x jsonwire.Value) bool {
-	switch x.Kind() {
-	case jsonwire.Object:
-		p.path.Push(f.Alias)
-		return true
-	case jsonwire.Null:
-	default:
-		p.mismatch(f, name, x)
-	}
-	return false
 }
 
 // size returns the length of a list. A single value is a list of one.
@@ -443,44 +429,25 @@ func size(v jsonwire.Value) int {
 	return 1
 }
 
-// each calls read for the elements of a list, or for a single value.
-func (p *parser) each(f *object.Field, v jsonwire.Value, read func(k int, x jsonwire.Value)) {
-	p.path.Push(f.Alias)
-	if v.Kind() == jsonwire.Array {
-		for k, x := range v.Elems() {
-			p.path.PushIndex(k)
-			read(k, x)
-			p.path.Pop()
-		}
-	} else {
-		p.path.PushIndex(0)
-		read(0, v)
-		p.path.Pop()
-	}
-	p.path.Pop()
-}
-
-// string parses a text, or a value that is kept as JSON text. old is the text of the Go
+// string parses an enum, base64, or a value that is kept as JSON text. old is the text of the Go
 // field, which another member may have set.
 func (p *parser) string(f *object.Field, name string, x jsonwire.Value, old string) string {
 	v := f.Value
 	switch {
 	case v.Kinds == object.Any:
 		switch {
-		case x.Kind() == jsonwire.Null, v.Schema && !p.quota.Schema(x.Size()):
+		case x.Kind() == jsonwire.Null, v.Schema && !p.Quota.Schema(x.Size()):
 			return old
 		case old != "":
-			p.violation(content.CodeUnknown, p.unknownNameText(name, "The field is already set in another spelling."))
+			p.Violation(content.CodeUnknown, "", p.unknownNameText(name, "The field is already set in another spelling."))
 		}
 		return x.Raw()
-	case v.Schema && !p.quota.Schema(x.Size()):
+	case v.Schema && !p.Quota.Schema(x.Size()):
 		return ""
 	case v.Enum != nil:
 		return p.choice(f, name, x)
 	case v == fileBytes:
 		return p.inlineData(f, name, x)
-	case v.Kinds == object.Text:
-		return p.text(f, name, x)
 	}
 	text := p.keptJSON(f, name, x)
 	if v == openAPI && p.validSchema {
@@ -489,105 +456,15 @@ func (p *parser) string(f *object.Field, name string, x jsonwire.Value, old stri
 	return text
 }
 
-// text parses a string. It returns "" for null.
-func (p *parser) text(f *object.Field, name string, x jsonwire.Value) string {
-	switch x.Kind() {
-	case jsonwire.String:
-		return x.Str()
-	case jsonwire.Null:
-	default:
-		p.mismatch(f, name, x)
-	}
-	return ""
-}
-
-// strings parses a list of strings or enums.
-func (p *parser) strings(f *object.Field, v jsonwire.Value) []string {
+// enums parses a list of enums.
+func (p *parser) enums(f *object.Field, v jsonwire.Value) []string {
 	n := size(v)
 	if n == 0 {
 		return nil
 	}
 	list := make([]string, n)
-	elem := f.Value.Elem
-	p.each(f, v, func(k int, x jsonwire.Value) {
-		switch {
-		case elem.Enum != nil:
-			list[k] = p.enumAt(elem, x)
-		case x.Kind() == jsonwire.String:
-			list[k] = x.Str()
-		default:
-			p.wrongKind(elem, x)
-		}
-	})
+	p.Each(f, v, func(k int, x jsonwire.Value) { list[k] = p.enumAt(f.Value.Elem, x) })
 	return list
-}
-
-// optFlag parses a boolean. It returns nil for null.
-func (p *parser) optFlag(f *object.Field, name string, x jsonwire.Value) *bool {
-	b, ok := x.Bool()
-	if !ok {
-		if x.Kind() != jsonwire.Null {
-			p.mismatch(f, name, x)
-		}
-		return nil
-	}
-	return &b
-}
-
-// wholeNumber returns an integer of the given number of bits, which may be written as
-// a string.
-func wholeNumber(x jsonwire.Value, bits int) (int64, bool) {
-	n, ok := x.Int()
-	if s := x.Str(); x.Kind() == jsonwire.String && isNumber(s) {
-		digits, fraction, _ := strings.Cut(s, ".")
-		var err error
-		n, err = strconv.ParseInt(digits, 10, 64)
-		ok = err == nil && strings.Trim(fraction, "0") == ""
-	}
-	return n, ok && (bits == 64 || n == int64(int32(n)))
-}
-
-// isNumber reports whether s is a JSON number of at most 64 bytes.
-func isNumber(s string) bool {
-	if s == "" || len(s) > 64 || s[0] != '-' && (s[0] < '0' || s[0] > '9') || s[len(s)-1] < '0' || s[len(s)-1] > '9' {
-		return false
-	}
-	return jsonwire.Valid(s, jsonwire.Limits{}) == nil
-}
-
-// integer parses an integer of 32 bits. ok is false for null and invalid values.
-func (p *parser) integer(f *object.Field, name string, x jsonwire.Value) (n int64, ok bool) {
-	if x.Kind() == jsonwire.Null {
-		return 0, false
-	}
-	if n, ok = wholeNumber(x, 32); !ok {
-		p.mismatch(f, name, x)
-		return 0, false
-	}
-	return n, true
-}
-
-// number is integer for any number.
-func (p *parser) number(f *object.Field, name string, x jsonwire.Value) (n float64, ok bool) {
-	if x.Kind() == jsonwire.Null {
-		return 0, false
-	}
-	if n, ok = decimal(x); !ok {
-		p.mismatch(f, name, x)
-	}
-	return n, ok
-}
-
-// decimal returns a number, which may be written as a string.
-func decimal(x jsonwire.Value) (float64, bool) {
-	if x.Kind() != jsonwire.String {
-		return x.Float()
-	}
-	if s := x.Str(); isNumber(s) {
-		f, err := strconv.ParseFloat(s, 64)
-		return f, err == nil
-	}
-	return 0, false
 }
 
 // choice parses an enum. It returns "" for a value that is not set.
@@ -599,13 +476,13 @@ func (p *parser) choice(f *object.Field, name string, x jsonwire.Value) string {
 	s := enumValue(e, x)
 	switch {
 	case s == "":
-		p.mismatch(f, name, x)
+		p.Mismatch(f, name, x)
 	case isUnset(e, s):
 		return ""
 	case !slices.Contains(e.Values, s): // bounded by Enum
-		p.path.Push(f.Alias)
+		p.Path.Push(f.Alias)
 		p.unknownValue(f.Value, x)
-		p.path.Pop()
+		p.Path.Pop()
 	}
 	return s
 }
@@ -614,7 +491,7 @@ func (p *parser) choice(f *object.Field, name string, x jsonwire.Value) string {
 func (p *parser) enumAt(v *object.Value, x jsonwire.Value) string {
 	s := enumValue(v.Enum, x)
 	if s == "" {
-		p.wrongKind(v, x)
+		p.Kind(v, x)
 	} else if !slices.Contains(v.Enum.Values, s) { // bounded by Enum
 		p.unknownValue(v, x)
 	}
@@ -632,11 +509,11 @@ func (p *parser) bytes(f *object.Field, name string, x jsonwire.Value) string {
 		return s
 	case jsonwire.Base64Empty:
 	case jsonwire.Base64NotString:
-		p.mismatch(f, name, x)
+		p.Mismatch(f, name, x)
 	default:
-		p.path.Push(f.Alias)
+		p.Path.Push(f.Alias)
 		p.notBase64(f.Value, x)
-		p.path.Pop()
+		p.Path.Pop()
 	}
 	return ""
 }

@@ -7,71 +7,51 @@ import (
 	"github.com/polywire/polywire/internal/object"
 )
 
-// violation records a violation at the path.
-func (p *parser) violation(code content.Code, text string) {
-	if !p.full(code) {
-		p.violations.Add(code, p.path.At(), text)
-	}
-}
-
 // unknownNameText returns the vendor's text for a member that the object at the path
 // must not have.
 func (p *parser) unknownNameText(name, why string) string {
 	text := "Invalid JSON payload received. Unknown name \"" + codec.Clip(name) + "\""
-	if at := p.path.At(); at != "" {
+	if at := p.Path.At(); at != "" {
 		text += " at '" + at + "'"
 	}
 	return text + ": " + why
 }
 
-// unknownName records an unknown name. It is a violation if a lenient parser could
-// confuse it with a known name, and otherwise only if Strict is set.
-func (p *parser) unknownName(t *object.Type, name string) {
-	if known := t.Similar(name); known != "" {
-		if p.full(content.CodeUnknown) {
-			return
-		}
-		p.violation(content.CodeUnknown, p.unknownNameText(name, "Cannot find field. Did you mean \""+known+"\"?"))
+// Unknown records an unknown name, or a known one that the object also has in its other spelling.
+// An unknown name is a violation if a lenient parser could confuse it with a known name, and
+// otherwise only if Strict is set.
+func (p *parser) Unknown(t *object.Type, name string) {
+	known := t.Similar(name)
+	f := t.Find(name)
+	if f == nil && known == "" {
+		p.AddStrict(content.CodeUnknown, "", func() string { return p.unknownNameText(name, "Cannot find field.") })
 		return
 	}
-	unknown := &p.origin.unknown
-	if unknown.Len() >= content.MaxViolations {
-		unknown.Add(content.CodeUnknown, "", "") // counted, not stored
+	if p.Full(content.CodeUnknown) {
 		return
 	}
-	unknown.Add(content.CodeUnknown, p.path.At(), p.unknownNameText(name, "Cannot find field."))
+	why := "Cannot find field. Did you mean \"" + known + "\"?"
+	if f != nil {
+		why = "The field is already set as \"" + f.Name + "\" or \"" + f.Alias + "\"."
+	}
+	p.Violation(content.CodeUnknown, "", p.unknownNameText(name, why))
 }
 
 // unknownValue records the unknown value of an open enum at the path. It is a violation
 // if Strict is set.
 func (p *parser) unknownValue(v *object.Value, x jsonwire.Value) {
-	list := &p.origin.unknown
-	if list.Len() >= content.MaxViolations {
-		list.Add(content.CodeType, "", "") // counted, not stored
-		return
-	}
-	list.Add(content.CodeType, p.path.At(), p.invalidValueText(v, quoted(x)))
-}
-
-// full reports whether the list of violations is full. If so, it counts the next
-// violation, for which no text is then needed.
-func (p *parser) full(code content.Code) bool {
-	if p.violations.Len() < content.MaxViolations {
-		return false
-	}
-	p.violations.Add(code, "", "")
-	return true
+	p.AddStrict(content.CodeType, "", func() string { return p.invalidValueText(v, quoted(x)) })
 }
 
 // invalid records that the value at the path is not one that v accepts.
 func (p *parser) invalid(v *object.Value, why string) {
-	if !p.full(content.CodeType) {
-		p.violation(content.CodeType, p.invalidValueText(v, why))
+	if !p.Full(content.CodeType) {
+		p.Violation(content.CodeType, "", p.invalidValueText(v, why))
 	}
 }
 
 func (p *parser) invalidValueText(v *object.Value, why string) string {
-	return "Invalid value at '" + p.path.At() + "' (" + p.typeName(v) + "), " + why
+	return "Invalid value at '" + p.Path.At() + "' (" + p.typeName(v) + "), " + why
 }
 
 // typeName returns the vendor's name of the type of a value, or of its elements.
@@ -121,23 +101,23 @@ func quoted(x jsonwire.Value) string {
 	return codec.Clip(x.Raw())
 }
 
-// mismatch records a value that a member of the object at the path does not accept. name is
+// Mismatch records a value that a member of the object at the path does not accept. name is
 // the client's spelling of the member.
-func (p *parser) mismatch(f *object.Field, name string, x jsonwire.Value) {
-	if p.full(content.CodeType) {
+func (p *parser) Mismatch(f *object.Field, name string, x jsonwire.Value) {
+	if p.Full(content.CodeType) {
 		return
 	}
 	if x.Kind() == jsonwire.Array {
-		p.violation(content.CodeType, p.unknownNameText(name, "Proto field is not repeating, cannot start list."))
+		p.Violation(content.CodeType, "", p.unknownNameText(name, "Proto field is not repeating, cannot start list."))
 		return
 	}
-	p.path.Push(f.Alias)
-	p.wrongKind(f.Value, x)
-	p.path.Pop()
+	p.Path.Push(f.Alias)
+	p.Kind(f.Value, x)
+	p.Path.Pop()
 }
 
-// wrongKind is mismatch for the value at the path.
-func (p *parser) wrongKind(v *object.Value, x jsonwire.Value) {
+// Kind is Mismatch for the value at the path.
+func (p *parser) Kind(v *object.Value, x jsonwire.Value) {
 	if v.Elem != nil {
 		v = v.Elem
 	}
@@ -162,8 +142,6 @@ func (p *parser) isObject(x jsonwire.Value, v *object.Value) bool {
 	if x.Kind() == jsonwire.Object {
 		return true
 	}
-	if !p.full(content.CodeType) {
-		p.wrongKind(v, x)
-	}
+	p.Kind(v, x)
 	return false
 }

@@ -11,8 +11,8 @@ import (
 // keptMembers returns members without a Go field of the objects of type t, in the spelling
 // that clients know or in the other, and without those that are null.
 func keptMembers(t *object.Type) (members, aliases, nulls, want string) {
-	for i := range t.Fields {
-		f := &t.Fields[i]
+	for i := range t.Fields() {
+		f := &t.Fields()[i]
 		if !f.Kept() || f.Name == "error" {
 			continue
 		}

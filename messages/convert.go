@@ -398,8 +398,10 @@ func fromExtra(x *content.Extra) *Request {
 	var r Request
 	if doc := codec.Open(x, Format); doc != nil {
 		defer doc.Close()
-		p := &parser{size: 1}
-		p.members(doc.Root(), requestType, &r)
+		p := newParser()
+		defer p.close()
+		p.Response = true // nothing is checked, and nothing is left out
+		p.Read(doc.Root(), requestType, &r)
 	}
 	return &r
 }

@@ -98,6 +98,8 @@ func newDecoder(lim content.Limits) *decoder {
 }
 
 func (d *decoder) init(lim content.Limits) {
+	d.parser.begin()
+	d.parser.Response = true
 	d.limits = jsonwire.Limits{Depth: lim.Depth, Values: lim.Values, AllowInvalidUTF8: true}
 }
 
@@ -170,7 +172,7 @@ func (d *decoder) message(v jsonwire.Value, whole bool) error {
 		return err
 	}
 	start.Extra = d.rest(v, t)
-	b := d.parser.extras.Begin()
+	b := d.parser.Extras.Begin()
 	for i, x := range m.end {
 		if x.Kind() > jsonwire.Null {
 			b = codec.AppendMember(b, endNames[i], x.Raw())
@@ -254,13 +256,13 @@ func (d *decoder) optionalString(v jsonwire.Value) string {
 
 // rest returns the members of an object of type t that are kept as JSON text, or nil.
 func (d *decoder) rest(v jsonwire.Value, t *object.Type) *content.Extra {
-	return d.newExtra(appendKept(d.parser.extras.Begin(), v, t))
+	return d.newExtra(appendKept(d.parser.Extras.Begin(), v, t))
 }
 
 // newExtra returns an Extra of the object that Begin began, or nil if it has no members.
 func (d *decoder) newExtra(b []byte) *content.Extra {
-	if json := d.parser.extras.End(b); json != "" {
-		return d.parser.extras.New(Format, json)
+	if json := d.parser.Extras.End(b); json != "" {
+		return d.parser.Extras.New(Format, json)
 	}
 	return nil
 }
@@ -291,13 +293,13 @@ func (d *decoder) usage(v jsonwire.Value) {
 		c.members, c.memberBytes, c.tooMany = nil, 0, true
 	}
 	for name, x := range v.Members() {
-		switch i := usageType.Find(name); {
-		case i < 0, usageType.Fields[i].Kept():
+		switch f := usageType.Find(name); {
+		case f == nil, f.Kept():
 			if !crowded {
 				c.keep(name, x.Kind(), x.Raw())
 			}
-		case usageType.Fields[i].Value.Object != nil:
-			if rest := d.parser.extras.End(appendKept(d.parser.extras.Begin(), x, usageType.Fields[i].Value.Object)); rest != "" {
+		case f.Value.Object != nil:
+			if rest := d.parser.Extras.End(appendKept(d.parser.Extras.Begin(), x, f.Value.Object)); rest != "" {
 				c.keep(name, jsonwire.Object, rest)
 			}
 		}

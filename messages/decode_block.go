@@ -47,7 +47,7 @@ func (d *decoder) closeBlock(i int) {
 
 // block parses a block in the same way as blocks of requests. It adds an event and losses.
 func (d *decoder) block(index int, v jsonwire.Value) content.Part {
-	d.parser.violations = violation.List{}
+	d.parser.Violations = violation.List{}
 	part := d.parser.block(v, true)
 	at := len(d.events)
 	d.add(upstream.Event{Kind: upstream.EventOpen, Block: index, Part: part})
@@ -85,11 +85,11 @@ func (d *decoder) text(index int, s string) {
 // reportViolations reports members that the parser could not read. Missing members are not
 // losses.
 func (d *decoder) reportViolations(index int) {
-	if d.parser.violations.Len() == 0 {
+	if d.parser.Violations.Len() == 0 {
 		return
 	}
 	d.nonstandard = true
-	list, _ := content.Violations(d.parser.violations.Err())
+	list, _ := content.Violations(d.parser.Violations.Err())
 	for _, f := range list {
 		if f.Code == content.CodeType && isRequired(f.Path) && d.blockErr == nil {
 			d.blockErr = fmt.Errorf("messages: the %s of content block %d is of the wrong type", f.Path, index)
@@ -244,7 +244,7 @@ func (d *decoder) deltaValue(e *upstream.Event, f *deltaForm, v jsonwire.Value) 
 
 func (d *decoder) citation(block int, v jsonwire.Value) *content.Citation {
 	c := new(content.Citation)
-	d.parser.violations = violation.List{}
+	d.parser.Violations = violation.List{}
 	d.parser.citation(c, v)
 	d.reportViolations(block)
 	return c
@@ -253,7 +253,7 @@ func (d *decoder) citation(block int, v jsonwire.Value) *content.Citation {
 // deltaRest returns the members of a delta, and of the event of type t around it, that have
 // no field. Those of the delta take precedence.
 func (d *decoder) deltaRest(event jsonwire.Value, t *object.Type, delta jsonwire.Value, f *deltaForm) *content.Extra {
-	b := appendKept(d.parser.extras.Begin(), delta, f.of)
+	b := appendKept(d.parser.Extras.Begin(), delta, f.of)
 	if len(b) == len("{") {
 		return d.rest(event, t)
 	}
@@ -349,9 +349,9 @@ func (d *decoder) messageDelta(v jsonwire.Value, t *object.Type) error {
 		d.nonstandard = true
 	}
 	// Known members belong to the stop; unknown members belong to the event.
-	b := appendKept(d.parser.extras.Begin(), delta, stopType)
+	b := appendKept(d.parser.Extras.Begin(), delta, stopType)
 	for name, x := range v.Members() {
-		if t.Find(name) >= 0 && isKept(t, name, x) && !delta.Get(name).Exists() {
+		if t.Find(name) != nil && isKept(t, name, x) && !delta.Get(name).Exists() {
 			b = codec.AppendMember(b, name, x.Raw())
 		}
 	}
@@ -363,9 +363,9 @@ func (d *decoder) messageDelta(v jsonwire.Value, t *object.Type) error {
 			d.add(upstream.Event{Kind: upstream.EventExtra, Extra: extra})
 		}
 	}
-	b = d.parser.extras.Begin()
+	b = d.parser.Extras.Begin()
 	for name, x := range v.Members() {
-		if t.Find(name) < 0 {
+		if t.Find(name) == nil {
 			b = codec.AppendMember(b, name, x.Raw())
 		}
 	}

@@ -52,7 +52,7 @@ func sampleValue(f *object.Field, v *object.Value) string {
 	return ""
 }
 
-func fieldOf(t *object.Type, name string) *object.Field { return &t.Fields[t.Find(name)] }
+func fieldOf(t *object.Type, name string) *object.Field { return t.Find(name) }
 
 // The places of blocks, in documents that are canonical.
 var blockPlaces = []struct {
@@ -98,14 +98,14 @@ func roots(yield func(name string, o formattest.Object) bool) {
 	if !ok {
 		return
 	}
-	for _, b := range builtins {
+	for _, b := range builtins() {
 		if !root(b.Name, head+`"tools":[%s],"messages":[{"role":"user","content":[{"type":"text","text":"hi"}]}]}`,
 			b.Type, b.Name, b.Name, true, nil, "tools", 0) {
 			return
 		}
 	}
-	for i := range blockForms {
-		b := &blockForms[i]
+	for i := range blockForms() {
+		b := &blockForms()[i]
 		for _, p := range blockPlaces {
 			if b.where&p.where != 0 && !root(b.tag, p.format, b.of, b.tag, b.tag, !b.of.HasStruct(), strict, p.path...) {
 				return
@@ -120,8 +120,8 @@ func roots(yield func(name string, o formattest.Object) bool) {
 			return
 		}
 	}
-	for i := range citationForms {
-		c := &citationForms[i]
+	for i := range citationForms() {
+		c := &citationForms()[i]
 		if !root(c.tag, user(`{"type":"text","text":"hi","citations":[%s]}`), c.of, c.tag, c.tag, false, strict,
 			"messages", 0, "content", 0, "text", "citations", 0) {
 			return
@@ -238,8 +238,8 @@ func TestObjectsGoFields(t *testing.T) {
 		}
 		tested[o.Type] = true
 		members := map[string]string{}
-		for i := range o.Type.Fields {
-			f := &o.Type.Fields[i]
+		for i := range o.Type.Fields() {
+			f := &o.Type.Fields()[i]
 			if !f.Typed() {
 				continue
 			}

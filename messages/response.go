@@ -652,8 +652,8 @@ func writeUsage(w *jsonwire.Writer, u *content.Usage, omits func(name, json stri
 	}
 	t := tokensOf(u)
 	w.BeginObject()
-	for i := range usageType.Fields {
-		f := &usageType.Fields[i]
+	for i := range usageType.Fields() {
+		f := &usageType.Fields()[i]
 		switch rest := more.Take(f.Name); {
 		case omits != nil && omits(f.Name, rest):
 		case f.Kept():
@@ -661,8 +661,8 @@ func writeUsage(w *jsonwire.Writer, u *content.Usage, omits func(name, json stri
 		case f.Value.Object != nil:
 			w.Name(f.Name)
 			w.BeginObject()
-			for i := range f.Value.Object.Fields {
-				f := &f.Value.Object.Fields[i]
+			for i := range f.Value.Object.Fields() {
+				f := &f.Value.Object.Fields()[i]
 				w.Name(f.Name)
 				w.Int(*f.At(t).(*int64))
 			}

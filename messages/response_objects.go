@@ -45,9 +45,15 @@ var (
 		read("content", func(m *messageValues) *jsonwire.Value { return &m.content }),
 		read("usage", func(m *messageValues) *jsonwire.Value { return &m.usage }))
 
-	responseType = object.Kept("", fields(messageFields, endFields()...)...)
-	startType    = object.Kept("", fields(messageFields, named(endNames[:]...)...)...)
-	stopType     = object.Kept("", fields(stopFields, named(endNames[0])...)...)
+	responseType = object.KeptLater("", func() []object.Field {
+		return fields(messageFields, endFields()...)
+	})
+	startType = object.KeptLater("", func() []object.Field {
+		return fields(messageFields, named(endNames[:]...)...)
+	})
+	stopType = object.KeptLater("", func() []object.Field {
+		return fields(stopFields, named(endNames[0])...)
+	})
 )
 
 func endFields() (list []object.Field) {
@@ -109,13 +115,15 @@ func newDelta(tag, value string, event upstream.EventKind, kept ...object.Field)
 func itself(v *jsonwire.Value) *jsonwire.Value { return v }
 
 // isDeltaMember reports whether a Go field holds a member of any kind of delta.
-var isDeltaMember = func() func(name string) bool {
+func isDeltaMember(name string) bool { return anyDelta.Holds(name) }
+
+var anyDelta = object.KeptLater("", func() []object.Field {
 	list := []object.Field{typeTag}
 	for i := range deltaForms {
 		list = append(list, read(deltaForms[i].value, itself))
 	}
-	return object.Kept("", list...).Holds
-}()
+	return list
+})
 
 // tokens are the counts of a usage object, as on the wire.
 type tokens struct {
@@ -128,16 +136,18 @@ type tokens struct {
 }
 
 // usageType has the members in the order in which responses have them.
-var usageType = object.Kept("", fields([]object.Field{
-	read("input_tokens", func(t *tokens) *int64 { return &t.input }),
-	read("cache_creation_input_tokens", func(t *tokens) *int64 { return &t.write }),
-	read("cache_read_input_tokens", func(t *tokens) *int64 { return &t.read }),
-	within("cache_creation",
-		read("ephemeral_5m_input_tokens", func(t *tokens) *int64 { return &t.write5m }),
-		read("ephemeral_1h_input_tokens", func(t *tokens) *int64 { return &t.write1h })),
-	read("output_tokens", func(t *tokens) *int64 { return &t.output }),
-	within("output_tokens_details", read("thinking_tokens", func(t *tokens) *int64 { return &t.thinking })),
-}, named("server_tool_use", "service_tier", "inference_geo", "speed")...)...)
+var usageType = object.KeptLater("", func() []object.Field {
+	return fields([]object.Field{
+		read("input_tokens", func(t *tokens) *int64 { return &t.input }),
+		read("cache_creation_input_tokens", func(t *tokens) *int64 { return &t.write }),
+		read("cache_read_input_tokens", func(t *tokens) *int64 { return &t.read }),
+		within("cache_creation",
+			read("ephemeral_5m_input_tokens", func(t *tokens) *int64 { return &t.write5m }),
+			read("ephemeral_1h_input_tokens", func(t *tokens) *int64 { return &t.write1h })),
+		read("output_tokens", func(t *tokens) *int64 { return &t.output }),
+		within("output_tokens_details", read("thinking_tokens", func(t *tokens) *int64 { return &t.thinking })),
+	}, named("server_tool_use", "service_tier", "inference_geo", "speed")...)
+})
 
 // within returns a member of usage that is an object of further counts.
 func within(name string, list ...object.Field) object.Field {
@@ -146,28 +156,32 @@ func within(name string, list ...object.Field) object.Field {
 
 // Responses of other endpoints.
 var (
-	countType = object.Kept("", read("input_tokens", itself), optional("context_management", anyValue))
+	countType = object.KeptLater("", func() []object.Field {
+		return []object.Field{read("input_tokens", itself), optional("context_management", anyValue)}
+	})
 
-	modelType = object.New("", func(m *upstream.Model) **content.Extra { return &m.Extra },
-		typeTag,
-		read("id", func(m *upstream.Model) *string { return &m.ID }),
-		read("display_name", func(m *upstream.Model) *string { return &m.Name }),
-		read("created_at", func(m *upstream.Model) *time.Time { return &m.Created }),
-		read("max_input_tokens", func(m *upstream.Model) *int64 { return &m.MaxInput }),
-		read("max_tokens", func(m *upstream.Model) *int64 { return &m.MaxOutput }),
-		optional("lifecycle", anyValue), optional("line", anyValue), optional("deprecated_at", anyValue),
-		optional("retires_at", anyValue), optional("capabilities", anyValue), optional("allowed_fallback_models", anyValue))
+	modelType = object.New("", func(m *upstream.Model) **content.Extra { return &m.Extra }, func() []object.Field {
+		return []object.Field{
+			typeTag,
+			read("id", func(m *upstream.Model) *string { return &m.ID }),
+			read("display_name", func(m *upstream.Model) *string { return &m.Name }),
+			read("created_at", func(m *upstream.Model) *time.Time { return &m.Created }),
+			read("max_input_tokens", func(m *upstream.Model) *int64 { return &m.MaxInput }),
+			read("max_tokens", func(m *upstream.Model) *int64 { return &m.MaxOutput }),
+			optional("lifecycle", anyValue), optional("line", anyValue), optional("deprecated_at", anyValue),
+			optional("retires_at", anyValue), optional("capabilities", anyValue), optional("allowed_fallback_models", anyValue)}
+	})
 )
 
 // members reads the members of an object of type t that the struct at to has fields for. A
 // value of the wrong type leaves its field.
 func members(v jsonwire.Value, t *object.Type, to any) {
 	for name, x := range v.Members() {
-		i := t.Find(name)
-		if i < 0 || !t.Fields[i].Typed() {
+		f := t.Find(name)
+		if f == nil || !f.Typed() {
 			continue
 		}
-		switch to := t.Fields[i].At(to).(type) {
+		switch to := f.At(to).(type) {
 		case *jsonwire.Value:
 			*to = x
 		case *string:
@@ -177,7 +191,7 @@ func members(v jsonwire.Value, t *object.Type, to any) {
 		case *time.Time:
 			*to, _ = time.Parse(time.RFC3339, x.Str())
 		default: // an object whose members have fields in the same struct
-			members(x, t.Fields[i].Value.Object, to)
+			members(x, f.Value.Object, to)
 		}
 	}
 }
@@ -196,8 +210,8 @@ func count(to *int64, v jsonwire.Value) bool {
 
 // isKept reports whether a member of an object of type t is kept as JSON text.
 func isKept(t *object.Type, name string, x jsonwire.Value) bool {
-	i := t.Find(name)
-	return i < 0 || t.Fields[i].Kept() && x.Kind() != jsonwire.Null
+	f := t.Find(name)
+	return f == nil || f.Kept() && x.Kind() != jsonwire.Null
 }
 
 // appendKept appends the members of v that are kept as JSON text.

@@ -55,8 +55,8 @@ func TestResponseExtra(t *testing.T) {
 		}},
 	} {
 		members, nulls := "", ""
-		for i := range o.of.Fields {
-			if f := &o.of.Fields[i]; f.Kept() {
+		for i := range o.of.Fields() {
+			if f := &o.of.Fields()[i]; f.Kept() {
 				members += `"` + f.Name + `":{"a":[1]},`
 				nulls += `"` + f.Name + `":null,`
 			}

@@ -1127,9 +1127,9 @@ func (v *validator) atLeast(n, least int64, name string) {
 }
 
 func citationTags() string {
-	tags := make([]string, len(citationForms))
-	for i := range citationForms {
-		tags[i] = citationForms[i].tag
+	var tags []string
+	for _, f := range citationForms() {
+		tags = append(tags, f.tag)
 	}
 	return quoteTags(tags)
 }
@@ -1281,9 +1281,9 @@ func (v *validator) checkMembers(x jsonwire.Value, t *object.Type) {
 
 // check adds the violations that find finds at the path.
 func (v *validator) check(find func(c *object.Checker)) {
-	r := &reporter{path: v.path, origin: &origin{}}
-	find(&object.Checker{Path: &r.path, Report: r})
-	if v.violations.AddAll(&r.violations); v.opts.Strict {
-		v.violations.AddAll(&r.origin.unknown)
+	r := &reporter{object.Log{Path: v.path, Strict: new(violation.List)}}
+	find(&object.Checker{Path: &r.Path, Report: r})
+	if v.violations.AddAll(&r.Violations); v.opts.Strict {
+		v.violations.AddAll(r.Strict)
 	}
 }

@@ -171,7 +171,7 @@ func (v *validator) builtinTool(t *content.Tool) (deferred bool) {
 		v.violation(content.CodeType, textObject)
 		return false
 	}
-	of := typeOfTag(builtins, t.Kind)
+	of := typeOfTag(builtins(), t.Kind)
 	switch {
 	case of != nil:
 		v.checkMembers(x, of)
@@ -208,8 +208,8 @@ func (v *validator) builtinTool(t *content.Tool) (deferred bool) {
 
 func builtinTags() []string {
 	tags := []string{"custom"}
-	for i := range builtins {
-		tags = append(tags, builtins[i].Name)
+	for _, t := range builtins() {
+		tags = append(tags, t.Name)
 	}
 	return tags
 }

@@ -2,6 +2,7 @@ package messages
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/polywire/polywire/content"
@@ -54,14 +55,18 @@ func parseVertexPath(path string) *vertexPath {
 
 // vertexType is requestType for bodies on the paths of Vertex AI. They name the version of
 // the API, and may list betas, in place of the headers.
-var vertexType = object.New("", func(r *Request) **content.Extra { return &r.Extra }, append([]object.Field{
-	opt("model", anyText, func(r *Request) *string { return &r.Model }),
-	opt(versionMember, nonEmptyText, func(r *Request) *string { return &r.origin.cloud.version }),
-	opt(betaMember, nullableTexts, func(r *Request) *[]string { return &r.origin.cloud.betas }),
-}, requestType.Fields[1:]...)...) // the first is the model
+var vertexType = object.New("", func(r *Request) **content.Extra { return &r.Extra }, func() []object.Field {
+	return append([]object.Field{
+		opt("model", anyText, func(r *Request) *string { return &r.Model }),
+		opt(versionMember, nonEmptyText, func(r *Request) *string { return &r.origin.cloud.version }),
+		opt(betaMember, nullableTexts, func(r *Request) *[]string { return &r.origin.cloud.betas }),
+	}, requestType.Fields()[1:]...)
+}) // the first is the model
 
 // modelessType is requestType without the model.
-var modelessType = object.New("", func(r *Request) **content.Extra { return &r.Extra }, requestType.Fields[1:]...)
+var modelessType = object.New("", func(r *Request) **content.Extra { return &r.Extra }, func() []object.Field {
+	return slices.Clone(requestType.Fields()[1:])
+})
 
 const (
 	versionMember = "anthropic_version"
@@ -82,12 +87,12 @@ func (at *vertexPath) complete(p *parser) {
 	r, o, c := p.request, p.origin, p.origin.cloud
 	switch {
 	case at.count && !o.hasMember("model"):
-		p.violation(content.CodeMissing, "model", textRequired)
+		p.Violation(content.CodeMissing, "model", textRequired)
 	case at.count:
 	case o.hasMember("model") && r.Model != at.model:
-		p.violation(content.CodeConflict, "model", "must be the model in the path, '"+codec.Clip(at.model)+"', if the body has it")
-	case o.hasMember("model") && p.countsUnknown(content.CodeUnknown):
-		o.unknown.Add(content.CodeUnknown, "model", textExtra)
+		p.Violation(content.CodeConflict, "model", "must be the model in the path, '"+codec.Clip(at.model)+"', if the body has it")
+	case o.hasMember("model"):
+		p.AddStrict(content.CodeUnknown, "model", func() string { return textExtra })
 	}
 	if !at.count {
 		r.Model = at.model
@@ -100,17 +105,17 @@ func (at *vertexPath) complete(p *parser) {
 		c.whole = at.count && c.version == bedrockVersion
 		c.version = version2023
 	case c.version != "" && !isVersion(c.version):
-		p.violation(content.CodeValue, versionMember, textOneOf(append([]string{vertexVersion, bedrockVersion}, versions...)))
+		p.Violation(content.CodeValue, versionMember, textOneOf(append([]string{vertexVersion, bedrockVersion}, versions...)))
 	case !o.hasMember(versionMember) && !at.count: // Google documents counting without it
-		p.violation(content.CodeMissing, versionMember, textRequired)
+		p.Violation(content.CodeMissing, versionMember, textRequired)
 	}
 	c.betas = codec.HeaderList(c.betas...)
 	if len(c.betas) > maxHeaderValues {
-		p.violation(content.CodeLimit, betaMember, fmt.Sprintf("has %d values; the maximum is %d", len(c.betas), maxHeaderValues))
+		p.Violation(content.CodeLimit, betaMember, fmt.Sprintf("has %d values; the maximum is %d", len(c.betas), maxHeaderValues))
 	}
 	for _, b := range c.betas {
 		if !isHeaderValue(b) {
-			p.violation(content.CodeValue, betaMember, fmt.Sprintf("a value is not the name of a beta, which has at most %d visible ASCII characters", maxHeaderValue))
+			p.Violation(content.CodeValue, betaMember, fmt.Sprintf("a value is not the name of a beta, which has at most %d visible ASCII characters", maxHeaderValue))
 			break
 		}
 	}

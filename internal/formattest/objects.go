@@ -149,8 +149,8 @@ func (g *Generator) objects(o Object, yield func(Object) bool) bool {
 	if !yield(o) {
 		return false
 	}
-	for i := range o.Type.Fields {
-		f := &o.Type.Fields[i]
+	for i := range o.Type.Fields() {
+		f := &o.Type.Fields()[i]
 		if f.Value == nil || f.IsTag || g.sample(f, f.Value) != "" {
 			continue
 		}
@@ -218,8 +218,8 @@ func (g *Generator) values(o Object, v *object.Value, yield func(Object) bool) b
 
 // tagsOf returns the known values of the tag of a type if a Go field holds it.
 func tagsOf(t *object.Type) []string {
-	for i := range t.Fields {
-		if f := &t.Fields[i]; f.IsTag && f.Typed() {
+	for i := range t.Fields() {
+		if f := &t.Fields()[i]; f.IsTag && f.Typed() {
 			return f.Value.Enum.Values
 		}
 	}
@@ -249,8 +249,8 @@ func (g *Generator) Samples(o Object) iter.Seq[Sample] {
 			!o.Type.Lenient && !send("unknown members", around) {
 			return
 		}
-		for i := range o.Type.Fields {
-			f := &o.Type.Fields[i]
+		for i := range o.Type.Fields() {
+			f := &o.Type.Fields()[i]
 			if f.IsTag {
 				continue
 			}
@@ -281,8 +281,8 @@ func (g *Generator) Wrongs(o Object) iter.Seq[Wrong] {
 			return yield(Wrong{name, o.In(g.build(&o, list)).Sent, base, g.path(path), code, strict, kept})
 		}
 		inside := o.inside()
-		for i := range o.Type.Fields {
-			f := &o.Type.Fields[i]
+		for i := range o.Type.Fields() {
+			f := &o.Type.Fields()[i]
 			at := extend(inside, g.step(f))
 			other := strings.ToUpper(f.Name)
 			kept = true
@@ -378,8 +378,8 @@ func (g *Generator) with(o *Object, f *object.Field, x JSON) JSON {
 // order of the table, so that the tag is the last one.
 func (g *Generator) members(o *Object, all bool) []member {
 	var list []member
-	for i := len(o.Type.Fields) - 1; i >= 0; i-- {
-		f := &o.Type.Fields[i]
+	for i := len(o.Type.Fields()) - 1; i >= 0; i-- {
+		f := &o.Type.Fields()[i]
 		switch {
 		case g.ProtoJSON:
 			if g.required(o, f) || all && !f.IsTag && !sharesGoField(o.Type, i) {
@@ -409,8 +409,8 @@ func (g *Generator) build(o *Object, list []member) JSON {
 	if o.Kept {
 		return JSON{text, text}
 	}
-	for i := range o.Type.Fields {
-		f := &o.Type.Fields[i]
+	for i := range o.Type.Fields() {
+		f := &o.Type.Fields()[i]
 		if f.Kept() {
 			continue
 		}

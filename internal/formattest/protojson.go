@@ -61,10 +61,10 @@ func sharesGoField(t *object.Type, i int) bool {
 		return false
 	}
 	p := t.Create()
-	at := goField(&t.Fields[i], p)
+	at := goField(&t.Fields()[i], p)
 	for j := range i {
 		// The first Go field has the address of the struct.
-		a, b := &t.Fields[j], &t.Fields[i]
+		a, b := &t.Fields()[j], &t.Fields()[i]
 		if at != 0 && goField(a, p) == at && reflect.TypeOf(a.At(p)) == reflect.TypeOf(b.At(p)) {
 			return true
 		}
@@ -94,8 +94,8 @@ func (g *Generator) buildProtoJSON(o *Object, list []member) JSON {
 			canonical = append(canonical, strconv.Quote(name)+":"+value)
 		}
 	}
-	for i := range o.Type.Fields {
-		if f := &o.Type.Fields[i]; !kept && !f.Kept() && !f.ReadOnly {
+	for i := range o.Type.Fields() {
+		if f := &o.Type.Fields()[i]; !kept && !f.Kept() && !f.ReadOnly {
 			write(f.Name, encodedProtoJSON(o.Type, f, list))
 		}
 	}

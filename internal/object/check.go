@@ -18,10 +18,10 @@ type Checker struct {
 
 // A Reporter reports what is wrong with the value at the path.
 type Reporter interface {
-	Kind(v *Value)                     // the kind is not accepted
+	Kind(v *Value, x jsonwire.Value)   // the kind of x is not accepted
 	Range(v *Value, k Kinds, n int64)  // the length or integer n is not accepted
 	Choice(v *Value, x jsonwire.Value) // a text that v.Enum does not have
-	Tag(v *Value, x jsonwire.Value)    // the "type" x is missing, not a text, or not in v.Tags
+	Tag(v *Value, x jsonwire.Value)    // the "type" x is missing, not a text, empty if v is nil, or not in v.Tags
 	Missing(f *Field)                  // a required member is missing
 	Unknown(t *Type, name string)      // the object has a name that its type does not have
 }
@@ -33,7 +33,7 @@ func (c *Checker) Check(x jsonwire.Value, v *Value) {
 	}
 	k := KindOf(x)
 	if k&v.Kinds == 0 {
-		c.Report.Kind(v)
+		c.Report.Kind(v, x)
 		return
 	}
 	switch {
@@ -113,12 +113,9 @@ func (c *Checker) Member(f *Field, name string, x jsonwire.Value) {
 // unknown there. If their object has no Go struct, its other members are in the Extra.
 func (c *Checker) Extra(x jsonwire.Value, t *Type) {
 	for name, m := range x.Members() {
-		i := t.Find(name)
-		if i < 0 {
+		switch f := t.Find(name); {
+		case f == nil:
 			c.Report.Unknown(t, name)
-			continue
-		}
-		switch f := &t.Fields[i]; {
 		case f.Kept():
 			c.Member(f, name, m)
 		case f.Value != nil && f.Value.Object != nil && !f.Value.Object.HasStruct():
@@ -149,8 +146,9 @@ func (c *Checker) Members(x jsonwire.Value, t *Type) {
 // Struct checks the values of the Go fields of the struct at p: texts, integers and lists of
 // texts. Nil and an empty optional value mean that the member is missing.
 func (c *Checker) Struct(t *Type, p any) {
-	for set := t.limited; set != 0; set &= set - 1 {
-		f := &t.Fields[bits.TrailingZeros64(set)]
+	b := t.table()
+	for set := b.limited; set != 0; set &= set - 1 {
+		f := &b.fields[bits.TrailingZeros64(set)]
 		if f.fits(p) {
 			continue
 		}
@@ -163,8 +161,9 @@ func (c *Checker) Struct(t *Type, p any) {
 
 // Fits reports whether Struct has nothing to report.
 func (t *Type) Fits(p any) bool {
-	for set := t.limited; set != 0; set &= set - 1 {
-		if !t.Fields[bits.TrailingZeros64(set)].fits(p) {
+	b := t.table()
+	for set := b.limited; set != 0; set &= set - 1 {
+		if !b.fields[bits.TrailingZeros64(set)].fits(p) {
 			return false
 		}
 	}
@@ -191,11 +190,11 @@ func (v *Value) isLimited() bool { return v.Min != 0 || v.Max != 0 || v.Enum != 
 
 // fits reports whether the Go field in the struct at p has a value that the member accepts.
 func (f *Field) fits(p any) bool {
-	if !f.Required && !f.isSet(p) {
+	if !f.Required && !f.access.isSet(p) {
 		return true
 	}
 	v := f.Value
-	switch at := f.at(p).(type) {
+	switch at := f.access.at(p).(type) {
 	case *string:
 		return *at == "" || v.fitsText(*at)
 	case *int64:
@@ -221,7 +220,7 @@ func (v *Value) fitsText(s string) bool {
 
 // json returns the value of a Go field that does not fit.
 func (f *Field) json(p any) string {
-	switch at := f.at(p).(type) {
+	switch at := f.access.at(p).(type) {
 	case *string:
 		return string(jsonwire.AppendString(nil, *at))
 	case *int64:
@@ -230,7 +229,7 @@ func (f *Field) json(p any) string {
 		return strconv.FormatInt(**at, 10)
 	}
 	b := []byte{'['}
-	for i, s := range *f.at(p).(*[]string) {
+	for i, s := range *f.access.at(p).(*[]string) {
 		if i > 0 {
 			b = append(b, ',')
 		}

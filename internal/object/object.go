@@ -4,19 +4,21 @@
 // A [Type] lists the members of one kind of object: their names, the values that they
 // accept, whether they are required, and the Go field that holds them. A member without a
 // Go field is kept as JSON text in the [content.Extra] of the struct. Everything that a
-// format knows about its objects is in its types; [Members], [Encoder] and [Checker] have
+// format knows about its objects is in its types; [Reader], [Encoder] and [Checker] have
 // what is the same for all formats. To add a member to a format, add a field to a type.
 //
-// A format's parser and encoder have the loops over members, so that their own types stay on
-// the stack and their special members need no table of functions.
+// A format reads Go fields of its own types in one method, Value of [Format].
 //
-// Types are built when a package is initialised and are never changed afterwards.
+// The members of a type are built when they are first used, so that importing a format costs
+// almost nothing, and are never changed afterwards. Types are safe for concurrent use.
 package object
 
 import (
 	"iter"
 	"math/bits"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/polywire/polywire/content"
@@ -28,33 +30,61 @@ type Type struct {
 	// Name is the vendor's name of the type, for error texts, or "".
 	Name string
 
-	// Fields are the members, in the order in which they are written.
-	Fields []Field
-
 	// Lenient accepts members that are not in Fields without a report.
 	Lenient bool
 
-	extra   func(p any) **content.Extra // nil: the objects have no Go struct
-	pointer func(pp any) any            // the *T in a **T, or nil
-	put     func(pp any) any            // sets a **T to a new *T
-	create  func() any                  // returns a new *T
-	set     func(pp, p any)             // sets a **T to a *T unless the T is zero
+	holder holder         // nil: the objects have no Go struct
+	fields func() []Field // makes the members
+	once   sync.Once
+	built  atomic.Pointer[table] // nil before the first use
+}
 
-	always   uint64 // set of indices of the Fields that the encoder always writes
-	optional []optional
+// A table has the members of a type, in the order in which they are written.
+type table struct {
+	fields []Field
+
+	always   uint64 // set of indices of the fields that the encoder always writes
+	optional uint64 // and of those that it writes if their Go field has a value
 
 	names    [256]uint8 // a hash table of names and aliases: the index of the field plus 1, or 0
 	required uint64
 	limited  uint64                 // fields whose Go values may be ones that are not accepted
 	tagged   bool                   // a field is a tag
+	tag      *Field                 // the tag that a Go field holds, or nil
+	nests    bool                   // a field is a nested object
 	holds    func(name string) bool // Holds as a value
 }
 
-// An optional is a field that the encoder writes if its Go field has a value.
-type optional struct {
-	isSet func(p any) bool
-	bit   uint64 // the set of the field's index
+// A holder knows the structs that hold the objects of a type. The structs are *T, pp is a **T.
+type holder interface {
+	extra(p any) **content.Extra
+	create() any
+	pointer(pp any) any // the *T, or nil
+	isZero(p any) bool
+	set(pp, p any)
 }
+
+// structs is the holder of a type whose objects a T holds. It returns the address of the field
+// for other members.
+type structs[T any] func(*T) **content.Extra
+
+func (s structs[T]) extra(p any) **content.Extra { return s(p.(*T)) }
+
+func (structs[T]) create() any { return new(T) }
+
+func (structs[T]) pointer(pp any) any {
+	if p := *pp.(**T); p != nil {
+		return p
+	}
+	return nil
+}
+
+func (structs[T]) isZero(p any) bool {
+	var zero T
+	return any(*p.(*T)) == any(zero)
+}
+
+func (structs[T]) set(pp, p any) { *pp.(**T) = p.(*T) }
 
 // A Field is a member of an object.
 type Field struct {
@@ -84,9 +114,13 @@ type Field struct {
 	// member, so that it need not be kept. Nil means that null does, if Value accepts it.
 	IsDefault func(x jsonwire.Value) bool
 
-	at     func(p any) any
-	isSet  func(p any) bool // whether the Go field has a value; nil: it may have one
+	// Implied marks a member that is not kept in responses, either, if it has its default
+	// value.
+	Implied bool
+
+	access accessor // of the Go field, or nil
 	holds  goType
+	plain  bool   // a string holds it, and it accepts any text
 	quoted string // the name with quotes and a colon
 }
 
@@ -102,37 +136,69 @@ const (
 	optIntField
 	optFloatField
 	stringsField
+	optField    // a pointer or a list, which is empty if the member is missing
+	nestedField // an object whose members the Go field holds
 	otherField
 )
 
+// An accessor finds the Go field in a struct.
+type accessor interface {
+	at(p any) any     // its address
+	isSet(p any) bool // whether it has a value; for an otherField and a nestedField it may have one
+}
+
+type access[T, F any] func(*T) *F
+
+func (a access[T, F]) at(p any) any { return a(p.(*T)) }
+
+func (a access[T, F]) isSet(p any) bool {
+	switch at := any(a(p.(*T))).(type) {
+	case *string:
+		return *at != ""
+	case *bool:
+		return *at
+	case **bool:
+		return *at != nil
+	case *int64:
+		return *at != 0
+	case **int64:
+		return *at != nil
+	case **float64:
+		return *at != nil
+	case *[]string:
+		return len(*at) > 0
+	}
+	return true
+}
+
+type pointerAccess[T, S any] struct{ access[T, *S] }
+
+func (a pointerAccess[T, S]) isSet(p any) bool { return *a.access(p.(*T)) != nil }
+
+type listAccess[T, E any] struct{ access[T, []E] }
+
+func (a listAccess[T, E]) isSet(p any) bool { return len(*a.access(p.(*T))) > 0 }
+
 // In returns the field with a Go field to hold the member: at returns its address in a T.
 func In[T, F any](f Field, at func(*T) *F) Field {
-	f.at = func(p any) any { return at(p.(*T)) }
-	switch at := any(at).(type) {
+	f.access = access[T, F](at)
+	switch any(at).(type) {
 	case func(*T) *string:
 		f.holds = stringField
-		f.isSet = func(p any) bool { return *at(p.(*T)) != "" }
 	case func(*T) *bool:
 		if f.holds = boolField; !f.Value.Accepts(Flag) {
-			f.holds = otherField
-			break
+			f.holds = nestedField
 		}
-		f.isSet = func(p any) bool { return *at(p.(*T)) }
 	case func(*T) **bool:
 		f.holds = optBoolField
-		f.isSet = func(p any) bool { return *at(p.(*T)) != nil }
 	case func(*T) *int64:
 		f.holds = intField
-		f.isSet = func(p any) bool { return *at(p.(*T)) != 0 }
 	case func(*T) **int64:
 		f.holds = optIntField
-		f.isSet = func(p any) bool { return *at(p.(*T)) != nil }
 	case func(*T) **float64:
 		f.holds = optFloatField
-		f.isSet = func(p any) bool { return *at(p.(*T)) != nil }
 	case func(*T) *[]string:
 		f.holds = stringsField
-		f.isSet = func(p any) bool { return len(*at(p.(*T))) > 0 }
 	default:
 		f.holds = otherField
 	}
@@ -142,90 +208,110 @@ func In[T, F any](f Field, at func(*T) *F) Field {
 // InPointer is [In] for an optional object: the Go field is a pointer, and nil if the member
 // is missing.
 func InPointer[T, S any](f Field, at func(*T) **S) Field {
-	f = In(f, at)
-	f.isSet = func(p any) bool { return *at(p.(*T)) != nil }
+	f.access, f.holds = pointerAccess[T, S]{at}, optField
 	return f
 }
 
 // InList is [In] for a list that is empty if the member is missing.
 func InList[T, E any](f Field, at func(*T) *[]E) Field {
-	f = In(f, at)
-	f.isSet = func(p any) bool { return len(*at(p.(*T))) > 0 }
+	f.access, f.holds = listAccess[T, E]{at}, optField
 	return f
 }
 
 // Kept reports whether the member is kept as JSON text: no Go field or constant holds it.
-func (f *Field) Kept() bool { return f.at == nil && !f.IsTag && f.Const == "" }
+func (f *Field) Kept() bool { return f.access == nil && !f.IsTag && f.Const == "" }
 
 // Typed reports whether a Go field holds the member.
-func (f *Field) Typed() bool { return f.at != nil }
+func (f *Field) Typed() bool { return f.access != nil }
+
+// step returns the step of the member in paths.
+func (f *Field) step() string {
+	if f.Alias != "" {
+		return f.Alias
+	}
+	return f.Name
+}
 
 // At returns the address of the Go field in the struct at p.
-func (f *Field) At(p any) any { return f.at(p) }
+func (f *Field) At(p any) any { return f.access.at(p) }
 
 // New returns the type of the objects that a T holds. extra returns the address of the
-// field for the other members.
-func New[T any](name string, extra func(*T) **content.Extra, fields ...Field) *Type {
-	t := Kept(name, fields...)
-	t.extra = func(p any) **content.Extra { return extra(p.(*T)) }
-	t.pointer = func(pp any) any {
-		if p := *pp.(**T); p != nil {
-			return p
-		}
-		return nil
-	}
-	t.create = func() any { return new(T) }
-	t.put = func(pp any) any {
-		p := new(T)
-		*pp.(**T) = p
-		return p
-	}
-	t.set = func(pp, p any) {
-		var zero T
-		if p := p.(*T); t.tagged || any(*p) != any(zero) {
-			*pp.(**T) = p
-		}
-	}
-	return t
+// field for the other members. fields returns the members in a new list; it is called on first
+// use.
+func New[T any](name string, extra func(*T) **content.Extra, fields func() []Field) *Type {
+	return &Type{Name: name, holder: structs[T](extra), fields: fields}
 }
 
 // Kept returns the type of objects that are kept as JSON text.
 func Kept(name string, fields ...Field) *Type {
+	return KeptLater(name, func() []Field { return fields })
+}
+
+// KeptLater is [Kept] with members that are made on first use.
+func KeptLater(name string, fields func() []Field) *Type { return &Type{Name: name, fields: fields} }
+
+// table returns the members.
+func (t *Type) table() *table {
+	if b := t.built.Load(); b != nil {
+		return b
+	}
+	t.once.Do(func() { t.built.Store(newTable(t.fields())) })
+	return t.built.Load()
+}
+
+func newTable(fields []Field) *table {
 	if len(fields) > 64 {
 		panic("object: a type has at most 64 fields")
 	}
-	t := &Type{Name: name, Fields: fields}
-	for i := range fields {
-		f := &fields[i]
-		f.quoted = `"` + f.Name + `":`
-		t.add(f.Name, i)
+	b := &table{fields: fields}
+	var quoted strings.Builder // of all names, one after the other
+	for i := range b.fields {
+		f := &b.fields[i]
+		quoted.WriteString(`"` + f.Name + `":`)
+		b.add(f.Name, i)
 		if f.Alias != "" && f.Alias != f.Name {
-			t.add(f.Alias, i)
+			b.add(f.Alias, i)
 		}
 		if f.Required {
-			t.required |= 1 << i
+			b.required |= 1 << i
 		}
 		if f.isLimited() {
-			t.limited |= 1 << i
+			b.limited |= 1 << i
 		}
-		t.tagged = t.tagged || f.IsTag
+		b.tagged = b.tagged || f.IsTag
+		if f.IsTag && f.Typed() {
+			b.tag = f
+		}
+		b.nests = b.nests || f.holds == nestedField
+		if v := f.Value; v != nil && f.holds == stringField {
+			f.plain = v.Kinds&Text != 0 && v.Enum == nil && v.Min == 0 && v.Form == AnyForm
+		}
 		switch {
 		case f.ReadOnly, !f.Typed() && f.Const == "":
-		case f.Required, f.WriteNull, f.isSet == nil:
-			t.always |= 1 << i
+		case f.Required, f.WriteNull, !f.Typed(), f.holds >= nestedField:
+			b.always |= 1 << i
 		default:
-			t.optional = append(t.optional, optional{f.isSet, 1 << i})
+			b.optional |= 1 << i
 		}
 	}
-	t.holds = t.Holds
-	return t
+	rest := quoted.String()
+	for i := range b.fields {
+		n := len(b.fields[i].Name) + len(`"":`)
+		b.fields[i].quoted, rest = rest[:n], rest[n:]
+	}
+	b.holds = b.hold
+	return b
 }
 
+// Fields returns the members, in the order in which they are written. The caller must not
+// change them.
+func (t *Type) Fields() []Field { return t.table().fields }
+
 // Extra returns the address of the field for other members in the struct at p.
-func (t *Type) Extra(p any) **content.Extra { return t.extra(p) }
+func (t *Type) Extra(p any) **content.Extra { return t.holder.extra(p) }
 
 // add adds a name of the i-th field to the hash table.
-func (t *Type) add(name string, i int) {
+func (t *table) add(name string, i int) {
 	h := hash(name)
 	for t.names[h] != 0 {
 		h++
@@ -244,11 +330,21 @@ func hash(name string) uint8 {
 // hashOf returns the hash of a name of n characters. It ignores case.
 func hashOf(n int, first, last byte) uint8 { return uint8(n)*5 + (first|0x20)*3 + (last|0x20)*7 }
 
-// Find returns the index of the field with a name or alias, or -1.
-func (t *Type) Find(name string) int {
+// Find returns the field with a name or alias, or nil.
+func (t *Type) Find(name string) *Field { return t.table().find(name) }
+
+func (t *table) find(name string) *Field {
+	if i := t.index(name); i >= 0 {
+		return &t.fields[i]
+	}
+	return nil
+}
+
+// index returns the index of the field with a name or alias, or -1.
+func (t *table) index(name string) int {
 	for h := hash(name); ; h++ {
 		i := int(t.names[h]) - 1
-		if i < 0 || t.Fields[i].Name == name || t.Fields[i].Alias == name && name != "" {
+		if i < 0 || t.fields[i].Name == name || t.fields[i].Alias == name && name != "" {
 			return i
 		}
 	}
@@ -270,8 +366,9 @@ func (t *Type) Similar(name string) string {
 	}
 	first, _ := utf8.DecodeRuneInString(cut)
 	last, _ := utf8.DecodeLastRuneInString(cut)
-	for h := hashOf(n, asciiLetter(first), asciiLetter(last)); t.names[h] != 0; h++ {
-		switch f := &t.Fields[t.names[h]-1]; {
+	b := t.table()
+	for h := hashOf(n, asciiLetter(first), asciiLetter(last)); b.names[h] != 0; h++ {
+		switch f := &b.fields[b.names[h]-1]; {
 		case strings.EqualFold(f.Name, cut):
 			return f.Name
 		case strings.EqualFold(f.Alias, cut):
@@ -311,8 +408,9 @@ func folded(name string, i int) (n int, cut string) {
 // whether the field has one.
 func (t *Type) Written(p any) iter.Seq[*Field] {
 	return func(yield func(*Field) bool) {
-		for set := t.written(p); set != 0; set &= set - 1 {
-			if !yield(&t.Fields[bits.TrailingZeros64(set)]) {
+		b := t.table()
+		for set := b.written(p); set != 0; set &= set - 1 {
+			if !yield(&b.fields[bits.TrailingZeros64(set)]) {
 				return
 			}
 		}
@@ -320,31 +418,22 @@ func (t *Type) Written(p any) iter.Seq[*Field] {
 }
 
 // written returns the set of the indices of these members.
-func (t *Type) written(p any) uint64 {
+func (t *table) written(p any) uint64 {
 	set := t.always
-	for _, o := range t.optional {
-		if o.isSet(p) {
-			set |= o.bit
+	for rest := t.optional; rest != 0; rest &= rest - 1 {
+		if i := bits.TrailingZeros64(rest); t.fields[i].access.isSet(p) {
+			set |= 1 << i
 		}
 	}
 	return set
 }
 
 // Create returns a pointer to a new struct of this type.
-func (t *Type) Create() any { return t.create() }
-
-// Put sets pp, the address of a pointer to a struct of this type, to a new struct, and
-// returns the pointer.
-func (t *Type) Put(pp any) any { return t.put(pp) }
-
-// Set sets pp, the address of a pointer to a struct of this type, to p. It leaves pp if the
-// struct is zero and its type has no tag: the object had no members. The struct must be
-// comparable.
-func (t *Type) Set(pp, p any) { t.set(pp, p) }
+func (t *Type) Create() any { return t.holder.create() }
 
 // Pointer returns the pointer at pp, the address of a pointer to a struct of this type, or
 // nil if that pointer is nil.
-func (t *Type) Pointer(pp any) any { return t.pointer(pp) }
+func (t *Type) Pointer(pp any) any { return t.holder.pointer(pp) }
 
 // Members are the members of an object that were read so far. The zero value is an object
 // without members.
@@ -353,35 +442,42 @@ type Members struct{ seen uint64 }
 // Field returns the field of a member, or nil if t does not have it. again reports whether
 // the object has the member in its other spelling, too.
 func (m *Members) Field(t *Type, name string) (f *Field, again bool) {
-	i := t.Find(name)
+	return m.field(t.table(), name)
+}
+
+func (m *Members) field(t *table, name string) (f *Field, again bool) {
+	i := t.index(name)
 	if i < 0 {
 		return nil, false
 	}
 	bit := uint64(1) << (i & 63)
 	again = m.seen&bit != 0
 	m.seen |= bit
-	return &t.Fields[i], again
+	return &t.fields[i], again
 }
 
 // Missing returns the next required field that the object does not have, or nil.
 func (m *Members) Missing(t *Type) *Field {
-	missing := t.required &^ m.seen
+	b := t.table()
+	missing := b.required &^ m.seen
 	if missing == 0 {
 		return nil
 	}
 	i := bits.TrailingZeros64(missing)
 	m.seen |= 1 << i
-	return &t.Fields[i]
+	return &b.fields[i]
 }
 
 // Holds reports whether a name belongs to a member that is not kept as JSON text.
-func (t *Type) Holds(name string) bool {
-	i := t.Find(name)
-	return i >= 0 && !t.Fields[i].Kept()
+func (t *Type) Holds(name string) bool { return t.table().hold(name) }
+
+func (t *table) hold(name string) bool {
+	f := t.find(name)
+	return f != nil && !f.Kept()
 }
 
 // HasStruct reports whether a Go struct holds the objects.
-func (t *Type) HasStruct() bool { return t.extra != nil }
+func (t *Type) HasStruct() bool { return t.holder != nil }
 
 // Keeps reports whether the value of the kept member f belongs into an Extra.
 func (f *Field) Keeps(x jsonwire.Value) bool {

@@ -23,8 +23,8 @@ func TestFind(t *testing.T) {
 		"Model": -1, "mode": -1, "models": -1, "topk": -1, "top_K": -1, "model\x00": -1, "a_name_of_23_characters": -1,
 		strings.Repeat("x", 21): -1, // as long as "model" in the index
 	} {
-		if got := typ.Find(name); got != want {
-			t.Errorf("Find(%q) = %d, want %d", name, got, want)
+		if got := typ.Find(name); (got == nil) != (want < 0) || got != nil && got != &typ.Fields()[want] {
+			t.Errorf("Find(%q) = %v, want the field at %d", name, got, want)
 		}
 	}
 }
@@ -52,10 +52,10 @@ func TestMaxFields(t *testing.T) {
 	typ := Kept("", list...)
 	var seen Members
 	for i := range list {
-		if typ.Find(list[i].Name) != i {
-			t.Errorf("Find(%q) = %d", list[i].Name, typ.Find(list[i].Name))
+		if typ.Find(list[i].Name) != &typ.Fields()[i] {
+			t.Errorf("Find(%q) = %v", list[i].Name, typ.Find(list[i].Name))
 		}
-		if f, again := seen.Field(typ, list[i].Name); f != &typ.Fields[i] || again {
+		if f, again := seen.Field(typ, list[i].Name); f != &typ.Fields()[i] || again {
 			t.Errorf("Field(%q) = %v, %v", list[i].Name, f, again)
 		}
 	}
@@ -67,7 +67,7 @@ func TestMaxFields(t *testing.T) {
 			t.Error("65 fields: no panic")
 		}
 	}()
-	Kept("", append(list, Field{Name: "one_more"})...)
+	Kept("", append(list, Field{Name: "one_more"})...).Fields()
 }
 
 func TestMembers(t *testing.T) {
@@ -80,7 +80,7 @@ func TestMembers(t *testing.T) {
 		again bool
 	}{{"b_b", 1, false}, {"x", -1, false}, {"bB", 1, true}, {"c", 2, false}, {"C", -1, false}} {
 		f, again := seen.Field(typ, tt.name)
-		if again != tt.again || (f == nil) != (tt.field < 0) || f != nil && f != &typ.Fields[tt.field] {
+		if again != tt.again || (f == nil) != (tt.field < 0) || f != nil && f != &typ.Fields()[tt.field] {
 			t.Errorf("Field(%q) = %v, %v", tt.name, f, again)
 		}
 	}
@@ -108,7 +108,7 @@ type thing struct {
 
 var (
 	text      = &Value{Kinds: Text}
-	thingType = New("Thing", func(x *thing) **content.Extra { return &x.Extra },
+	thingType = New("Thing", func(x *thing) **content.Extra { return &x.Extra }, fieldsOf(
 		In(Field{Name: "kind", Value: text, IsTag: true}, func(x *thing) *string { return &x.Kind }),
 		Field{Name: "version", Const: "1", Value: text},
 		In(Field{Name: "text", Value: text, Required: true}, func(x *thing) *string { return &x.Text }),
@@ -122,7 +122,7 @@ var (
 		In(Field{Name: "number", Value: &Value{Kinds: Number}}, func(x *thing) **float64 { return &x.Number }),
 		In(Field{Name: "texts", Value: &Value{Kinds: List}}, func(x *thing) *[]string { return &x.Texts }),
 		In(Field{Name: "other", Value: &Value{Kinds: Object}}, func(x *thing) *map[string]bool { return &x.Other }),
-		Field{Name: "kept", Value: &Value{Kinds: Text | Null}})
+		Field{Name: "kept", Value: &Value{Kinds: Text | Null}}))
 )
 
 func TestEncoderMember(t *testing.T) {
@@ -167,6 +167,9 @@ func TestEncoderMember(t *testing.T) {
 	}
 }
 
+// fieldsOf returns a function for New.
+func fieldsOf(list ...Field) func() []Field { return func() []Field { return list } }
+
 // codes returns the codes and paths of the violations in err.
 func codes(err error) string {
 	list, _ := content.Violations(err)
@@ -183,14 +186,14 @@ func TestWritten(t *testing.T) {
 		P *thing
 		L []thing
 	}
-	typ := New("", func(*one) **content.Extra { return nil },
+	typ := New("", func(*one) **content.Extra { return nil }, fieldsOf(
 		Field{Name: "tag", IsTag: true},
 		InPointer(Field{Name: "pointer"}, func(o *one) **thing { return &o.P }),
 		InList(Field{Name: "list"}, func(o *one) *[]thing { return &o.L }),
 		InList(Field{Name: "required", Required: true}, func(o *one) *[]thing { return &o.L }),
 		In(Field{Name: "other"}, func(o *one) *[]thing { return &o.L }),
 		In(Field{Name: "former", ReadOnly: true}, func(o *one) *string { return &o.A }),
-		Field{Name: "kept"})
+		Field{Name: "kept"}))
 	for _, tt := range []struct {
 		x    one
 		want []string
@@ -219,26 +222,16 @@ func TestTypeOfStruct(t *testing.T) {
 	type setting struct{ A string }
 	noExtra := func(*setting) **content.Extra { return nil }
 	at := func(s *setting) *string { return &s.A }
-	plain := New("", noExtra, In(Field{Name: "a", Value: text}, at))
-	tagged := New("", noExtra, In(Field{Name: "a", Value: text, IsTag: true}, at))
+	plain := New("", noExtra, fieldsOf(In(Field{Name: "a", Value: text}, at)))
 	if !plain.HasStruct() || Kept("").HasStruct() {
 		t.Error("HasStruct: want true for New only")
 	}
-	for _, tt := range []struct {
-		of    *Type
-		value setting
-		isSet bool
-	}{{plain, setting{}, false}, {plain, setting{"x"}, true}, {tagged, setting{}, true}} {
-		var to *setting
-		if tt.of.Pointer(&to) != nil {
-			t.Error("Pointer of nil: want nil")
-		}
-		s := tt.of.Create()
-		*tt.of.Fields[0].At(s).(*string) = tt.value.A
-		tt.of.Set(&to, s)
-		if (to != nil) != tt.isSet || to != nil && (*to != tt.value || tt.of.Pointer(&to) != any(to)) {
-			t.Errorf("Set(%v) of a type with a tag %v: got %v", tt.value, tt.of == tagged, to)
-		}
+	to := new(setting)
+	if *to = (setting{"x"}); plain.Pointer(&to) != any(to) {
+		t.Error("Pointer: want that to the struct")
+	}
+	if to = nil; plain.Pointer(&to) != nil {
+		t.Error("Pointer of nil: want nil")
 	}
 }
 
@@ -246,7 +239,7 @@ func TestFieldKinds(t *testing.T) {
 	for name, want := range map[string][3]bool{ // kept, typed, held
 		"kind": {false, true, true}, "version": {false, false, true}, "text": {false, true, true}, "kept": {true, false, false},
 	} {
-		f := &thingType.Fields[thingType.Find(name)]
+		f := thingType.Find(name)
 		if got := [3]bool{f.Kept(), f.Typed(), thingType.Holds(name)}; got != want {
 			t.Errorf("%s: got %v, want %v", name, got, want)
 		}
@@ -308,7 +301,7 @@ func (r *recorder) add(format string, args ...any) {
 	r.list = append(r.list, strings.TrimSpace(r.path.At()+" "+fmt.Sprintf(format, args...)))
 }
 
-func (r *recorder) Kind(v *Value)                     { r.add("kind") }
+func (r *recorder) Kind(v *Value, _ jsonwire.Value)   { r.add("kind") }
 func (r *recorder) Range(v *Value, k Kinds, n int64)  { r.add("range %b %d", k, n) }
 func (r *recorder) Choice(v *Value, x jsonwire.Value) { r.add("choice %s", x.Raw()) }
 func (r *recorder) Tag(v *Value, x jsonwire.Value)    { r.add("tag %s", x.Raw()) }
@@ -371,11 +364,11 @@ func TestChecker(t *testing.T) {
 
 func TestCheckerExtra(t *testing.T) {
 	on := Kept("", In(Field{Name: "enabled", Value: &Value{Kinds: Flag}}, func(b *bool) *bool { return b }))
-	typ := New("", func(x *thing) **content.Extra { return &x.Extra },
+	typ := New("", func(x *thing) **content.Extra { return &x.Extra }, fieldsOf(
 		Field{Name: "kind", IsTag: true},
 		In(Field{Name: "text", Value: text, Required: true}, func(x *thing) *string { return &x.Text }),
 		In(Field{Name: "switch", Value: &Value{Kinds: Object, Object: on}}, func(x *thing) *bool { return &x.Flag }),
-		Field{Name: "kept", Value: &Value{Kinds: Flag}, Required: true})
+		Field{Name: "kept", Value: &Value{Kinds: Flag}, Required: true}))
 	for json, want := range map[string][]string{
 		`{}`: nil, `{"kept":true}`: nil, `{"kept":1}`: {"kept kind"}, `{"x":1}`: {"unknown x"}, `{"text":"x"}`: {"unknown text"},
 		`{"kind":"x"}`: {"unknown kind"}, `{"switch":{"enabled":true,"x":1}}`: {"switch unknown enabled", "switch unknown x"},
@@ -394,7 +387,7 @@ func TestCheckerStruct(t *testing.T) {
 	word := &Value{Kinds: Text, Min: 2, Max: 3}
 	letter := &Value{Kinds: Text | Null, Enum: &Enum{Values: []string{"a", "b"}}}
 	digit := &Value{Kinds: Integer, Min: 1, Max: 9}
-	typ := New("", func(x *thing) **content.Extra { return &x.Extra },
+	typ := New("", func(x *thing) **content.Extra { return &x.Extra }, fieldsOf(
 		In(Field{Name: "kind", Value: letter, IsTag: true}, func(x *thing) *string { return &x.Kind }),
 		In(Field{Name: "word", Value: word}, func(x *thing) *string { return &x.Text }),
 		In(Field{Name: "letter", Value: letter}, func(x *thing) *string { return &x.Maybe }),
@@ -403,7 +396,7 @@ func TestCheckerStruct(t *testing.T) {
 		In(Field{Name: "opt_digit", Value: digit}, func(x *thing) **int64 { return &x.OptInt }),
 		In(Field{Name: "words", Value: &Value{Kinds: List, Max: 2, Elem: word}}, func(x *thing) *[]string { return &x.Texts }),
 		In(Field{Name: "flag", Value: &Value{Kinds: Flag}}, func(x *thing) *bool { return &x.Flag }),
-		Field{Name: "kept", Value: word})
+		Field{Name: "kept", Value: word}))
 	ten, one := int64(10), int64(1)
 	for _, tt := range []struct {
 		x    thing
@@ -424,9 +417,9 @@ func TestCheckerStruct(t *testing.T) {
 			t.Errorf("%+v: fits %v (-want +got):\n%s", tt.x, typ.Fits(&tt.x), diff)
 		}
 	}
-	list := New("", func(x *thing) **content.Extra { return &x.Extra },
+	list := New("", func(x *thing) **content.Extra { return &x.Extra }, fieldsOf(
 		In(Field{Name: "texts", Value: &Value{Kinds: List, Min: 2}}, func(x *thing) *[]string { return &x.Texts }),
-		In(Field{Name: "int", Value: digit, Required: true}, func(x *thing) *int64 { return &x.Int }))
+		In(Field{Name: "int", Value: digit, Required: true}, func(x *thing) *int64 { return &x.Int })))
 	for want, x := range map[bool]thing{false: {Texts: []string{""}, Int: 1}, true: {Int: 1}} {
 		if list.Fits(&x) != want || list.Fits(&thing{}) {
 			t.Errorf("Fits(%+v) = %v", x, !want)

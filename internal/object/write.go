@@ -14,7 +14,7 @@ type Encoder struct {
 // Rest writes the members in x, except those that the encoder writes from Go fields.
 func (e *Encoder) Rest(t *Type, x *content.Extra) {
 	if x != nil && (x.Format == e.Format || x.Format == "") {
-		e.Extra(x, x.Format, t.holds)
+		e.Extra(x, x.Format, t.table().holds)
 	}
 }
 
@@ -27,29 +27,29 @@ func (e *Encoder) Member(f *Field, from any) bool {
 		e.Name(f)
 		e.W.String(f.Const)
 	case stringField:
-		e.text(f, *f.at(from).(*string))
+		e.text(f, *f.access.at(from).(*string))
 	case boolField:
-		if *f.at(from).(*bool) {
+		if *f.access.at(from).(*bool) {
 			e.Name(f)
 			e.W.Bool(true)
 		}
 	case optBoolField:
-		if b := *f.at(from).(**bool); b != nil {
+		if b := *f.access.at(from).(**bool); b != nil {
 			e.Name(f)
 			e.W.Bool(*b)
 		}
 	case intField:
 		e.Name(f)
-		e.W.Int(*f.at(from).(*int64))
+		e.W.Int(*f.access.at(from).(*int64))
 	case optIntField:
-		if n := *f.at(from).(**int64); n != nil {
+		if n := *f.access.at(from).(**int64); n != nil {
 			e.Name(f)
 			e.W.Int(*n)
 		}
 	case optFloatField:
-		e.OptNumber(f.Name, *f.at(from).(**float64))
+		e.OptNumber(f.Name, *f.access.at(from).(**float64))
 	case stringsField:
-		e.Strings(f.Name, *f.at(from).(*[]string))
+		e.Strings(f.Name, *f.access.at(from).(*[]string))
 	default:
 		return false
 	}
