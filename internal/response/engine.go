@@ -164,8 +164,8 @@ var (
 		Err: errors.New("the arguments of open tool calls, with what waits for them, are larger than " + strconv.Itoa(maxArguments>>20) + " MiB")}
 )
 
-// Init sets up e for a client's format. s is nil for a whole response. room is the limit of
-// [Engine.Room].
+// Init sets up e for a client's format. s is nil for a whole response, and for a format that
+// neither forwards frames nor writes other events. room is the limit of [Engine.Room].
 func (e *Engine[S]) Init(f Format[S], s Stream[S], client content.Format, maxCandidates, room int, r Rules) {
 	e.format, e.stream, e.client, e.maxCandidates, e.Room, e.rules = f, s, client, maxCandidates, room, r
 	e.open, e.closed, e.Candidates = e.firstOpen[:0], e.firstClosed[:0], e.firstCandidate[:0]
