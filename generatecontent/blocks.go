@@ -45,6 +45,7 @@ type sentCandidate struct {
 	members   response.Members
 	grounding groundingState
 	logprobs  logprobs
+	hidden    hiddenSignature
 }
 
 // A sentBlock is a block of a response for a client.
@@ -62,8 +63,8 @@ type sentState struct {
 
 // A partWriter writes what the client receives.
 type partWriter interface {
-	addPart(k int, p content.Part)            // a complete part of candidate k
-	carry(k int, signature content.Signature) // state of other vendors
+	addPart(b *sentBlock, p content.Part)     // the complete part of a block
+	carry(k int, signature content.Signature) // state of other vendors, of candidate k
 }
 
 // init sets up s for a number of candidates, whose blocks f writes. stream is nil for a whole
@@ -103,16 +104,19 @@ func (s *responseEncoder) endPart(b *sentBlock) {
 		b.Begun = false // a late signature is dropped with the part
 		return
 	}
-	if t, ok := p.(*content.ToolUse); ok { // a copy
+	switch t := p.(type) {
+	case *content.Text:
+		if t.Signature.Data == "" && t.Text != "" {
+			p = partfield.WithSignature(p, s.takeHidden(b.Candidate))
+		}
+	case *content.ToolUse: // a copy
 		if t.Signature.Data == "" {
-			if t.Signature = s.takeState(b.Candidate); t.Signature.Data == "" {
-				t.Signature = s.unsignedCall(b.Candidate)
-			}
+			t.Signature = s.signatureOfCall(b.Candidate)
 		} else {
 			s.carryState(b.Candidate)
 		}
 	}
-	s.to.addPart(b.Candidate, p)
+	s.to.addPart(b, p)
 }
 
 // complete returns the part of a block with the signature and arguments that followed it.

@@ -59,14 +59,45 @@ func (s *responseEncoder) openThinking(b *sentBlock, p *content.Thinking) bool {
 // decides.
 func (s *responseEncoder) hidesThinking() bool { return s.hideThinking && !s.Own }
 
-// signHidden writes a signature of this format of thinking that the client does not
-// receive. Signatures of other formats are state that later parts carry.
+// A hiddenSignature is a signature of this format of thinking that the client does not receive.
+// The next part that has none carries it, as the vendor signs the part after thinking that it
+// does not show.
+type hiddenSignature struct {
+	content.Signature
+	part int // index of the thinking
+}
+
+// signHidden stores the signature of thinking that the client does not receive. Signatures of
+// other formats are state that later parts carry.
 func (s *responseEncoder) signHidden(b *sentBlock, sig content.Signature) {
 	if sig.Data == "" || isForeign(sig) {
 		return
 	}
-	if own := toResponseSignature(sig, s.LossesOf(b)); own.Data != "" {
-		s.to.carry(b.Candidate, own)
+	own := toResponseSignature(sig, s.LossesOf(b))
+	if own.Data == "" {
+		return
+	}
+	c := s.candidate(b.Candidate)
+	if c.hidden.part != b.Index { // otherwise the signature replaces an earlier one
+		s.dropHidden(b.Candidate)
+	}
+	c.hidden = hiddenSignature{own, b.Index}
+}
+
+// takeHidden returns the signature of thinking before a part, or the zero Signature if there
+// is none.
+func (s *responseEncoder) takeHidden(k int) content.Signature {
+	h := &s.candidate(k).hidden
+	sig := h.Signature
+	*h = hiddenSignature{}
+	return sig
+}
+
+// dropHidden drops the signature of thinking that no part carries.
+func (s *responseEncoder) dropHidden(k int) {
+	if h := s.candidate(k).hidden; h.Data != "" {
+		s.LoseAt(s.Path(k, h.part), lossHiddenSignature)
+		s.takeHidden(k)
 	}
 }
 
@@ -123,6 +154,17 @@ func (s *responseEncoder) unsignedCall(k int) content.Signature {
 	return content.Signature{Format: Format, Data: envelope.UnsignedBase64}
 }
 
+// signatureOfCall returns the signature of a tool call that the upstream has not signed.
+func (s *responseEncoder) signatureOfCall(k int) content.Signature {
+	if sig := s.takeState(k); sig.Data != "" {
+		return sig
+	}
+	if sig := s.takeHidden(k); sig.Data != "" {
+		return sig
+	}
+	return s.unsignedCall(k)
+}
+
 // takeState returns the signature that carries the state before a part, or the zero Signature
 // if there is none.
 func (s *responseEncoder) takeState(k int) content.Signature {
@@ -137,20 +179,15 @@ func (s *responseEncoder) takeState(k int) content.Signature {
 	return content.Signature{}
 }
 
-// carryState writes the state of a candidate that no tool call has carried, if there is any.
+// carryState writes the state of a candidate that no tool call has carried, unless the client
+// has received all of it with its parts.
 func (s *responseEncoder) carryState(k int) {
-	if sig := s.takeUncarried(k); sig.Data != "" {
+	if !s.Candidates[k].State.NeedsCarrier() {
+		return
+	}
+	if sig := s.takeState(k); sig.Data != "" {
 		s.to.carry(k, sig)
 	}
-}
-
-// takeUncarried is takeState at the end of a candidate: it returns the zero Signature if the
-// client has received all state with its parts.
-func (s *responseEncoder) takeUncarried(k int) content.Signature {
-	if !s.Candidates[k].State.NeedsCarrier() {
-		return content.Signature{}
-	}
-	return s.takeState(k)
 }
 
 // decodeState decodes the state of other vendors in turns. It returns turns itself if

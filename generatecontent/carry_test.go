@@ -37,10 +37,10 @@ func TestCarriedBytes(t *testing.T) {
 	piece := func(parts, stop string) string {
 		return `data: {"candidates":[{"content":{"role":"model","parts":[` + parts + `]}` + stop + `,"index":0}],"modelVersion":"asked","responseId":"r-1"}` + "\r\n\r\n"
 	}
-	want := piece(`{"text":"Hm","thought":true}`, "") + piece(`{"text":"Hi"}`, "") +
+	want := piece(`{"text":"H","thought":true}`, "") + piece(`{"text":"m","thought":true}`, "") + piece(`{"text":"H"}`, "") + piece(`{"text":"i"}`, "") +
 		piece(`{"functionCall":{"id":"a","name":"f","args":{}},"thoughtSignature":"`+sealed(`[{"text":"Hm","signature":"s1"}]`)+`"}`, "") +
-		piece(`{"functionCall":{"id":"b","name":"f","args":{}}}`, "") + piece(`{"text":"é"}`, "") +
-		piece(`{"text":"","thoughtSignature":"`+sealed(`[{"redacted":"s2"}]`)+`"}`, `,"finishReason":"STOP"`)
+		piece(`{"functionCall":{"id":"b","name":"f","args":{}}}`, "") +
+		piece(`{"text":"é","thoughtSignature":"`+sealed(`[{"redacted":"s2"}]`)+`"}`, `,"finishReason":"STOP"`)
 	if diff := cmp.Diff(want, stream); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

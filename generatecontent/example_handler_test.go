@@ -47,11 +47,11 @@ func ExampleNewHandler_stream() {
 		fmt.Println(strings.TrimSpace(strings.ReplaceAll(w.Body.String(), "\r", "")))
 	}
 	// Output:
-	// data: {"candidates":[{"content":{"role":"model","parts":[{"text":"Hello"}]},"index":0}],"usageMetadata":{"promptTokenCount":5,"totalTokenCount":5},"modelVersion":"demo","responseId":"r-1"}
+	// data: {"candidates":[{"content":{"role":"model","parts":[{"text":"Hell"}]},"index":0}],"usageMetadata":{"promptTokenCount":5,"totalTokenCount":5},"modelVersion":"demo","responseId":"r-1"}
 	//
-	// data: {"candidates":[{"content":{"role":"model","parts":[{"text":""}]},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":5,"totalTokenCount":5},"modelVersion":"demo","responseId":"r-1"}
-	// [{"candidates":[{"content":{"role":"model","parts":[{"text":"Hello"}]},"index":0}],"usageMetadata":{"promptTokenCount":5,"totalTokenCount":5},"modelVersion":"demo","responseId":"r-1"},
-	// {"candidates":[{"content":{"role":"model","parts":[{"text":""}]},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":5,"totalTokenCount":5},"modelVersion":"demo","responseId":"r-1"}]
+	// data: {"candidates":[{"content":{"role":"model","parts":[{"text":"o"}]},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":5,"totalTokenCount":5},"modelVersion":"demo","responseId":"r-1"}
+	// [{"candidates":[{"content":{"role":"model","parts":[{"text":"Hell"}]},"index":0}],"usageMetadata":{"promptTokenCount":5,"totalTokenCount":5},"modelVersion":"demo","responseId":"r-1"},
+	// {"candidates":[{"content":{"role":"model","parts":[{"text":"o"}]},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":5,"totalTokenCount":5},"modelVersion":"demo","responseId":"r-1"}]
 }
 
 // A handler reads paths from the right. It works below any prefix, with and without

@@ -55,6 +55,10 @@ type Options struct {
 // lines or comments, because widely used clients fail on them. It sends no keep-alives
 // after the finishReason of all candidates.
 //
+// Each chunk of a translated stream has one part, and the last one has the finishReason, too:
+// the histories of some clients need this form. So the last character of a text, and any other
+// part, is sent when more text, another part or the end follows.
+//
 // The header x-server-timeout limits the duration of a request, in seconds. A request
 // that takes longer fails with 504.
 type Handler struct {

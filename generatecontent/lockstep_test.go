@@ -12,27 +12,28 @@ import (
 )
 
 // TestLockstep checks that the handler sends everything as soon as possible: the upstream
-// continues only after the client has read what it wrote before. A tool call without
-// arguments, which may have been cut, is sent with the next event.
+// continues only after the client has read what it wrote before. The last character of a text,
+// and other parts, are sent when the next part begins.
 func TestLockstep(t *testing.T) {
 	steps := []struct {
 		write func(w *upstream.Writer) error
 		want  string
 	}{
-		{func(w *upstream.Writer) error { return w.Thinking("hm") }, `{"text":"hm","thought":true}`},
-		{func(w *upstream.Writer) error { return w.Text("a") }, `{"text":"a"}`},
-		{func(w *upstream.Writer) error { return w.Text("b") }, `{"text":"b"}`},
+		{func(w *upstream.Writer) error { return w.Thinking("hm") }, `{"text":"h","thought":true}`},
+		{func(w *upstream.Writer) error { return w.Text("a") }, `{"text":"m","thought":true}`},
+		{func(w *upstream.Writer) error { return w.Text("b") }, `{"text":"a"}`},
+		{func(w *upstream.Writer) error { return w.Text("cde") }, `{"text":"bcd"}`},
 		{func(w *upstream.Writer) error {
 			return w.Part(&content.ToolUse{ID: "1", Name: "f", Input: "{}"})
-		}, `"name":"f"`},
+		}, `{"text":"e"}`},
 		{func(w *upstream.Writer) error {
 			_ = w.ToolCall("2", "g").Close()
 			return w.Part(&content.ToolUse{ID: "3", Name: "h", Input: "{}"})
-		}, `"name":"g"`},
+		}, `"name":"f"`},
 		{func(w *upstream.Writer) error {
 			return w.Part(&content.Image{Source: &content.Base64{MediaType: "image/png", Data: png}})
-		}, `"inlineData"`},
-		{func(w *upstream.Writer) error { return w.Text("c") }, `{"text":"c"}`},
+		}, `"name":"h"`},
+		{func(w *upstream.Writer) error { return w.Text("c") }, `"inlineData"`},
 	}
 	for _, path := range []string{eventsPath, arrayPath} {
 		read := make(chan bool)
@@ -62,7 +63,7 @@ func TestLockstep(t *testing.T) {
 				read <- true
 			}
 			formattest.Took(t, "everything", time.Since(start), 0, 0)
-			if rest := joinedReads(reads(t, res, start)); !strings.Contains(rest, `"finishReason":"STOP"`) {
+			if rest := joinedReads(reads(t, res, start)); !strings.Contains(rest, `{"text":"c"}]},"finishReason":"STOP"`) {
 				t.Errorf("the end is %q", rest)
 			}
 		})

@@ -33,6 +33,8 @@ var (
 		Reason: "the signature is not valid base64; it was dropped"}
 	lossLateSignature = &loss.Rule{Feature: loss.ResponseSignature, Severity: content.LossDegraded,
 		Reason: "the signature arrived after its part was sent; it was sent on an empty text part"}
+	lossHiddenSignature = &loss.Rule{Feature: loss.ResponseSignature, Severity: content.LossDegraded,
+		Reason: "the request did not ask for thinking, and no unsigned text or tool call follows that could carry its signature; the signature was dropped"}
 	lossCitationSource = &loss.Rule{Feature: loss.ResponseCitations, Severity: content.LossDropped,
 		Reason: "the citation has no URL, title or text; it was dropped"}
 	lossCitationPassage = &loss.Rule{Feature: loss.ResponseCitations, Severity: content.LossDegraded,
@@ -69,7 +71,7 @@ var (
 var responseLosses = []*loss.Rule{
 	envelope.UnknownFormat, envelope.TooLarge, envelope.TooLate, envelope.TwoVendors, response.LossHiddenThinking,
 	lossBuiltinTool, lossPartKind, lossInvalidPart, response.LossCallName, response.LossCallArguments, response.LossCutCall, lossForwardedArguments,
-	lossResponseDocumentTitle, lossFileSource, lossFileData, lossFileType, lossFileTypeDetected, lossSignatureData, lossLateSignature,
+	lossResponseDocumentTitle, lossFileSource, lossFileData, lossFileType, lossFileTypeDetected, lossSignatureData, lossLateSignature, lossHiddenSignature,
 	lossCitationSource, lossCitationPassage, lossEmptyCited, lossCitationsReplaced, lossCitations,
 	lossStopReason, lossStopReasonNearest, lossStopSequence, lossStopDetails, lossUsageCounts,
 	lossResponseCacheMark, lossMemberPlace, lossEventMembers, lossBlockExtra, lossVendorEvent,

@@ -87,6 +87,7 @@ func convertResponse(r *upstream.Response, client expectation) (*Response, []con
 		w.FinishLastCall(k, all[i].Stop.Reason)
 		w.carryState(k)
 		w.dropUnsigned(k)
+		w.dropHidden(k)
 		w.addMembers(all[i].Extra, k)
 		w.Candidates[k].Stop = all[i].Stop
 		w.takeFeedback(&all[i].Stop)
@@ -134,8 +135,8 @@ func (w *wholeResponse) EndBlock(b *sentBlock, _ string) {
 }
 
 // addPart implements [partWriter].
-func (w *wholeResponse) addPart(k int, p content.Part) {
-	w.list[k].Parts = append(w.list[k].Parts, p)
+func (w *wholeResponse) addPart(b *sentBlock, p content.Part) {
+	w.list[b.Candidate].Parts = append(w.list[b.Candidate].Parts, p)
 }
 
 // carry implements [partWriter]. It attaches the state to the last text, as the vendor signs
@@ -155,7 +156,7 @@ func (w *wholeResponse) carry(k int, sig content.Signature) {
 			return
 		}
 	}
-	w.addPart(k, &content.Text{Signature: sig})
+	w.list[k].Parts = append(list, &content.Text{Signature: sig})
 }
 
 // The parts of a whole response have no other events.

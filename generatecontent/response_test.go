@@ -121,8 +121,8 @@ func TestNamelessCall(t *testing.T) {
 	}
 }
 
-// TestCallWithoutArgumentsWaits checks that a call without arguments is written with the
-// event that shows that it is complete, and is dropped if the response is cut after it.
+// TestCallWithoutArgumentsWaits checks that a call without arguments is written with the next
+// part or at the end, and is dropped if the response is cut after it.
 func TestCallWithoutArgumentsWaits(t *testing.T) {
 	open := func(block, candidate int, p content.Part) upstream.Event {
 		return upstream.Event{Kind: upstream.EventOpen, Block: block, Candidate: candidate, Part: p}
@@ -138,13 +138,14 @@ func TestCallWithoutArgumentsWaits(t *testing.T) {
 		out     int // the batch that writes it; len(batches) is the end; -1 if it is dropped
 		losses  []content.Loss
 	}{
-		"the end":                  {[][]upstream.Event{{open(0, 0, call)}, {shut}, {stop(content.StopToolUse)}}, 2, nil},
+		"the end":                  {[][]upstream.Event{{open(0, 0, call)}, {shut}, {stop(content.StopToolUse)}}, 3, nil},
 		"an end without a reason":  {[][]upstream.Event{{open(0, 0, call), shut}}, 1, nil},
-		"another call":             {[][]upstream.Event{{open(0, 0, call), shut}, {open(1, 0, other)}, {stop(content.StopMaxTokens)}}, 1, nil},
-		"a text":                   {[][]upstream.Event{{open(0, 0, call), shut}, {open(1, 0, &content.Text{})}, {stop(content.StopMaxTokens)}}, 1, nil},
-		"a text before its close":  {[][]upstream.Event{{open(0, 0, call)}, {open(1, 0, &content.Text{})}, {shut}, {stop(content.StopMaxTokens)}}, 2, nil},
-		"an empty object":          {[][]upstream.Event{{open(0, 0, call), argue("{}")}, {shut}, {stop(content.StopMaxTokens)}}, 1, nil},
-		"another candidate's text": {[][]upstream.Event{{open(0, 0, call), shut}, {open(1, 1, &content.Text{})}, {stop(content.StopToolUse)}}, 2, nil},
+		"another call":             {[][]upstream.Event{{open(0, 0, call), shut}, {open(1, 0, other)}, {stop(content.StopMaxTokens)}}, 3, nil},
+		"an empty text":            {[][]upstream.Event{{open(0, 0, call), shut}, {open(1, 0, &content.Text{})}, {stop(content.StopMaxTokens)}}, 3, nil},
+		"a text":                   {[][]upstream.Event{{open(0, 0, call), shut}, {open(1, 0, &content.Text{Text: "a"})}, {stop(content.StopMaxTokens)}}, 1, nil},
+		"a text before its close":  {[][]upstream.Event{{open(0, 0, call)}, {open(1, 0, &content.Text{Text: "a"})}, {shut}, {stop(content.StopMaxTokens)}}, 2, nil},
+		"an empty object":          {[][]upstream.Event{{open(0, 0, call), argue("{}")}, {shut}, {stop(content.StopMaxTokens)}}, 3, nil},
+		"another candidate's text": {[][]upstream.Event{{open(0, 0, call), shut}, {open(1, 1, &content.Text{Text: "a"})}, {stop(content.StopToolUse)}}, 3, nil},
 		"a cut":                    {[][]upstream.Event{{open(0, 0, call)}, {shut}, {stop(content.StopMaxTokens)}}, -1, cut},
 		"a cut behind white space": {[][]upstream.Event{{open(0, 0, call), argue(" ")}, {shut}, {stop(content.StopContext)}}, -1, cut},
 		"a cut, all at once":       {[][]upstream.Event{{open(0, 0, call), shut, stop(content.StopSafety)}}, -1, cut},

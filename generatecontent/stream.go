@@ -28,15 +28,10 @@ const (
 // A stream encodes the events of a response as chunks. Each chunk is a response with the
 // new parts. The stream does no I/O and does not allocate for texts.
 //
-// Text is written when it arrives. A tool call is written when it is complete, because the
-// format has no partial parts. The finishReason is written at the end, so that an error can
-// replace it, unless it arrives with a part.
-//
-// A chunk without new parts, such as the last one, has an empty text, as those of Gemini 3
-// do. The chats of @google/genai 2 and 3 drop a turn of which a chunk has no parts. That of
-// the older SDK, @google/generative-ai, drops a turn with an empty text instead. A chunk that
-// both keep has to have the last part and the finishReason, so that the end of the text would
-// be held back.
+// Text is written when it arrives, except its last character: see [held]. A tool call is
+// written when it is complete, because the format has no partial parts, and the next part has
+// begun. The finishReason is written at the end, so that an error can replace it, with what is
+// held.
 //
 // Every chunk with a candidate has usageMetadata, as the vendor's do: some clients drop a
 // chunk without it, or add the latest usage again for each. Until the upstream reports
@@ -53,12 +48,11 @@ type stream struct {
 	begun         bool       // a chunk was written
 	pingOpen      bool       // a keep-alive has written the start of the next event
 	verbatimStart bool       // forwarded frames have identified the response
-	hasParts      bool       // a part was written
+	hasParts      bool       // there was a part
 	blocked       bool       // forwarded frames have reported a blocked prompt
 	usageReported bool       // the upstream has reported usage
 	usagePending  bool       // usage has changed since it was written
 	countsStale   bool       // usage has changed since counts was encoded
-	hasFrames     bool       // the events come from a server
 	counts        []byte     // usageMetadata with its name; empty before the first chunk, or if unknown
 	progress      []progress // parallel to Candidates
 	heldMembers   int        // maximum bytes of members that are not written yet
@@ -68,13 +62,13 @@ type stream struct {
 	scratch jsonwire.Writer
 }
 
-// A progress records what was written of a candidate.
+// A progress records what was written of a candidate, and what is held.
 type progress struct {
 	span         segment       // of the last text, as clients join texts
 	kind         response.Kind // of the last part; Other if no text can be joined to it
 	parts        int           // number of parts after clients join texts
-	stopPending  bool          // the stop arrived with the current events
-	finishReason string        // that was written, or empty
+	held         held
+	finishReason string // that was written, or empty
 }
 
 // newStream returns a stream. id and model are the defaults if the upstream does not
@@ -138,12 +132,8 @@ func (s *stream) ended() bool {
 func (s *stream) Events(dst []byte, events []upstream.Event) []byte {
 	from := len(dst)
 	s.dst = dst
-	s.hasFrames = s.hasFrames || len(events) > 0 && events[0].Frame != nil
 	s.Engine.Events(events)
 	s.endChunk()
-	for k := range s.progress {
-		s.progress[k].stopPending = false
-	}
 	return s.take(from)
 }
 
@@ -158,7 +148,8 @@ func (s *stream) take(from int) []byte {
 // object followed by an empty line: the vendor's older TypeScript SDKs, LangChain and
 // Genkit JS recognize only this form, and only in a separate read. [stream.Repeat] appends
 // the failure as an event. If a keep-alive has started an event, End completes it with
-// the failure, and Repeat appends the bare object.
+// the failure, and Repeat appends the bare object. [stream.Flush] appends what is held, which
+// belongs before a failure.
 func (s *stream) End(dst []byte, f *handler.Failure) []byte {
 	if f == nil {
 		from := len(dst)
@@ -268,31 +259,14 @@ func (s *stream) WriteText(b *sentBlock, text string, e *upstream.Event) {
 	s.writeText(b, text, x)
 }
 
-// writeText writes a piece of text with the members of x, unless both are empty.
+// writeText adds a piece of text with the members of x, unless both are empty.
 func (s *stream) writeText(b *sentBlock, text string, x *content.Extra) {
-	if text == "" && x == nil {
-		return
+	switch {
+	case x != nil || text != "" && b.State.extra != nil:
+		s.addPiece(b, text, x)
+	case text != "":
+		s.addText(b, text)
 	}
-	dst := s.beginText(b, text)
-	if x != nil {
-		dst = appendMembers(dst, &s.scratch, x)
-	}
-	s.dst = append(dst, '}')
-}
-
-// beginText writes a text part without its closing brace.
-func (s *stream) beginText(b *sentBlock, text string) []byte {
-	s.beginPart(b.Candidate)
-	s.written(b.Candidate).addText(b, text)
-	dst := jsonwire.AppendString(append(s.dst, `{"text":`...), text)
-	if b.Kind == response.Thinking {
-		dst = append(dst, `,"thought":true`...)
-	}
-	if b.State.extra != nil {
-		dst = appendMembers(dst, &s.scratch, b.State.extra)
-		b.State.extra = nil
-	}
-	return dst
 }
 
 func (s *stream) Cite(b *sentBlock, e *upstream.Event) {
@@ -302,8 +276,8 @@ func (s *stream) Cite(b *sentBlock, e *upstream.Event) {
 	}
 }
 
-// Sign stores the signature of an open block. It writes the signature of a block that has
-// ended on an empty text.
+// Sign stores the signature of an open block. It adds the signature of a block that has
+// ended to what is held of it, or writes it on an empty text.
 func (s *stream) Sign(b *sentBlock, sig content.Signature, late bool) {
 	if b.Kind == response.Thinking {
 		switch foreign := s.signThinking(b, sig); {
@@ -321,55 +295,39 @@ func (s *stream) Sign(b *sentBlock, sig content.Signature, late bool) {
 	case !late && !b.Forwarded:
 		b.State.signature = own
 		return
-	case b.Kind != response.Text && b.Kind != response.Thinking:
+	case b.Kind != response.Text && b.Kind != response.Thinking && !s.canSign(b):
 		s.Lose(b, lossLateSignature)
 	}
-	s.writeSigned(b, "", own)
-}
-
-// writeSigned writes a text part with a signature. text may be empty.
-func (s *stream) writeSigned(b *sentBlock, text string, sig content.Signature) {
-	dst := append(s.beginText(b, text), `,"thoughtSignature":`...)
-	s.written(b.Candidate).kind = response.Other // no text is joined to a signed part
-	s.dst = append(jsonwire.AppendString(dst, sig.Data), '}')
+	s.addSignature(b, own)
 }
 
 func (s *stream) EndBlock(b *sentBlock, rest string) {
-	st := &b.State
 	switch {
-	case b.Kind != response.Text && b.Kind != response.Thinking:
-		if !b.Forwarded {
-			s.endPart(b)
-		}
-	case st.signature.Data != "":
-		s.writeSigned(b, rest, st.signature)
-	case rest != "" || st.extra != nil:
-		s.dst = append(s.beginText(b, rest), '}')
+	case b.Kind == response.Text || b.Kind == response.Thinking:
+		s.endText(b, rest)
+	case !b.Forwarded:
+		s.endPart(b)
 	}
-	s.flushCitations(b)
-	st.signature = content.Signature{}
+	if len(b.State.citations) > 0 {
+		s.endChunk() // they belong to the chunk with the end of the text
+		s.flushCitations(b)
+	}
+	b.State.signature = content.Signature{}
 }
 
-// addPart implements [partWriter].
-func (s *stream) addPart(k int, p content.Part) {
-	s.scratch.Reset()
-	e := newEncoder(&s.scratch)
-	e.part(p) // cannot fail after toResponsePart
-	w := s.written(k)
-	w.parts++
-	w.kind = response.Other
-	s.beginPart(k)
-	s.dst = appendOneLine(s.dst, s.scratch.Bytes())
-}
-
-// carry implements [partWriter]. It writes an empty text that carries the state.
-func (s *stream) carry(k int, sig content.Signature) {
-	s.beginPart(k)
-	w := s.written(k)
-	w.parts++
-	w.kind = response.Other
-	dst := append(s.dst, `{"text":"","thoughtSignature":`...)
-	s.dst = append(jsonwire.AppendString(dst, sig.Data), '}')
+// endText adds the end of a text, and its signature.
+func (s *stream) endText(b *sentBlock, rest string) {
+	s.writeText(b, rest, nil)
+	if b.State.extra != nil {
+		s.addPiece(b, "", nil)
+	}
+	sig := b.State.signature
+	if sig.Data == "" && b.Kind == response.Text && s.canSign(b) {
+		sig = s.takeHidden(b.Candidate)
+	}
+	if sig.Data != "" {
+		s.addSignature(b, sig)
+	}
 }
 
 // Broken makes the stream write the finishReason again, because it changes.
@@ -388,8 +346,7 @@ func (s *stream) Other(b *sentBlock, e *upstream.Event) {
 		s.usagePending, s.countsStale, s.usageReported = hasUsage(e.Usage), true, true
 	case upstream.EventStop:
 		k := s.Candidate(e.Candidate)
-		w := s.written(k)
-		w.stopPending, w.finishReason = true, ""
+		s.written(k).finishReason = ""
 		s.takeFeedback(e.Stop)
 		// After any other reason a part may follow, which shows that the call is complete.
 		if !codec.CutsCalls(e.Stop.Reason) {
@@ -404,10 +361,12 @@ func (s *stream) Other(b *sentBlock, e *upstream.Event) {
 	}
 }
 
-// holdMembers stores members until the next chunk. It first writes stored members with the
-// same names, because a member such as a list of sources has only new elements.
+// holdMembers stores members until the next chunk, because they may refer to what is held. It
+// first writes stored members with the same names, because a member such as a list of sources
+// has only new elements.
 func (s *stream) holdMembers(e *upstream.Event) {
 	k := s.Candidate(e.Candidate)
+	s.endChunk()
 	full := s.heldMembers > maxHeldMembers
 	x := s.candidate(k).logprobs.convert(e.Extra)
 	var more response.Members
@@ -423,36 +382,25 @@ func (s *stream) holdMembers(e *upstream.Event) {
 	s.addMembers(x, k)
 }
 
-// beginPart writes everything before a part of candidate k. The caller writes the part.
+// beginPart begins a chunk for a part of candidate k. The caller writes the part.
 func (s *stream) beginPart(k int) {
-	s.hasParts = true
-	if s.current == k {
-		s.dst = append(s.dst, ',')
-		return
-	}
 	s.endChunk()
 	s.beginChunk()
 	s.current = k
-	s.dst = append(s.dst, `{"candidates":[{"content":{"role":"model","parts":[`...)
+	s.dst = append(s.dst, `{"candidates":[`+beginContent...)
 }
 
-// flushMembers writes the stored members of candidate k: with the part that is being
-// written, or in a chunk without parts.
+// flushMembers writes the stored members of candidate k, with what is held of it.
 func (s *stream) flushMembers(k int) {
-	own := s.current == k
-	s.endChunk()
-	if own {
-		return
-	}
 	s.beginChunk()
-	s.dst = append(s.dst, `{"candidates":[`+emptyContent...)
+	s.dst = append(s.dst, `{"candidates":[`...)
+	s.writeContent(k)
 	s.writeIndex(k)
 	s.dst = append(s.dst, "}]"...)
 	s.writeRest()
 }
 
-// emptyContent begins a candidate without new parts.
-const emptyContent = `{"content":{"role":"model","parts":[{"text":""}]}`
+const beginContent = `{"content":{"role":"model","parts":[`
 
 // beginChunk writes the start of a chunk.
 func (s *stream) beginChunk() {
@@ -479,39 +427,18 @@ func (s *stream) endChunk() {
 	if s.current < 0 {
 		return
 	}
-	k := s.current
-	if isMissingCalls(&s.Candidates[k]) || s.partFollows(k) {
-		s.written(k).stopPending = false // it is written at the end
-	}
-	// If the server has not sent usage, the candidate ends in a separate chunk: an
-	// estimate may follow, and no chunk may follow the finishReason.
-	ends := s.written(k).stopPending && (!s.hasFrames || hasUsage(&s.Usage))
-	if ends {
-		s.carryState(k)
-	}
-	s.current = -1
 	s.dst = append(s.dst, "]}"...)
-	if ends {
-		s.writeStop(k)
-	}
-	s.writeIndex(k)
+	s.writeIndex(s.current)
+	s.current = -1
 	s.dst = append(s.dst, "}]"...)
 	s.writeRest()
-}
-
-// partFollows reports whether a part of a candidate is not written yet, because it is incomplete
-// or waits for one that is.
-func (s *stream) partFollows(k int) bool {
-	return s.Candidates[k].HasQueued() ||
-		slices.ContainsFunc(s.Blocks(), func(b *sentBlock) bool { return b.Candidate == k && b.IsWaiting() }) // bounded by maxOpenBlocks
 }
 
 // writeStop writes the finishReason and finishMessage of a candidate.
 func (s *stream) writeStop(k int) {
 	var to Candidate
 	s.endCandidate(k, &to)
-	w := s.written(k)
-	w.stopPending, w.finishReason = false, to.FinishReason
+	s.written(k).finishReason = to.FinishReason
 	s.dst = jsonwire.AppendString(append(s.dst, `,"finishReason":`...), to.FinishReason)
 	if to.FinishMessage != "" {
 		s.dst = jsonwire.AppendString(append(s.dst, `,"finishMessage":`...), to.FinishMessage)
@@ -568,7 +495,12 @@ func (s *stream) finish() {
 	for k := range s.Candidates {
 		s.FinishQueued(k)
 		s.FinishLastCall(k, s.Candidates[k].Stop.Reason)
+		s.carryState(k)
 		s.dropUnsigned(k)
+		s.dropHidden(k)
+		if s.written(k).finishReason != "" {
+			s.release(k)
+		}
 	}
 	s.endChunk()
 	if !s.hasParts && (s.blocked || isBlocked(s.members.Get("promptFeedback"))) {
@@ -606,23 +538,29 @@ func (s *stream) hasPending() bool {
 // candidatePending reports whether anything is pending for a candidate.
 func (s *stream) candidatePending(k int) bool {
 	c := s.candidate(k)
-	return s.written(k).finishReason == "" || len(c.members) > 0 || c.grounding.pending() > 0 || s.Candidates[k].State.NeedsCarrier()
+	return s.written(k).finishReason == "" || len(c.members) > 0 || c.grounding.pending() > 0
 }
 
-// writeEnd writes the end of a candidate.
+// writeEnd writes the end of a candidate, with what is held of it.
 func (s *stream) writeEnd(k int, comma bool) {
 	if comma {
 		s.dst = append(s.dst, ',')
 	}
-	if sig := s.takeUncarried(k); sig.Data != "" {
-		s.dst = append(s.dst, `{"content":{"role":"model","parts":[{"text":"","thoughtSignature":`...)
-		s.dst = append(jsonwire.AppendString(s.dst, sig.Data), "}]}"...)
-	} else {
-		s.dst = append(s.dst, emptyContent...)
-	}
+	s.writeContent(k)
 	s.writeStop(k)
 	s.writeIndex(k)
 	s.dst = append(s.dst, '}')
+}
+
+// writeContent writes the content of a candidate: what is held, or an empty text.
+func (s *stream) writeContent(k int) {
+	s.dst = append(s.dst, beginContent...)
+	if h := &s.written(k).held; len(h.json) > 0 {
+		s.dst = h.take(s.dst)
+	} else {
+		s.dst = append(s.dst, `{"text":""}`...)
+	}
+	s.dst = append(s.dst, "]}"...)
 }
 
 // writeBlocked writes the chunk for a blocked prompt, which has no candidates.
@@ -710,7 +648,7 @@ func (s *stream) CanForward(_ *upstream.Frame, events []upstream.Event) bool {
 		}
 		switch e := &events[i]; e.Kind {
 		case upstream.EventStart:
-			if s.begun {
+			if s.begun || s.hasParts {
 				return false
 			}
 			own = true
@@ -766,6 +704,7 @@ func opensIn(events []upstream.Event, block int) bool {
 
 // Forward implements [response.Format].
 func (s *stream) Forward(f *upstream.Frame, events []upstream.Event) {
+	s.releaseAll()
 	s.Track(events)
 	for _, data := range f.Preceding {
 		s.writeFrame(data)

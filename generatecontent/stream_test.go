@@ -46,6 +46,9 @@ func driveSlowly(t *testing.T, f framing, up upstream.Func, pings int) (stream s
 	if err != nil {
 		fail = handler.FailureOf(err)
 	}
+	if fail != nil {
+		out = s.Flush(out)
+	}
 	out = s.End(out, fail)
 	if fail != nil {
 		out = s.Repeat(out, fail)
@@ -207,10 +210,11 @@ func TestStreamBytes(t *testing.T) {
 	}
 	const counts = `,"usageMetadata":{"promptTokenCount":5,"cachedContentTokenCount":3,"totalTokenCount":5}`
 	pieces := []string{
-		`{"candidates":[{"content":{"role":"model","parts":[{"text":"Hm","thought":true}]},"index":0}]` + counts,
-		`{"candidates":[{"content":{"role":"model","parts":[{"text":"Hi\n"}]},"index":0}]` + counts,
-		`{"candidates":[{"content":{"role":"model","parts":[{"functionCall":{"id":"fc-1","name":"f","args":{"a":1}}}]},"index":0}]` + counts,
-		`{"candidates":[{"content":{"role":"model","parts":[{"text":""}]},"finishReason":"STOP","index":0}],` +
+		`{"candidates":[{"content":{"role":"model","parts":[{"text":"H","thought":true}]},"index":0}]` + counts,
+		`{"candidates":[{"content":{"role":"model","parts":[{"text":"m","thought":true}]},"index":0}]` + counts,
+		`{"candidates":[{"content":{"role":"model","parts":[{"text":"Hi"}]},"index":0}]` + counts,
+		`{"candidates":[{"content":{"role":"model","parts":[{"text":"\n"}]},"index":0}]` + counts,
+		`{"candidates":[{"content":{"role":"model","parts":[{"functionCall":{"id":"fc-1","name":"f","args":{"a":1}}}]},"finishReason":"STOP","index":0}],` +
 			`"usageMetadata":{"promptTokenCount":5,"cachedContentTokenCount":3,"candidatesTokenCount":4,"thoughtsTokenCount":5,` +
 			`"toolUsePromptTokenCount":6,"totalTokenCount":20}`,
 	}
@@ -277,8 +281,15 @@ func TestStreamFailure(t *testing.T) {
 	}
 }
 
-// TestPieces checks how a batch of events is combined in chunks.
+// TestPieces checks how events become chunks: each has one part, and the last part is in the
+// chunk with the finishReason.
 func TestPieces(t *testing.T) {
+	text := func(s string) string {
+		return `[{"content":{"role":"model","parts":[{"text":"` + s + `"}]},"index":0}]`
+	}
+	ending := func(s string) string {
+		return `[{"content":{"role":"model","parts":[{"text":"` + s + `"}]},"finishReason":"STOP","index":0}]`
+	}
 	for _, tt := range []struct {
 		name string
 		up   upstream.Func
@@ -290,8 +301,31 @@ func TestPieces(t *testing.T) {
 				{Kind: upstream.EventOpen, Block: 1, Part: &content.ToolUse{ID: "b", Name: "g"}}, {Kind: upstream.EventClose, Block: 1},
 				{Kind: upstream.EventStop, Stop: &upstream.Stop{Reason: content.StopToolUse}},
 			})
-		}, []string{`[{"content":{"role":"model","parts":[{"functionCall":{"id":"a","name":"f","args":{}}},` +
-			`{"functionCall":{"id":"b","name":"g","args":{}}}]},"finishReason":"STOP","index":0}]`}},
+		}, []string{`[{"content":{"role":"model","parts":[{"functionCall":{"id":"a","name":"f","args":{}}}]},"index":0}]`,
+			`[{"content":{"role":"model","parts":[{"functionCall":{"id":"b","name":"g","args":{}}}]},"finishReason":"STOP","index":0}]`}},
+		{"texts", func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+			for _, s := range []string{"a", "b", "", "cdé", "\n", "f\xe4", "\xb8\x96", "\xf0\x9f"} {
+				_ = w.Text(s)
+			}
+			return nil
+		}, []string{text("a"), text("bcd"), text("é"), text("\\n"), text("f"), text("世\ufffd"), ending("\ufffd")}},
+		{"blocks", func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+			_ = w.Part(&content.Text{Text: "ab"})
+			_ = w.Part(&content.Text{Text: "cd"})
+			_ = w.Thinking("e")
+			return w.Text("f")
+		}, []string{text("a"), text("b"), text("c"), text("d"),
+			`[{"content":{"role":"model","parts":[{"text":"e","thought":true}]},"index":0}]`, ending("f")}},
+		{"members of a text", func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+			_ = w.Part(&content.Text{Text: "ab", Extra: extra(`{"m":1}`)})
+			return w.Text("cd")
+		}, []string{`[{"content":{"role":"model","parts":[{"text":"ab","m":1}]},"index":0}]`, text("c"), ending("d")}},
+		{"members of the candidate", func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+			return w.Send([]upstream.Event{
+				{Kind: upstream.EventOpen, Part: &content.Text{Text: "ab"}},
+				{Kind: upstream.EventExtra, Extra: extra(`{"groundingMetadata":{"a":1}}`)},
+			})
+		}, []string{text("a"), `[{"content":{"role":"model","parts":[{"text":"b"}]},"finishReason":"STOP","index":0,"groundingMetadata":{"a":1}}]`}},
 		{"candidates", func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 			return w.Send([]upstream.Event{
 				{Kind: upstream.EventOpen, Block: 0, Part: &content.Text{Text: "a"}},
@@ -299,24 +333,33 @@ func TestPieces(t *testing.T) {
 				{Kind: upstream.EventStop, Candidate: 1, Stop: &upstream.Stop{Reason: content.StopMaxTokens}},
 				{Kind: upstream.EventStop, Stop: &upstream.Stop{Reason: content.StopEnd}},
 			})
-		}, []string{`[{"content":{"role":"model","parts":[{"text":"a"}]},"index":0}]`,
-			`[{"content":{"role":"model","parts":[{"text":"b"}]},"finishReason":"MAX_TOKENS","index":1}]`,
-			`[{"content":{"role":"model","parts":[{"text":""}]},"finishReason":"STOP","index":0}]`}},
+		}, []string{`[{"content":{"role":"model","parts":[{"text":"a"}]},"finishReason":"STOP","index":0},` +
+			`{"content":{"role":"model","parts":[{"text":"b"}]},"finishReason":"MAX_TOKENS","index":1}]`}},
 		{"the last stop counts", func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 			_ = w.Text("a")
 			_ = w.Stop(upstream.Stop{Reason: content.StopEnd})
 			_ = w.Text("b")
 			return w.Stop(upstream.Stop{Reason: content.StopSafety})
-		}, []string{`[{"content":{"role":"model","parts":[{"text":"a"}]},"index":0}]`,
-			`[{"content":{"role":"model","parts":[{"text":"b"}]},"index":0}]`,
-			`[{"content":{"role":"model","parts":[{"text":""}]},"finishReason":"SAFETY","index":0}]`}},
+		}, []string{text("a"), `[{"content":{"role":"model","parts":[{"text":"b"}]},"finishReason":"SAFETY","index":0}]`}},
 		{"a late signature", func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 			return w.Send([]upstream.Event{
 				{Kind: upstream.EventOpen, Part: &content.Text{Text: "391"}}, {Kind: upstream.EventClose},
 				{Kind: upstream.EventSignature, Signature: &content.Signature{Format: Format, Data: "-_8"}},
 			})
-		}, []string{`[{"content":{"role":"model","parts":[{"text":"391"},{"text":"","thoughtSignature":"+/8="}]},"index":0}]`,
-			`[{"content":{"role":"model","parts":[{"text":""}]},"finishReason":"STOP","index":0}]`}},
+		}, []string{text("39"), `[{"content":{"role":"model","parts":[{"text":"1","thoughtSignature":"+/8="}]},"finishReason":"STOP","index":0}]`}},
+		{"a late signature of a call", func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+			return w.Send([]upstream.Event{
+				{Kind: upstream.EventOpen, Part: &content.ToolUse{ID: "a", Name: "f", Input: "{}"}}, {Kind: upstream.EventClose},
+				{Kind: upstream.EventSignature, Signature: &content.Signature{Format: Format, Data: "+/8="}},
+			})
+		}, []string{`[{"content":{"role":"model","parts":[{"functionCall":{"id":"a","name":"f","args":{}},"thoughtSignature":"+/8="}]},"finishReason":"STOP","index":0}]`}},
+		{"a signature that is too late", func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+			return w.Send([]upstream.Event{
+				{Kind: upstream.EventOpen, Part: &content.Text{Text: "a"}}, {Kind: upstream.EventClose},
+				{Kind: upstream.EventOpen, Block: 1, Part: &content.Text{Text: "b"}}, {Kind: upstream.EventClose, Block: 1},
+				{Kind: upstream.EventSignature, Signature: &content.Signature{Format: Format, Data: "+/8="}},
+			})
+		}, []string{text("a"), text("b"), `[{"content":{"role":"model","parts":[{"text":"","thoughtSignature":"+/8="}]},"finishReason":"STOP","index":0}]`}},
 		{"repeated member", func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 			return w.Send([]upstream.Event{
 				{Kind: upstream.EventExtra, Extra: extra(`{"groundingMetadata":{"a":1}}`)},
@@ -348,14 +391,15 @@ func TestPings(t *testing.T) {
 	const (
 		tail    = `,"modelVersion":"m","responseId":"r"}` + "\r\n\r\n"
 		a       = `{"candidates":[{"content":{"role":"model","parts":[{"text":"a"}]},"index":0}]` + tail
-		end     = `{"candidates":[{"content":{"role":"model","parts":[{"text":""}]},"finishReason":"STOP","index":0}]` + tail
+		b       = `{"candidates":[{"content":{"role":"model","parts":[{"text":"b"}]},"index":0}]` + tail
+		end     = `{"candidates":[{"content":{"role":"model","parts":[{"text":"b"}]},"finishReason":"STOP","index":0}]` + tail
 		frame   = `{"candidates":[{"index":0, "content":{"parts":[{"text":"a"}]}}],"responseId":"r"}`
 		last    = `{"candidates":[{"index":0,"finishReason":"STOP"}],"responseId":"r"}`
 		blocks  = `{"promptFeedback":{"blockReason":"SAFETY"},"responseId":"r"}`
 		failure = `{"error":{"code":503,"message":"The service is currently unavailable.","status":"UNAVAILABLE"}}` + "\r\n\r\n"
 	)
-	text := []upstream.Event{{Kind: upstream.EventOpen, Part: &content.Text{Text: "a"}}}
-	both := append(text[:1:1], upstream.Event{Kind: upstream.EventOpen, Block: 1, Candidate: 1, Part: &content.Text{Text: "b"}})
+	text := []upstream.Event{{Kind: upstream.EventOpen, Part: &content.Text{Text: "ab"}}}
+	both := append(text[:1:1], upstream.Event{Kind: upstream.EventOpen, Block: 1, Candidate: 1, Part: &content.Text{Text: "cd"}})
 	framed := func(data string, events ...upstream.Event) []upstream.Event {
 		events[0].Frame = &upstream.Frame{Format: Format, Data: data, Events: events}
 		return events
@@ -372,19 +416,19 @@ func TestPings(t *testing.T) {
 	}{
 		{"before the first event", []any{1, text}, false, "data: " + a + "data: " + end},
 		{"several", []any{3, text}, false, "data:   " + a + "data: " + end},
-		{"between events and before the end", []any{text, 1, []upstream.Event{{Kind: upstream.EventText, Text: "a"}}, 2}, false,
-			"data: " + a + "data: " + a + "data:  " + end},
+		{"between events and before the end", []any{text, 1, []upstream.Event{{Kind: upstream.EventText, Text: "ab"}}, 2}, false,
+			"data: " + a + "data: " + strings.Replace(a, `"a"`, `"ba"`, 1) + "data:  " + end},
 		{"batch without a chunk", []any{1, []upstream.Event{start}, 1, text}, false, "data:  " + a + "data: " + end},
-		{"two chunks in a batch", []any{2, both}, false, "data:  " + a + "data: " + strings.Replace(strings.Replace(a, `"a"`, `"b"`, 1), `:0}`, `:1}`, 1) +
-			"data: " + strings.Replace(end, `]`+tail, `,{"content":{"role":"model","parts":[{"text":""}]},"finishReason":"STOP","index":1}]`+tail, 1)},
-		{"no event", []any{2}, false, "data:  " + end},
+		{"two chunks in a batch", []any{2, both}, false, "data:  " + a + "data: " + strings.Replace(strings.Replace(a, `"a"`, `"c"`, 1), `:0}`, `:1}`, 1) +
+			"data: " + strings.Replace(end, `]`+tail, `,{"content":{"role":"model","parts":[{"text":"d"}]},"finishReason":"STOP","index":1}]`+tail, 1)},
+		{"no event", []any{2}, false, "data:  " + strings.Replace(end, `"b"`, `""`, 1)},
 		{"the vendor's frames", []any{2, framed(frame, start, text[0]), 2, framed(last, stop)}, false,
 			"data:  " + frame + "\r\n\r\ndata:  " + last + "\r\n\r\n"},
 		{"after the last of the vendor's frames", []any{framed(frame, start, text[0]), framed(last, stop), 3}, false,
 			"data: " + frame + "\r\n\r\ndata: " + last + "\r\n\r\n"},
 		{"after a blocked prompt", []any{1, framed(blocks, start, blocked), 2}, false, "data: " + blocks + "\r\n\r\n"},
-		{"a failure", []any{text}, true, "data: " + a + failure + "data: " + failure},
-		{"a failure after keep-alives", []any{text, 2}, true, "data: " + a + "data:  " + failure + failure},
+		{"a failure", []any{text}, true, "data: " + a + "data: " + b + failure + "data: " + failure},
+		{"a failure after keep-alives", []any{text, 2}, true, "data: " + a + "data:  " + b + failure + "data: " + failure},
 		{"a failure before the first event", []any{1}, true, "data: " + failure + failure},
 	}
 	for _, tt := range tests {
@@ -403,7 +447,7 @@ func TestPings(t *testing.T) {
 			}
 			if tt.fails {
 				f := handler.FailureOf(&upstream.Error{Code: upstream.CodeUnavailable})
-				out = s.Repeat(s.End(out, f), f)
+				out = s.Repeat(s.End(s.Flush(out), f), f)
 			} else {
 				out = s.End(out, nil)
 			}
@@ -444,13 +488,13 @@ func TestStreamAllocates(t *testing.T) {
 // TestLineSeparators checks that U+2028 and U+2029 are escaped in events, also at their
 // edges, and that nothing else changes.
 func TestLineSeparators(t *testing.T) {
-	const plain = "\u2028\u2028a\u2029 \u2027\u202aé世"
+	const plain = "\u2028\u2028a\u2029 \u2027\u202aé世\u2028"
 	for _, tt := range []struct {
 		framing framing
 		want    string
 	}{
-		{inEvents, `\u2028\u2028a\u2029 ` + "\u2027\u202aé世"},
-		{inArray, "\u2028\u2028a\u2029 \u2027\u202aé世"},
+		{inEvents, `{"text":"\u2028\u2028a\u2029 ` + "\u2027\u202aé世" + `"},{"text":"\u2028"}`},
+		{inArray, "{\"text\":\"\u2028\u2028a\u2029 \u2027\u202aé世\"},{\"text\":\"\u2028\"}"},
 	} {
 		s := newStream(tt.framing, "id", "m")
 		var out []byte
@@ -464,10 +508,8 @@ func TestLineSeparators(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, text, _ := strings.Cut(string(out), `"text":"`)
-		text, _, _ = strings.Cut(text, `"`)
-		if diff := cmp.Diff(tt.want, text); diff != "" {
-			t.Errorf("text (-want +got):\n%s", diff)
+		if diff := cmp.Diff(tt.want, partsOf(string(s.End(out, nil)))); diff != "" {
+			t.Errorf("parts (-want +got):\n%s", diff)
 		}
 	}
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,36 +32,44 @@ func TestThoughts(t *testing.T) {
 	}
 	const (
 		hidden  = "hint parts.0: the request did not ask for thinking; it was omitted"
-		thought = `{"text":"Hm","thought":true}`
+		unknown = "degraded parts.0: the request did not ask for thinking, and no unsigned text or tool call follows that could carry its signature; the signature was dropped"
+		thought = `{"text":"H","thought":true}`
+		signedH = `{"text":"H","thought":true,"thoughtSignature":"AAAA"}`
 		text    = `{"text":"4"}`
 		call    = `{"functionCall":{"id":"a","name":"f","args":{}}`
 	)
-	unsigned, signed := &content.Thinking{Text: "Hm"}, &content.Thinking{Text: "Hm", Signature: otherSign("s")}
-	own := &content.Thinking{Text: "Hm", Signature: content.Signature{Format: Format, Data: "AAAA"}}
+	unsigned, signed := &content.Thinking{Text: "H"}, &content.Thinking{Text: "H", Signature: otherSign("s")}
+	own := &content.Thinking{Text: "H", Signature: content.Signature{Format: Format, Data: "AAAA"}}
+	next := &content.Thinking{Text: "H", Signature: content.Signature{Format: Format, Data: "BBBB"}}
 	redacted := &content.Thinking{Redacted: otherSign("r")}
 	four, f := &content.Text{Text: "4"}, &content.ToolUse{ID: "a", Name: "f", Input: "{}"}
 	stateOfText := `"thoughtSignature":"` + toResponseSignature(otherSign("t"), nil).Data + `"`
 	for _, tt := range []struct {
-		name     string
-		up       upstream.Func
-		asked    string   // parts for a client that asked
-		streamed string   // for one that did not
-		whole    string   // the same, of a whole response; empty: streamed
-		lost     []string // of it
+		name   string
+		up     upstream.Func
+		asked  string   // parts for a client that asked
+		silent string   // for one that did not
+		lost   []string // of it
 	}{
-		{"unsigned", thinks(unsigned, four), thought + "," + text, text, "", []string{hidden}},
-		{"unsigned before a call", thinks(unsigned, f), thought + "," + call + "}", call + "}", "", []string{hidden}},
-		{"only thinking", thinks(unsigned), thought, "", "", []string{hidden}},
-		{"signed before a call", thinks(signed, f), thought + "," + call + `,` + state(`[{"text":"Hm","signature":"s"}]`) + "}",
-			call + "," + state(`[{"text":"Hm","signature":"s"}]`) + "}", "", nil},
-		{"signed before a text", thinks(signed, four), "",
-			text + `,{"text":"",` + state(`[{"text":"Hm","signature":"s"}]`) + "}",
-			`{"text":"4",` + state(`[{"text":"Hm","signature":"s"}]`) + "}", nil},
-		{"redacted", thinks(redacted, f), call + `,` + state(`[{"redacted":"r"}]`) + "}", call + `,` + state(`[{"redacted":"r"}]`) + "}", "", nil},
-		{"signature of this format", thinks(own, four), "",
-			`{"text":"","thoughtSignature":"AAAA"},` + text, "", []string{hidden}},
-		{"signed text", thinks(unsigned, &content.Text{Text: "4", Signature: otherSign("t")}), "",
-			text + `,{"text":"",` + stateOfText + "}", `{"text":"4",` + stateOfText + "}", []string{hidden}},
+		{"unsigned", thinks(unsigned, four), thought + "," + text, text, []string{hidden}},
+		{"unsigned before a call", thinks(unsigned, f), thought + "," + call + "}", call + "}", []string{hidden}},
+		{"only thinking", thinks(unsigned), thought, "", []string{hidden}},
+		{"signed before a call", thinks(signed, f), thought + "," + call + `,` + state(`[{"text":"H","signature":"s"}]`) + "}",
+			call + "," + state(`[{"text":"H","signature":"s"}]`) + "}", nil},
+		{"signed before a text", thinks(signed, four), thought + `,{"text":"4",` + state(`[{"text":"H","signature":"s"}]`) + "}",
+			`{"text":"4",` + state(`[{"text":"H","signature":"s"}]`) + "}", nil},
+		{"redacted", thinks(redacted, f), call + `,` + state(`[{"redacted":"r"}]`) + "}", call + `,` + state(`[{"redacted":"r"}]`) + "}", nil},
+		{"signature of this format", thinks(own, four), signedH + "," + text, `{"text":"4","thoughtSignature":"AAAA"}`, []string{hidden}},
+		{"before a call", thinks(own, f), signedH + "," + call + "}", call + `,"thoughtSignature":"AAAA"}`, []string{hidden}},
+		{"before two parts", thinks(own, four, f), signedH + "," + text + "," + call + "}",
+			`{"text":"4","thoughtSignature":"AAAA"},` + call + "}", []string{hidden}},
+		{"before a signed text", thinks(own, &content.Text{Text: "4", Signature: otherSign("t")}),
+			signedH + `,{"text":"4",` + stateOfText + "}", `{"text":"4",` + stateOfText + "}", []string{hidden, unknown}},
+		{"before nothing", thinks(own), signedH, "", []string{hidden, unknown}},
+		{"before other thinking", thinks(own, next, four), signedH + "," + strings.Replace(signedH, "AAAA", "BBBB", 1) + "," + text,
+			`{"text":"4","thoughtSignature":"BBBB"}`, []string{hidden, strings.Replace(hidden, "0", "1", 1), unknown}},
+		{"signed text", thinks(unsigned, &content.Text{Text: "4", Signature: otherSign("t")}), thought + `,{"text":"4",` + stateOfText + "}",
+			`{"text":"4",` + stateOfText + "}", []string{hidden}},
 	} {
 		for config, asks := range map[string]bool{
 			``: false, `,"generationConfig":{"thinkingConfig":{"thinkingBudget":99}}`: false,
@@ -68,15 +77,12 @@ func TestThoughts(t *testing.T) {
 			`,"generationConfig":{"thinkingConfig":{"includeThoughts":true}}`:  true,
 		} {
 			for _, path := range []string{plainPath, eventsPath, arrayPath} {
-				if asks && tt.asked == "" {
-					continue
-				}
-				want := tt.streamed
-				switch {
-				case asks:
+				want := tt.silent
+				if asks {
 					want = tt.asked
-				case path == plainPath && tt.whole != "":
-					want = tt.whole
+				}
+				if want == "" && path != plainPath {
+					want = `{"text":""}` // every chunk has parts
 				}
 				name := fmt.Sprintf("%s, %s, %s", tt.name, config, path)
 				var lost []string
@@ -87,11 +93,7 @@ func TestThoughts(t *testing.T) {
 				}}})
 				rec := httptest.NewRecorder()
 				h.ServeHTTP(rec, post(path, `{"contents":[{"role":"user","parts":[{"text":"Hi"}]}]`+config+`}`))
-				got := partsOf(rec.Body.String())
-				if path != plainPath { // the last chunk of a stream may have an empty text
-					got = strings.Trim(strings.TrimSuffix(got, `{"text":""}`), ",")
-				}
-				if got != want {
+				if got := partsOf(rec.Body.String()); got != want {
 					t.Errorf("%s:\ngot  %s\nwant %s", name, got, want)
 				}
 				if !strings.Contains(rec.Body.String(), `"thoughtsTokenCount":3`) {
@@ -101,6 +103,8 @@ func TestThoughts(t *testing.T) {
 				if asks {
 					expected = nil
 				}
+				slices.Sort(lost)
+				slices.Sort(expected)
 				if diff := cmp.Diff(expected, lost); diff != "" {
 					t.Errorf("%s (-want +got):\n%s", name, diff)
 				}
@@ -137,7 +141,7 @@ func TestOwnThoughts(t *testing.T) {
 	if got := string(s.Events(nil, events)); got != "data: "+data+"\r\n\r\n" {
 		t.Errorf("got %s", got)
 	}
-	got := string(s.Events(nil, []upstream.Event{{Kind: upstream.EventText, Text: "!"}})) // of middleware
+	got := string(s.Events(nil, []upstream.Event{{Kind: upstream.EventText, Text: "!?"}})) // of middleware
 	if !strings.Contains(got, `{"text":"!","thought":true}`) {
 		t.Errorf("got %s", got)
 	}
@@ -161,25 +165,25 @@ func TestChunkUsage(t *testing.T) {
 	}{
 		{"no usage", func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 			_ = w.Text("a")
-			return w.Text("b")
-		}, []string{estimate, estimate, estimate}},
+			return w.Text("bc")
+		}, []string{estimate, estimate}},
 		{"at the end", func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
-			_ = w.Text("a")
+			_ = w.Text("ab")
 			return w.Usage(usage)
 		}, []string{estimate, counts}},
 		{"at the start", func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 			_ = w.Usage(usage)
-			return w.Text("a")
+			return w.Text("ab")
 		}, []string{counts, counts}},
 		{"zero", func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
-			_ = w.Text("a")
+			_ = w.Text("ab")
 			return w.Usage(content.Usage{})
 		}, []string{estimate, `{"promptTokenCount":0,"totalTokenCount":0}`}},
 		{"no content", func(context.Context, *upstream.Request, *upstream.Writer) error { return nil }, []string{estimate}},
 		{"stop with the last part", func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
-			return w.Send([]upstream.Event{{Kind: upstream.EventOpen, Part: &content.Text{Text: "a"}},
+			return w.Send([]upstream.Event{{Kind: upstream.EventOpen, Part: &content.Text{Text: "ab"}},
 				{Kind: upstream.EventStop, Stop: &upstream.Stop{Reason: content.StopEnd}}})
-		}, []string{estimate}},
+		}, []string{estimate, estimate}},
 	} {
 		for _, f := range []framing{inEvents, inArray, inLines} {
 			var out strings.Builder

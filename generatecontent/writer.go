@@ -57,9 +57,10 @@ func newStreamWriter(w io.Writer, f framing, r *upstream.Request) *StreamWriter 
 }
 
 // Send implements [upstream.Sink]. It writes all responses of the stream that it can
-// complete, in at most one call of Write, and keeps no bytes for the next Send. The Write has
-// one or more whole events, each ended by an empty line, or elements of the array. After an
-// error, which may be that of the io.Writer, it does nothing and returns the same error.
+// complete, in at most one call of Write. It holds back the last part, of a text the last
+// character, because the last response of the stream has a part and the finishReason. The
+// Write has one or more whole events, each ended by an empty line, or elements of the array.
+// After an error, which may be that of the io.Writer, it does nothing and returns the same error.
 func (w *StreamWriter) Send(events []upstream.Event) error { return w.writer.Send(events) }
 
 // Ping writes white space that keeps the connection open. Among events it is within the
@@ -68,7 +69,8 @@ func (w *StreamWriter) Send(events []upstream.Event) error { return w.writer.Sen
 func (w *StreamWriter) Ping() error { return w.writer.Ping() }
 
 // End writes the end of the response: the normal end if err is nil, in at most one call of
-// Write, and otherwise the error object for err, as [EncodeError] encodes it. A writer of
+// Write. Otherwise it writes, in a call of its own, what Send has held back, and then the error
+// object for err, as [EncodeError] encodes it. A writer of
 // [NewStreamWriter] writes the error twice, in two calls of Write: first as a bare object,
 // then as an event. If a Ping has begun an event, the first completes that event, and the
 // second is the bare object. Some clients read only one of the two, and those that read the

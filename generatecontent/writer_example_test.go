@@ -33,8 +33,8 @@ func ExampleNewStreamWriter() {
 	}
 	fmt.Println(w.Losses(), err)
 	// Output:
-	// data: {"candidates":[{"content":{"role":"model","parts":[{"text":"Hello"}]},"index":0}],"usageMetadata":{"promptTokenCount":3,"candidatesTokenCount":1,"totalTokenCount":4},"modelVersion":"demo","responseId":"r-1"}
-	// data: {"candidates":[{"content":{"role":"model","parts":[{"text":""}]},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":3,"candidatesTokenCount":1,"totalTokenCount":4},"modelVersion":"demo","responseId":"r-1"}
+	// data: {"candidates":[{"content":{"role":"model","parts":[{"text":"Hell"}]},"index":0}],"usageMetadata":{"promptTokenCount":3,"candidatesTokenCount":1,"totalTokenCount":4},"modelVersion":"demo","responseId":"r-1"}
+	// data: {"candidates":[{"content":{"role":"model","parts":[{"text":"o"}]},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":3,"candidatesTokenCount":1,"totalTokenCount":4},"modelVersion":"demo","responseId":"r-1"}
 	//
 	// [] <nil>
 }

@@ -49,7 +49,7 @@ func TestVendors(t *testing.T) {
 				"/v1beta/models/x:streamGenerateContent?alt=sse": `{"contents":[{"parts":[{"text":"Hi."}]}]}`,
 			} {
 				status, text := send(t, g.url+path, clientKey, body)
-				if status != http.StatusOK || !strings.Contains(text, "Ahoy there.") {
+				if status != http.StatusOK || !strings.Contains(text, "Ahoy there") {
 					t.Errorf("%s: %d %s", path, status, text)
 				}
 			}

@@ -42,7 +42,8 @@ func TestUnsupported(t *testing.T) {
 	audio := `{"inlineData":{"mimeType":"audio/wav","data":"UklGRgAAAABXQVZF"}}`
 	text := `{"contents":[{"parts":[{"text":"Hi."},` + audio + `]}]}`
 	var r requestResult
-	answer(t, "/api/request", taskBody(t, "generatecontent", text, "messages", "openai"), &r)
+	body := strings.Replace(string(taskBody(t, "generatecontent", text, "messages", "openai")), `"format":"openai","model":""`, `"format":"openai","model":"gpt-audio"`, 1)
+	answer(t, "/api/request", []byte(body), &r)
 	out := r.Outputs[0]
 	if out.Error == "" || out.Text != "" || len(out.Violations) != 1 || out.Violations[0].Path != "contents[0].parts[1]" || cutText(text, out.Violations[0].span) != audio {
 		t.Errorf("got %+v", out)

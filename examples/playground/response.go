@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/examples/internal/format"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -28,12 +29,6 @@ type responseOutput struct {
 	Status int `json:"status,omitempty"`
 }
 
-// anyRequest returns the request to which responses respond. Without thinking in it, they
-// would contain none: Messages needs the mode, and generateContent the display.
-func anyRequest() *upstream.Request {
-	return &upstream.Request{Thinking: upstream.Thinking{Mode: upstream.ThinkingAuto, Display: "summarized"}}
-}
-
 // translateResponse translates a whole response to all targets.
 func translateResponse(_ *http.Request, t *task) (*responseResult, error) {
 	if err := t.check(false); err != nil {
@@ -48,7 +43,7 @@ func translateResponse(_ *http.Request, t *task) (*responseResult, error) {
 	}
 	if failed := new(upstream.Error); errors.As(err, &failed) && failed.Details != nil { // the response is an error
 		for _, to := range t.Targets {
-			status, document := to.format.Client.EncodeError(anyRequest(), err)
+			status, document := to.format.Client.EncodeError(format.AnyRequest(""), err)
 			out := responseOutput{Format: to.Format, Losses: []loss{}, Status: status}
 			out.setText(document)
 			result.Outputs = append(result.Outputs, out)
@@ -64,7 +59,7 @@ func translateResponse(_ *http.Request, t *task) (*responseResult, error) {
 	in := newResponsePlaces(src, t.source.Client, resp, true)
 	result.Losses = responseLosses(resp.Losses, in.path, in, nil)
 	for _, to := range t.Targets {
-		document, losses := to.format.Client.EncodeResponse(anyRequest(), resp)
+		document, losses := to.format.Client.EncodeResponse(format.AnyRequest(""), resp)
 		out := responseOutput{Format: to.Format}
 		out.setText(document)
 		path := to.format.Client.Path

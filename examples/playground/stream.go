@@ -57,7 +57,7 @@ func translateStream(r *http.Request, t *task) (*streamResult, error) {
 	for _, st := range in.steps {
 		st.Outputs = make([]string, len(t.Targets))
 	}
-	err = upstream.Run(r.Context(), upstream.Replay(t.source.NewStreamReader(in)), anyRequest(), s)
+	err = upstream.Run(r.Context(), upstream.Replay(t.source.NewStreamReader(in)), format.AnyRequest(""), s)
 	if err != nil {
 		s.result.Error = errorText(err)
 	}
@@ -158,7 +158,7 @@ type streamTarget struct {
 
 func newStreamTarget(c *format.Client) *streamTarget {
 	t := &streamTarget{client: c}
-	t.w = c.NewStreamWriter(&t.out, anyRequest())
+	t.w = c.NewStreamWriter(&t.out, format.AnyRequest(""))
 	return t
 }
 

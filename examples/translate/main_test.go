@@ -37,7 +37,7 @@ func TestRun(t *testing.T) {
 		{name: "compatible server", args: "-from messages -to openai -url http://localhost:1/v1", in: hello, code: done, stdout: []string{`"max_tokens":9`}},
 		{name: "unsupported content", args: back, code: failed,
 			in:     `{"contents":[{"parts":[{"text":""},{"inlineData":{"mimeType":"audio/wav","data":"UklGRgAAAABXQVZF"}}]}]}`,
-			stderr: []string{"contents[0].parts[1]: the server accepts no audio or video"}},
+			stderr: []string{"contents[0].parts[1]: the model accepts no audio or video"}},
 		{name: "link", args: "-from messages -to openai", code: done,
 			in:     `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":[{"type":"image","source":{"type":"url","url":"https://example.com/a.png"}}]}]}`,
 			stdout: []string{`"url":"https://example.com/a.png"`}},

@@ -21,11 +21,7 @@ func (t *task) response(ctx context.Context) error {
 	if t.stream {
 		translate = t.streamed
 	}
-	// A response of Messages to a request without thinking would contain none. One of
-	// generateContent has none here, as for clients that do not set includeThoughts: most read
-	// the first part as the answer.
-	req := &upstream.Request{Model: t.model, Thinking: upstream.Thinking{Mode: upstream.ThinkingAuto}}
-	if err := translate(ctx, req, in, out); err != nil {
+	if err := translate(ctx, format.AnyRequest(t.model), in, out); err != nil {
 		return err
 	}
 	_, err := copied.WriteTo(t.out)

@@ -79,7 +79,7 @@ func TestDeadlineLifted(t *testing.T) {
 		if err := formattest.Sleep(c, 3*time.Minute); err != nil {
 			return err
 		}
-		return w.Text("Hello")
+		return w.Text("Hello.")
 	})
 	eachMode(t, func(t *testing.T, s wireFormat, m mode) {
 		s.inBubble(t, up, upstream.HandlerOptions{}, func(t *testing.T, b *bubble) {
@@ -165,7 +165,7 @@ func TestLeavesWithinBody(t *testing.T) {
 func TestBudget(t *testing.T) {
 	up := upstream.Func(func(c context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		_ = formattest.Sleep(c, time.Second)
-		return w.Text("Hello")
+		return w.Text("Hello.")
 	})
 	eachMode(t, func(t *testing.T, s wireFormat, m mode) {
 		for _, budget := range []*upstream.Budget{{Requests: 1}, {Bytes: int64(len(m.body)) + 10}} {
@@ -203,7 +203,7 @@ func TestRejectLoss(t *testing.T) {
 		if err := w.Loss(losses); err != nil {
 			return fmt.Errorf("encoding: %w", err)
 		}
-		return w.Text("Hello")
+		return w.Text("Hello.")
 	})
 	const rejected = ": the request is rejected because of a loss: "
 	eachMode(t, func(t *testing.T, s wireFormat, m mode) {

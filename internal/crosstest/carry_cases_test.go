@@ -66,7 +66,7 @@ var generateResponses = []carriedResponse{
 	{name: "every part signed", up: generate(func(w *upstream.Writer) error {
 		_ = w.Thinking("é漢\n")
 		_ = w.Signature(googleSig("_-8"))
-		_ = w.Text("Hello")
+		_ = w.Text("Hello.")
 		_ = w.Text(", you")
 		_ = w.Signature(googleSig("+/8="))
 		_ = w.Part(&content.Thinking{Signature: googleSig("b21pdHRlZA==")})
@@ -138,7 +138,7 @@ var messagesResponses = []carriedResponse{
 	{name: "without a call", up: generate(func(w *upstream.Writer) error {
 		_ = w.Thinking("Hm")
 		_ = w.Signature(claudeSig("sig"))
-		_ = w.Text("Hello")
+		_ = w.Text("Hello.")
 		return w.Stop(upstream.Stop{Reason: content.StopEnd})
 	})},
 	{name: "nothing but a thought", up: generate(func(w *upstream.Writer) error {

@@ -168,7 +168,7 @@ func TestCarriedByEachPart(t *testing.T) {
 			second(signedBlock(1, claudeSig("2"))), signedBlock(0, claudeSig("1")), closed(0), second(closed(1)),
 			second(opened(2, &content.ToolUse{ID: "c", Name: "f"})), second(closed(2))), [][]string{{`"a" 1`}, {`"b" 2`}}},
 		"other parts": {generate(func(w *upstream.Writer) error {
-			_ = w.Text("Hello")
+			_ = w.Text("Hello.")
 			_ = w.Signature(claudeSig("text"))
 			_ = w.Part(&content.Image{Source: &content.Base64{MediaType: "image/png", Data: pngData}, Signature: claudeSig("image")})
 			return w.Part(&content.ToolUse{ID: "a", Name: "f", Input: `{}`, Signature: claudeSig("call")})

@@ -74,7 +74,7 @@ func TestThreadWithoutHTTP(t *testing.T) {
 	calls := 0
 	own := ownFormat{generate(func(w *upstream.Writer) error {
 		calls++
-		return w.Text("a")
+		return w.Text("ab")
 	})}
 	for i, up := range []upstream.Upstream{own, edited(own), upstream.Failover([]upstream.Upstream{never, edited(own)}, nil)} {
 		if status, body, _ := messagesClient("thread", thread, false).written(t, up); status != http.StatusOK || calls != i+1 {
@@ -90,7 +90,7 @@ func TestEventWriter(t *testing.T) {
 		sources = append(sources, source{r.name, r.up, ""})
 	}
 	sources = append(sources, source{"late failure", generate(func(w *upstream.Writer) error {
-		_ = w.Text("a")
+		_ = w.Text("ab")
 		return &upstream.Error{Code: upstream.CodeOverloaded}
 	}), ""}, source{"failure", generate(func(*upstream.Writer) error { return &upstream.Error{Code: upstream.CodeOverloaded} }), ""})
 	for _, tt := range []struct {
@@ -155,7 +155,7 @@ func TestEventWriter(t *testing.T) {
 		// An error of send ends the response.
 		broken, calls := errors.New("broken"), 0
 		w = tt.writer(func(string, string) error { calls++; return broken }, nil)
-		err := upstream.Run(t.Context(), generate(func(w *upstream.Writer) error { return w.Text("a") }), &upstream.Request{}, w)
+		err := upstream.Run(t.Context(), generate(func(w *upstream.Writer) error { return w.Text("ab") }), &upstream.Request{}, w)
 		if err != broken || w.End(err) != broken || calls != 1 {
 			t.Errorf("%s: Run returned %v after %d calls of send", c.name, err, calls)
 		}
@@ -166,7 +166,7 @@ func TestEventWriter(t *testing.T) {
 func TestWrites(t *testing.T) {
 	failure := &upstream.Error{Code: upstream.CodeOverloaded}
 	text := func(w codecWriter) {
-		_ = w.Send([]upstream.Event{{Kind: upstream.EventOpen, Part: &content.Text{}}, {Kind: upstream.EventText, Text: "a"}})
+		_ = w.Send([]upstream.Event{{Kind: upstream.EventOpen, Part: &content.Text{}}, {Kind: upstream.EventText, Text: "ab"}})
 	}
 	ping := func(w codecWriter) { _ = w.Ping() }
 	stream, array := "streamGenerateContent?alt=sse", "streamGenerateContent?alt=json"
@@ -180,10 +180,10 @@ func TestWrites(t *testing.T) {
 		{messagesClient("", askPlain, true), text, failure, []string{"event: error"}},
 		{messagesClient("", askPlain, true), ping, failure, []string{"event: error"}},
 		{generateClient("", "m", stream), text, nil, []string{`data: {"candidates"`}},
-		{generateClient("", "m", stream), text, failure, []string{`{"error"`, `data: {"error"`}},
+		{generateClient("", "m", stream), text, failure, []string{`data: {"candidates"`, `{"error"`, `data: {"error"`}},
 		{generateClient("", "m", stream), ping, failure, []string{`{"error"`, `{"error"`}}, // the first completes the event
 		{generateClient("", "m", array), text, nil, []string{",\r\n{"}},
-		{generateClient("", "m", array), text, failure, []string{`,` + "\r\n" + `{"error"`}},
+		{generateClient("", "m", array), text, failure, []string{",\r\n{\"candidates\"", ",\r\n{\"error\""}},
 	} {
 		var writes []string
 		w := tt.client.writer(writerFunc(func(b []byte) (int, error) {

@@ -490,7 +490,7 @@ func TestNoRequest(t *testing.T) {
 				}
 				body = b.Bytes()
 			}
-			for _, want := range []string{"Look", "Check", `"depth_at"`, `"` + resp.Start.Model + `"`} {
+			for _, want := range []string{"Look", "Chec", `"depth_at"`, `"` + resp.Start.Model + `"`} {
 				if !bytes.Contains(body, []byte(want)) {
 					t.Errorf("%s to %s, streamed %v: no %q in\n%s", s.name, c.name, c.streamed, want, body)
 				}
@@ -502,7 +502,7 @@ func TestNoRequest(t *testing.T) {
 // TestStreamWriterErrors checks what the methods of a StreamWriter return.
 func TestStreamWriterErrors(t *testing.T) {
 	text := []upstream.Event{{Kind: upstream.EventStart, Start: &upstream.Start{}},
-		{Kind: upstream.EventOpen, Part: &content.Text{}}, {Kind: upstream.EventText, Text: "a"}}
+		{Kind: upstream.EventOpen, Part: &content.Text{}}, {Kind: upstream.EventText, Text: "ab"}}
 	broken := errors.New("broken")
 	for _, c := range codecClients() {
 		if !c.streamed {

@@ -92,7 +92,7 @@ type failing struct {
 
 func (f failing) Generate(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 	if f.begun {
-		_ = w.Text("a")
+		_ = w.Text("ab")
 	}
 	return f.err
 }
@@ -230,7 +230,7 @@ func TestReport(t *testing.T) {
 		h := s.handler(upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 			_ = w.Loss([]content.Loss{{Path: "top_k", Severity: content.LossDropped, Reason: "r"}})
 			_ = w.Start(upstream.Start{Model: "m-1"})
-			_ = w.Text("a")
+			_ = w.Text("ab")
 			_ = w.Usage(content.Usage{Input: 1, Output: 2})
 			return w.Stop(upstream.Stop{Reason: content.StopMaxTokens})
 		}), upstream.HandlerOptions{OnDone: func(_ context.Context, r *upstream.Report) { got = r }})

@@ -22,7 +22,7 @@ func TestStreamWhileFetching(t *testing.T) {
 			blob content.Blob
 			want string
 		}{
-			{"found", content.Blob{Data: []byte(pdfFile)}, `"ok"`},
+			{"found", content.Blob{Data: []byte(pdfFile)}, `"ok`},
 			{"other media type", content.Blob{Data: []byte("GIF89a")}, `"error":`},
 		} {
 			t.Run(tt.name, func(t *testing.T) {

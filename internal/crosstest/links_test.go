@@ -101,7 +101,7 @@ func fileData(f fileReference) string {
 	return `{"fileData":{"mimeType":"` + f.mediaType + `","fileUri":"` + uri + `"}}`
 }
 
-// A model records the last request and responds "ok".
+// A model records the last request and responds with a text.
 type model struct {
 	calls atomic.Int32
 	asked func(ctx context.Context, r *upstream.Request) error // may be nil
@@ -114,7 +114,7 @@ func (m *model) Generate(ctx context.Context, r *upstream.Request, w *upstream.W
 			return err
 		}
 	}
-	return w.Text("ok")
+	return w.Text("ok.")
 }
 
 // lastSources returns the sources in the last turn, including those in results.

@@ -120,7 +120,7 @@ func TestHostStops(t *testing.T) {
 					t.Run(tt.name, func(t *testing.T) {
 						up := upstream.Func(func(ctx context.Context, _ *upstream.Request, w *upstream.Writer) error {
 							if begun {
-								if err := w.Text("begun"); err != nil {
+								if err := w.Text("begun."); err != nil {
 									return err
 								}
 							}
@@ -271,7 +271,7 @@ func TestUnknownCodes(t *testing.T) {
 			for _, begun := range []bool{false, true} {
 				o := newOperator(s, upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 					if begun {
-						_ = w.Text("begun")
+						_ = w.Text("begun.")
 					}
 					return &upstream.Error{Code: code, Text: "x", Err: errors.New("cause")}
 				}), upstream.HandlerOptions{})

@@ -54,7 +54,7 @@ type hostPanic struct {
 func hostPanics() []hostPanic {
 	lossy := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		_ = w.Loss([]content.Loss{{Path: "top_k", Severity: content.LossHint}})
-		return w.Text("Hello")
+		return w.Text("Hello.")
 	})
 	loading := upstream.Func(func(c context.Context, r *upstream.Request, _ *upstream.Writer) error {
 		done := make(chan error)
@@ -67,7 +67,7 @@ func hostPanics() []hostPanic {
 	elsewhere := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 		done := make(chan error)
 		go func() { // a part that no encoder can read
-			_ = w.Text("a")
+			_ = w.Text("ab")
 			done <- w.Part(&content.Image{Source: (*content.Base64)(nil)})
 		}()
 		return <-done

@@ -252,7 +252,7 @@ func TestResponseHeaders(t *testing.T) {
 		_ = w.Start(upstream.Start{Header: []upstream.HeaderField{
 			{Name: "anthropic-ratelimit-requests-limit", Value: "5"}, {Name: "x-gemini-service-tier", Value: "flex"},
 			{Name: "Set-Cookie", Value: "a=b"}, {Name: "Content-Type", Value: "text/html"}}})
-		return w.Part(&content.Text{Text: "Hello", Cache: &content.Cache{}})
+		return w.Part(&content.Text{Text: "Hello.", Cache: &content.Cache{}})
 	})
 	eachMode(t, func(t *testing.T, s wireFormat, m mode) {
 		want := http.Header{"Content-Type": {"application/json"}}
@@ -444,7 +444,7 @@ func (s *spy) Generate(_ context.Context, r *upstream.Request, w *upstream.Write
 	s.calls++
 	s.see(r)
 	_ = w.Loss([]content.Loss{{Path: "top_k", Severity: content.LossHint}})
-	return w.Text("Hello")
+	return w.Text("Hello.")
 }
 
 func (s *spy) CountTokens(_ context.Context, r *upstream.Request) (upstream.TokenCount, error) {

@@ -21,7 +21,7 @@ import (
 
 // hello responds with one word.
 var hello = upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
-	return w.Text("Hello")
+	return w.Text("Hello.")
 })
 
 // A waiting upstream waits for the end of its context.
@@ -33,7 +33,7 @@ type waiting struct {
 
 func (u waiting) Generate(c context.Context, _ *upstream.Request, w *upstream.Writer) error {
 	if u.begun {
-		if err := w.Text("a"); err != nil {
+		if err := w.Text("ab"); err != nil {
 			return err
 		}
 	}

@@ -118,7 +118,7 @@ func (nilFrames) Buffered() bool                 { return true }
 // TestShortWrites checks that an io.Writer that writes less without an error ends the
 // response with io.ErrShortWrite.
 func TestShortWrites(t *testing.T) {
-	up := generate(func(w *upstream.Writer) error { return w.Text("a") })
+	up := generate(func(w *upstream.Writer) error { return w.Text("ab") })
 	for _, c := range codecClients() {
 		if !c.streamed {
 			continue

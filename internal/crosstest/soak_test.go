@@ -26,10 +26,10 @@ func moody(c context.Context, r *upstream.Request, w *upstream.Writer) error {
 	case "fails":
 		return errors.New("no")
 	case "fails-late":
-		_ = w.Text("a")
+		_ = w.Text("ab")
 		return &upstream.Error{Code: upstream.CodeOverloaded}
 	case "panics":
-		_ = w.Text("a")
+		_ = w.Text("ab")
 		panic("no")
 	case "waits":
 		return waiting{begun: true}.Generate(c, r, w)
@@ -40,7 +40,7 @@ func moody(c context.Context, r *upstream.Request, w *upstream.Writer) error {
 			}
 		}
 	case "unresponsive":
-		_ = w.Text("a")
+		_ = w.Text("ab")
 		time.Sleep(100 * time.Millisecond)
 		_ = w.Text("late")
 		return nil

@@ -110,12 +110,12 @@ func Took(t *testing.T, what string, got, d, slack time.Duration) {
 	}
 }
 
-// Pausing is an upstream that responds with "a" after 50 seconds and "b" after 40 more.
+// Pausing is an upstream that responds with "ab" after 50 seconds and "cd" after 40 more.
 var Pausing upstream.Func = func(ctx context.Context, _ *upstream.Request, w *upstream.Writer) error {
 	for _, part := range []struct {
 		pause time.Duration
 		text  string
-	}{{50 * time.Second, "a"}, {40 * time.Second, "b"}} {
+	}{{50 * time.Second, "ab"}, {40 * time.Second, "cd"}} {
 		if err := Sleep(ctx, part.pause); err != nil {
 			return err
 		}

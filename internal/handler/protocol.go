@@ -40,6 +40,11 @@ type Encoder interface {
 // calls Err after each call of Events, and writes the appended bytes in any case.
 type FallibleEncoder interface{ Err() error }
 
+// A HoldingEncoder is an Encoder that holds back the end of the content, because what it
+// writes depends on what follows. If the response fails after its first byte, the handler calls
+// Flush, and writes the bytes, before it calls End.
+type HoldingEncoder interface{ Flush(dst []byte) []byte }
+
 // An ErrorRepeater is an Encoder that writes an error in two forms, because each
 // client of its format recognizes only one of them. The handler calls Repeat right
 // after End, and writes the bytes Operation.ErrorPause later.

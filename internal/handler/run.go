@@ -228,6 +228,10 @@ func (x *exchange) respond(ctx context.Context, s *sink, err error) {
 	case !x.headerSent:
 		x.writeFailure(f)
 	case s.op.Stream != nil:
+		if h, ok := s.op.Stream.(HoldingEncoder); ok {
+			s.buf = h.Flush(s.pending())
+			s.held, s.content = len(s.buf), s.content || len(s.buf) > s.held
+		}
 		if s.held > 0 && s.op.ErrorPause > 0 {
 			s.buf = s.pending()
 			s.flush()

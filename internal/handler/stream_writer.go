@@ -90,7 +90,12 @@ func (s *StreamWriter) End(err error) error {
 		s.write(s.end(b))
 	default:
 		f := FailureFor(s.p, s.request, cause)
-		s.write(s.stream.End(s.buf[:0], f))
+		if h, ok := s.stream.(HoldingEncoder); ok {
+			s.write(h.Flush(s.buf[:0]))
+		}
+		if !s.gone {
+			s.write(s.stream.End(s.buf[:0], f))
+		}
 		if r, ok := s.stream.(ErrorRepeater); ok && !s.gone {
 			s.write(r.Repeat(s.buf[:0], f))
 		}

@@ -217,7 +217,6 @@ var unrecorded = []struct {
 	{formatGenerate, "response", "usageMetadata", absent, "the upstream does not count"},
 	{formatGenerate, "chunk", "usageMetadata", absent, "the upstream has not counted yet"},
 	{formatGenerate, "chunk.usageMetadata", "cachedContentTokenCount", hasValue, "recorded whole responses have it"},
-	{formatGenerate, "chunk.candidates.content", "parts", absent, "an empty text in the last chunk makes an older SDK drop the turn"},
 	{formatGenerate, "response.candidates.content.parts(text)", "text", empty, "it carries state in its signature, as in recorded streams"},
 	{formatGenerate, "response.candidates.content.parts(inlineData)", "", "", "no recorded model sends files"},
 	{formatGenerate, "response.candidates.content.parts(inlineData).inlineData", "", "", "the same"},

@@ -54,6 +54,13 @@ type Server struct {
 	NewStreamReader func(io.Reader) upstream.FrameReader
 }
 
+// AnyRequest returns the request for a response whose own request is unknown. It shows
+// everything that is in the response. Without thinking in the request, the response would
+// contain none: Messages needs the mode, and generateContent the display. model may be empty.
+func AnyRequest(model string) *upstream.Request {
+	return &upstream.Request{Model: model, Thinking: upstream.Thinking{Mode: upstream.ThinkingAuto, Display: "summarized"}}
+}
+
 // ByName returns the format with a name, or nil.
 func ByName(name string) *Format {
 	i := slices.IndexFunc(All, func(f *Format) bool { return f.Name == name })

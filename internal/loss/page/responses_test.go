@@ -98,6 +98,8 @@ var events = [][]upstream.Event{
 		{Kind: upstream.EventOpen, Block: 2, Part: &content.ToolUse{ID: "c", Name: "t", Input: "{}"}}, {Kind: upstream.EventClose, Block: 2},
 		{Kind: upstream.EventSignature, Signature: &content.Signature{Format: other, Data: "x"}},
 		{Kind: upstream.EventSignature, Block: 1, Signature: &content.Signature{Format: g, Data: "AAAA"}}},
+	{ // signed thinking before nothing
+		{Kind: upstream.EventOpen, Part: &content.Thinking{Text: "a", Signature: signed(g, "AAAA")}}, {Kind: upstream.EventClose}},
 	{ // tool call without a name
 		{Kind: upstream.EventOpen, Part: &content.ToolUse{ID: "c"}}},
 	{ // malformed tool call in a stream
