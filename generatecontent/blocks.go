@@ -13,7 +13,8 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// A responseEncoder encodes the parts of a response, streamed or whole.
+// A responseEncoder has what a streamed and a whole response share. Both implement
+// [response.Format].
 type responseEncoder struct {
 	response.Engine[sentState]
 	to partWriter
@@ -87,11 +88,8 @@ func (s *responseEncoder) state(b *sentBlock) *envelope.Pending {
 	return &s.Candidates[b.Candidate].State
 }
 
-// CloseBlock implements [response.Format].
-func (s *responseEncoder) CloseBlock(*sentBlock) (later bool) { return false }
-
-// Forget implements [response.Format].
-func (s *responseEncoder) Forget(b *sentBlock) {
+// forget reports the thinking of a block that no vendor has signed: see [response.Format].
+func (s *responseEncoder) forget(b *sentBlock) {
 	if n, ok := s.state(b).DropIfUnsigned(b.Number, &s.Room); ok {
 		s.reportHidden(b.Candidate, n)
 	}
