@@ -153,9 +153,8 @@ func (s *responseEncoder) takeUncarried(k int) content.Signature {
 	return s.takeState(k)
 }
 
-// decodeState decodes the state of other vendors in turns. It returns turns itself if
-// there is none.
-func decodeState(turns []content.Turn) (list []content.Turn, changed bool, losses []content.Loss) {
+// decodeState decodes the state of other vendors in turns.
+func decodeState(turns []content.Turn) envelope.Decoded {
 	return envelope.DecodeTurns(turns, func(_ int, p content.Part) (content.Part, *loss.Rule) {
 		sig := partfield.SignatureOf(p)
 		if sig.Format != Format || !envelope.IsEnvelopeBase64(sig.Data) {

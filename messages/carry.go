@@ -303,14 +303,13 @@ func (s *responseEncoder) nameCall(b *sentBlock) {
 	}
 }
 
-// decodeState decodes the state of other vendors in turns. It returns turns itself if
-// there is none. dropped reports whether a call was returned without the thinking
-// block that held its state.
-func decodeState(turns []content.Turn) (list []content.Turn, changed, dropped bool, lost []content.Loss) {
+// decodeState decodes the state of other vendors in turns. dropped reports whether a call
+// was returned without the thinking block that held its state.
+func decodeState(turns []content.Turn) (decoded envelope.Decoded, dropped bool) {
 	o := stateDecoder{turns: turns, turn: -1}
 	o.decodeIDs()
-	list, changed, lost = envelope.DecodeTurns(turns, o.decodePart)
-	return list, changed, o.dropped, lost
+	decoded = envelope.DecodeTurns(turns, o.decodePart)
+	return decoded, o.dropped
 }
 
 // A stateDecoder decodes the state in the turns of a request.
