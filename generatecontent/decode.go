@@ -144,7 +144,7 @@ func (d *decoder) read(data string) error {
 	if root.Kind() != jsonwire.Object {
 		return codec.BadGateway(errors.New("generatecontent: the response is not an object"))
 	}
-	if root.Get("error").Kind() > jsonwire.Null {
+	if codec.IsSet(root.Get("error")) {
 		return envelopeError(root)
 	}
 	if err := d.response(root); err != nil {
@@ -825,7 +825,7 @@ func (l *logprobs) convert(x *content.Extra) *content.Extra {
 // isTokens reports whether v is a list of tokens with log probabilities, or absent.
 func isTokens(v jsonwire.Value, withTop bool) bool {
 	if v.Kind() != jsonwire.Array {
-		return v.Kind() <= jsonwire.Null
+		return !codec.IsSet(v)
 	}
 	for _, x := range v.Elems() {
 		_, ok := x.Get("logprob").Float()

@@ -33,7 +33,7 @@ func decodeResponses(text string, lim content.Limits) (*upstream.Frame, error) {
 			return nil, decodeResponsesError(root)
 		}
 		return nil, codec.BadGateway(errors.New("openai: the document is not a response object"))
-	case root.Get("error").Kind() > jsonwire.Null && !root.Get("status").Exists(), root.Get("object").Is("error"):
+	case codec.IsSet(root.Get("error")) && !root.Get("status").Exists(), root.Get("object").Is("error"):
 		return nil, decodeResponsesError(root)
 	case root.Get("output").Kind() != jsonwire.Array && !root.Get("status").Exists():
 		return nil, codec.BadGateway(errors.New("openai: the document is not a response object"))
@@ -154,7 +154,7 @@ func (d *responsesDecoder) reportReplaced() {
 
 // textOf returns a text. It reports one that is not a string.
 func (d *responsesDecoder) textOf(v jsonwire.Value) string {
-	if v.Kind() != jsonwire.String && v.Kind() > jsonwire.Null {
+	if v.Kind() != jsonwire.String && codec.IsSet(v) {
 		d.addLoss(lossJSONText, d.blockPath(-1))
 	}
 	return jsonText(v)
@@ -435,7 +435,7 @@ func (d *responsesDecoder) readEnd(kind string, response jsonwire.Value) error {
 	}
 	failed := response.Get("error")
 	switch {
-	case kind == "failed", kind == "cancelled", failed.Kind() > jsonwire.False:
+	case kind == "failed", kind == "cancelled", codec.IsTruthy(failed):
 		switch failed.Kind() {
 		case jsonwire.Object:
 			return decodeResponsesError(failed)
