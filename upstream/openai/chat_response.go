@@ -129,7 +129,7 @@ func (d *chatDecoder) readChunk(data string, failed bool) error {
 	for name, v := range root.Members() {
 		switch name {
 		case "error":
-			failed = failed || codec.IsTruthy(v)
+			failed = failed || codec.IsOn(v)
 		case "id":
 			d.setOnce(&d.id, v)
 		case "model":
@@ -329,7 +329,7 @@ func (d *chatDecoder) readChoice(v jsonwire.Value) error {
 			s.filter = x
 		}
 	}
-	if codec.IsTruthy(s.err) {
+	if codec.IsOn(s.err) {
 		return decodeErrorObject(s.err)
 	}
 	if err := cmp.Or(

@@ -435,7 +435,7 @@ func (d *responsesDecoder) readEnd(kind string, response jsonwire.Value) error {
 	}
 	failed := response.Get("error")
 	switch {
-	case kind == "failed", kind == "cancelled", codec.IsTruthy(failed):
+	case kind == "failed", kind == "cancelled", codec.IsOn(failed):
 		switch failed.Kind() {
 		case jsonwire.Object:
 			return decodeResponsesError(failed)

@@ -118,7 +118,7 @@ func (d *responsesDecoder) decodeEvent(name string, v jsonwire.Value) error {
 	rest, ok := strings.CutPrefix(kind, "response.")
 	switch {
 	case ok:
-	case codec.IsTruthy(v.Get("error")), v.Get("object").Is("error"):
+	case codec.IsOn(v.Get("error")), v.Get("object").Is("error"):
 		return decodeResponsesError(v)
 	default:
 		return nil
