@@ -233,6 +233,11 @@ func checkItem(k itemKind, item jsonwire.Value) error {
 
 // completeMessage adds the rest of a message.
 func (d *responsesDecoder) completeMessage(it *outputItem, item jsonwire.Value) {
+	for _, phase := range [...]string{commentary, finalAnswer} {
+		if item.Get("phase").Is(phase) {
+			it.phase = phase
+		}
+	}
 	list := item.Get("content")
 	if list.Kind() != jsonwire.Array && codec.IsSet(list) {
 		d.reconcile(it, 0, d.textOf(list))
@@ -394,6 +399,7 @@ func (d *responsesDecoder) completeOther(item jsonwire.Value) {
 		return
 	}
 	kind := item.Get("type").Str()
+	d.clientItem = d.clientItem || isClientItem(kind)
 	switch kind {
 	case "image_generation_call":
 		d.addImage(item)
