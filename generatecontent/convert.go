@@ -269,8 +269,9 @@ func (c *GenerationConfig) unmappedMembers() *GenerationConfig {
 		f.ImageConfig, some = &ImageConfig{Extra: i.Extra}, true
 	}
 	if t := c.ThinkingConfig; t != nil {
-		both := t.ThinkingBudget != nil && t.ThinkingLevel != "" // invalid, but Upstream converts any request
-		if both || t.IncludeThoughts == nil && t.toNeutral().Display != "" {
+		hasBoth := t.ThinkingBudget != nil && t.ThinkingLevel != "" // invalid, but Upstream converts any request
+		hasDefault := t.IncludeThoughts == nil && t.toNeutral().Display != ""
+		if hasBoth || hasDefault {
 			f.ThinkingConfig, some = t, true
 		}
 	}
