@@ -9,7 +9,7 @@ type Limits struct {
 	Values int   // JSON values in the document
 
 	// Parts is the maximum number of content parts in a request, including nested parts,
-	// citations, and the thinking blocks and signatures of another vendor that signatures
+	// citations, and the thinking blocks of another vendor that signatures
 	// and ids of tool calls carry. The number of turns has the same limit. In objects of the API with
 	// more than 100 members, some of them unknown, the members count as well. 0 means
 	// 100,000, a vendor's limit for messages. A part uses a few hundred bytes of memory

@@ -190,9 +190,8 @@ func (s *responseEncoder) carryState(k int) {
 	}
 }
 
-// decodeState decodes the state of other vendors in turns. It returns turns itself if
-// there is none.
-func decodeState(turns []content.Turn) (list []content.Turn, changed bool, losses []content.Loss) {
+// decodeState decodes the state of other vendors in turns.
+func decodeState(turns []content.Turn) envelope.Decoded {
 	return envelope.DecodeTurns(turns, func(_ int, p content.Part) (content.Part, *loss.Rule) {
 		sig := partfield.SignatureOf(p)
 		if sig.Format != Format || !envelope.IsEnvelopeBase64(sig.Data) {

@@ -80,16 +80,16 @@ func WireOf(r *upstream.Request) (document string, ok bool) {
 func (r *Request) withDocument(header []upstream.HeaderField) (*upstream.Request, []content.Loss) {
 	n := new(upstream.Request)
 	r.toNeutral(n)
-	turns, changed, losses := decodeState(n.Turns)
-	n.Turns, n.Header = turns, header
+	decoded := decodeState(n.Turns)
+	n.Turns, n.Header = decoded.Turns, header
 	d := r.origin.wire()
 	d.Parsed, d.Model = r, r.Model
-	if changed || r.origin.nested {
+	if decoded.Changed || r.origin.nested {
 		n.Wire = d.Paths()
 	} else {
 		snapshot.Attach(n, d)
 	}
-	return n, losses
+	return n, decoded.Losses
 }
 
 // Upstream returns the neutral request. Turns and parts are shared with r and correspond
@@ -104,7 +104,7 @@ func (r *Request) withDocument(header []upstream.HeaderField) (*upstream.Request
 func (r *Request) Upstream() *upstream.Request {
 	n := new(upstream.Request)
 	r.toNeutral(n)
-	n.Turns, _, _ = decodeState(n.Turns)
+	n.Turns = decodeState(n.Turns).Turns
 	return n
 }
 
@@ -269,8 +269,9 @@ func (c *GenerationConfig) unmappedMembers() *GenerationConfig {
 		f.ImageConfig, some = &ImageConfig{Extra: i.Extra}, true
 	}
 	if t := c.ThinkingConfig; t != nil {
-		both := t.ThinkingBudget != nil && t.ThinkingLevel != "" // invalid, but Upstream converts any request
-		if both || t.IncludeThoughts == nil && t.toNeutral().Display != "" {
+		hasBoth := t.ThinkingBudget != nil && t.ThinkingLevel != "" // invalid, but Upstream converts any request
+		hasDefault := t.IncludeThoughts == nil && t.toNeutral().Display != ""
+		if hasBoth || hasDefault {
 			f.ThinkingConfig, some = t, true
 		}
 	}

@@ -142,7 +142,7 @@ func (d *decoder) read(data string) error {
 	if root.Kind() != jsonwire.Object {
 		return codec.BadGateway(errors.New("generatecontent: the response is not an object"))
 	}
-	if root.Get("error").Kind() > jsonwire.Null {
+	if codec.IsSet(root.Get("error")) {
 		return envelopeError(root)
 	}
 	if err := d.response(root); err != nil {

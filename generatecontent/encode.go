@@ -233,7 +233,7 @@ func (e *encoder) part(p content.Part) {
 // typeOf returns the type of a part. If the format does not have the part, it reports that
 // and returns nil.
 func (e *encoder) typeOf(p content.Part) *object.Type {
-	switch p := p.(type) {
+	switch p := p.(type) { // other kinds are refused
 	case *content.Text:
 		return textPart
 	case *content.Thinking:
@@ -264,7 +264,6 @@ func (e *encoder) typeOf(p content.Part) *object.Type {
 		}
 		e.Violation(content.CodeUnsupported, "", "the tool result is of another format")
 		return nil
-	case *content.SearchResult, *content.Unknown: // without a table; an Unknown was written before
 	}
 	e.Violation(content.CodeUnsupported, "", "a request in this format cannot contain a part of this kind")
 	return nil

@@ -22,7 +22,8 @@ func ExampleParseRequest() {
 	// {"contents":[{"role":"user","parts":[{"text":"Capital of Peru?"}]}],"generationConfig":{"maxOutputTokens":20}} <nil>
 }
 
-// A batch worker sends a request on byte for byte, for a model of its choice.
+// A batch worker sends a request on byte for byte, for a model of its choice. A copy that it
+// changes is encoded.
 func ExampleDecodeRequest() {
 	body := []byte(`{ "contents": [{"parts": [{"text": "Capital of Peru?"}]}], "generation_config": {"temperature": 1.0} }`)
 	r, _, err := generatecontent.DecodeRequest(body, nil)
@@ -30,11 +31,12 @@ func ExampleDecodeRequest() {
 		fmt.Println(err)
 		return
 	}
-	r.Model, r.Stream = "gemini-3.8-flash", true // both are in the URL, not in the document
+	r = r.WithModel("gemini-3.8-flash") // a copy: the model is in the URL, not in the document
 	document, ok := generatecontent.WireOf(r)
 	fmt.Println(ok, document == string(body))
-	r.MaxTokens = new(int64(20)) // the request differs from the document now
-	_, ok = generatecontent.WireOf(r)
+	short := r.Clone()
+	short.MaxTokens = new(int64(20))
+	_, ok = generatecontent.WireOf(short)
 	fmt.Println(ok)
 	// Output:
 	// true true

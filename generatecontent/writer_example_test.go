@@ -24,7 +24,8 @@ func ExampleNewStreamWriter() {
 		fmt.Println(err)
 		return
 	}
-	req.Model, req.Stream = "demo", true // of the URL
+	req = req.WithModel("demo") // a copy: both are in the URL, not in the document
+	req.Stream = true
 	var stream strings.Builder
 	w := generatecontent.NewStreamWriter(&stream, req)
 	err = w.End(upstream.Run(context.Background(), greeter, req, w))
@@ -61,7 +62,7 @@ func ExampleEncodeResponse() {
 		fmt.Println(err)
 		return
 	}
-	req.Model = "demo" // of the URL
+	req = req.WithModel("demo") // of the URL
 	resp, err := upstream.Collect(context.Background(), greeter, req)
 	if err != nil {
 		fmt.Println(err)

@@ -70,7 +70,8 @@ func decodeRequest(body string, opts *ValidateOptions, at *vertexPath) (*Request
 func (r *Request) Upstream() *upstream.Request {
 	n := new(upstream.Request)
 	r.neutral(n)
-	n.Turns, _, _, _ = decodeState(n.Turns)
+	decoded, _ := decodeState(n.Turns)
+	n.Turns = decoded.Turns
 	return n
 }
 
@@ -102,16 +103,16 @@ func WireOf(r *upstream.Request) (text string, ok bool) {
 func (r *Request) withDocument(header []upstream.HeaderField) (*upstream.Request, []content.Loss) {
 	n := new(upstream.Request)
 	r.neutral(n)
-	turns, changed, dropped, losses := decodeState(n.Turns)
-	n.Turns, n.Header = turns, header
+	decoded, dropped := decodeState(n.Turns)
+	n.Turns, n.Header = decoded.Turns, header
 	d := r.origin.document(r.has("thread"))
 	d.Parsed, d.StateDropped = r, dropped
-	if changed || unsigned(turns) || r.origin.isWhole() || r.isDense() {
+	if decoded.Changed || unsigned(n.Turns) || r.origin.isWhole() || r.isDense() {
 		n.Wire = d.Paths()
 	} else {
 		snapshot.Attach(n, d)
 	}
-	return n, losses
+	return n, decoded.Losses
 }
 
 // isDense reports whether the request has so many small parts that the positions of the

@@ -174,7 +174,7 @@ func (d *decoder) message(v jsonwire.Value, whole bool) error {
 	start.Extra = d.rest(v, t)
 	b := d.parser.Extras.Begin()
 	for i, x := range m.end {
-		if x.Kind() > jsonwire.Null {
+		if codec.IsSet(x) {
 			b = codec.AppendMember(b, endNames[i], x.Raw())
 		}
 	}

@@ -2,6 +2,7 @@ package messages
 
 import (
 	"iter"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/formattest"
+	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/object"
 )
 
@@ -296,4 +298,34 @@ func added(base, list []content.Violation) []content.Violation {
 		}
 	}
 	return more
+}
+
+// TestBlockForms checks that the parser makes a part of each block from which the encoder makes
+// this block, and that there is a block for each kind of part but those without a table.
+func TestBlockForms(t *testing.T) {
+	kinds := map[reflect.Type]bool{reflect.TypeFor[*content.Media](): true, reflect.TypeFor[*content.Unknown](): true}
+	for i := range blockForms() {
+		f := &blockForms()[i]
+		if !f.of.HasStruct() {
+			continue
+		}
+		doc, err := jsonwire.Parse(`{"type":"`+f.tag+`"}`, jsonwire.Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var p parser
+		part := p.typedBlock(doc.Root(), f)
+		kinds[reflect.TypeOf(part)] = true
+		if f.of == redactedType {
+			part.(*content.Thinking).Redacted.Data = "a"
+		}
+		if tag, of := typeOf(part); tag != f.tag || of != f.of {
+			t.Errorf("the block %q is parsed as a %T, which is encoded as %q", f.tag, part, tag)
+		}
+	}
+	for _, p := range formattest.PartKinds {
+		if !kinds[reflect.TypeOf(p)] {
+			t.Errorf("no block is parsed as a %T", p)
+		}
+	}
 }

@@ -8,13 +8,12 @@ import (
 	"github.com/polywire/polywire/internal/loss"
 )
 
-// decodeState decodes the state of other vendors in turns. It returns turns itself if
-// there is none. dropped reports whether a call was returned without the thinking
-// block that held its state.
-func decodeState(turns []content.Turn) (list []content.Turn, changed, dropped bool, lost []content.Loss) {
+// decodeState decodes the state of other vendors in turns. dropped reports whether a call
+// was returned without the thinking block that held its state.
+func decodeState(turns []content.Turn) (decoded envelope.Decoded, dropped bool) {
 	o := stateDecoder{turns: turns, turn: -1, ids: envelope.DecodeIDs(turns)}
-	list, changed, lost = envelope.DecodeTurns(turns, o.decodePart)
-	return list, changed, o.dropped, lost
+	decoded = envelope.DecodeTurns(turns, o.decodePart)
+	return decoded, o.dropped
 }
 
 // A stateDecoder decodes the state in the turns of a request.

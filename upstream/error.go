@@ -77,11 +77,8 @@ type Error struct {
 	Status int
 
 	// Header holds headers for the client, from the vendor's response or from the host.
-	// Handlers send Retry-After, Retry-After-Ms, X-Should-Retry, headers that begin
-	// with X-Ratelimit- or Ratelimit, and the rate limit headers of their format. They
-	// omit all other headers. If Details has another format than the handler, they also
-	// omit the headers that begin with X-Ratelimit- or Ratelimit. If Retry-After
-	// differs from RetryAfter, RetryAfter is sent.
+	// Handlers send those about waiting and rate limits that clients of their format
+	// know, and omit all others. RetryAfter takes precedence over Retry-After.
 	Header []HeaderField
 
 	// Err is the cause. It is written to the log and never sent to the client.

@@ -23,6 +23,12 @@ const (
 // Has reports whether k is in the set.
 func (s Kinds) Has(k jsonwire.Kind) bool { return s&(1<<k) != 0 }
 
+// IsSet reports whether v is neither missing nor null.
+func IsSet(v jsonwire.Value) bool { return !Optional.Has(v.Kind()) }
+
+// IsOn reports whether v is set and not false. A member such as "error" may be false or null.
+func IsOn(v jsonwire.Value) bool { return IsSet(v) && v.Kind() != jsonwire.False }
+
 // Expect returns an error if the kind of v is not in want. The error names the member,
 // for example "messages: stop_reason".
 func Expect(member string, v jsonwire.Value, want Kinds) error {

@@ -71,13 +71,11 @@ func (d direction) converse(t *testing.T, c *returning, strict bool, up upstream
 		asked = r
 		return up(c, r, w)
 	}), upstream.HandlerOptions{Strict: strict})
-	turns := []string{pick(d.client, `{"role":"user","content":"go"}`, `{"role":"user","parts":[{"text":"go"}]}`)}
+	turns := []string{d.client.userTurn("go")}
 	var wanted []string // of the vendor
 	for n := range 4 {
 		m := d.client.modes[n%len(d.client.modes)]
-		m.body = fmt.Sprintf(pick(d.client,
-			`{"model":"m","max_tokens":9000,"thinking":{"type":"adaptive"},"stream":`+fmt.Sprint(m.stream)+`,"tools":[{"name":"f","input_schema":{"type":"object"}}],"messages":[%s]}`,
-			`{"tools":[{"functionDeclarations":[{"name":"f"}]}],"generationConfig":{"thinkingConfig":{"includeThoughts":true}},"contents":[%s]}`), strings.Join(turns, ","))
+		m.body = d.client.thoughts(m.stream, strings.Join(turns, ","))
 		a := d.client.ask(t, h, m)
 		if a.status != 200 || a.header.Get("Polywire-Loss") != "" {
 			t.Fatalf("%d %q %s", a.status, a.header, a.body)
@@ -94,7 +92,7 @@ func (d direction) converse(t *testing.T, c *returning, strict bool, up upstream
 		var got []any
 		for _, turn := range to.turns {
 			if m := object(t, turn); m["role"] == "assistant" || m["role"] == "model" {
-				got = append(got, joined(m, pick(d.vendor, "content", "parts")))
+				got = append(got, joined(m, d.vendor.parts))
 			}
 		}
 		var want []any
@@ -116,7 +114,7 @@ func (d direction) converse(t *testing.T, c *returning, strict bool, up upstream
 				}
 			}
 		}
-		turns = append(append(turns, c.history(d.client, pieces)...), fmt.Sprintf(pick(d.client, `{"role":"user","content":[%s]}`, `{"role":"user","parts":[%s]}`), strings.Join(results, ",")))
+		turns = append(append(turns, c.history(d.client, pieces)...), fmt.Sprintf(d.client.turn, strings.Join(results, ",")))
 	}
 }
 
@@ -180,7 +178,7 @@ func TestCarriedByEachPart(t *testing.T) {
 		"thinking and the end in one batch": {sends(opened(0, &content.Thinking{}), delta(0, "Hm"), signedBlock(0, claudeSig("1")), closed(0),
 			upstream.Event{Kind: upstream.EventStop, Stop: &upstream.Stop{Reason: content.StopEnd}}), [][]string{{`"Hm" 1`}}},
 	} {
-		s := wireFormats[1]
+		s := formatOf(generatecontent.Format)
 		for _, m := range s.modes {
 			var report *upstream.Report
 			a := s.ask(t, s.handler(tt.up, upstream.HandlerOptions{OnDone: func(_ context.Context, r *upstream.Report) { report = r }}), m)
@@ -334,7 +332,7 @@ func TestDamagedState(t *testing.T) {
 				if diff := cmp.Diff([][]content.Loss{lost, lost}, [][]content.Loss{report.Losses, heard}); diff != "" {
 					t.Errorf("report and OnLoss (-want +got):\n%s", diff)
 				}
-				place := pick(s, "messages.1.content.", "contents[1].parts[")
+				place := s.second
 				switch {
 				case reject != 0 && (a.status != 400 || asked != nil || !strings.Contains(a.message, place)):
 					t.Errorf("%s: rejecting %v: %d %s", m.path, reject, a.status, a.body)

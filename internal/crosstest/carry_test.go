@@ -37,8 +37,8 @@ type direction struct {
 }
 
 var directions = []direction{
-	{wireFormats[1], wireFormats[0], messagesRequests, messagesClients, generateResponses, wantedByGenerate},
-	{wireFormats[0], wireFormats[1], generateRequests, generateClients, messagesResponses, wantedByMessages},
+	{formatOf(generatecontent.Format), formatOf(messages.Format), messagesRequests, messagesClients, generateResponses, wantedByGenerate},
+	{formatOf(messages.Format), formatOf(generatecontent.Format), generateRequests, generateClients, messagesResponses, wantedByMessages},
 }
 
 // A carriedRequest is the first request of a client. In Messages it decides where a response
@@ -248,7 +248,7 @@ func (c *returning) history(s wireFormat, pieces [][]map[string]any) (turns []st
 			if err != nil {
 				panic(err)
 			}
-			turns = append(turns, fmt.Sprintf(pick(s, `{"role":"assistant","content":%s}`, `{"role":"model","parts":%s}`), b))
+			turns = append(turns, fmt.Sprintf(s.modelTurn, b))
 		}
 		parts = nil
 	}
@@ -407,7 +407,7 @@ func (d direction) check(t *testing.T, row carriedResponse, m mode, first carrie
 		t.Errorf("%s: reported that a block was dropped: %v", first.name, notReturned)
 	}
 	r.pieces = d.client.pieces(t, m, a)
-	user := pick(d.client, `{"role":"user","content":"go"}`, `{"role":"user","parts":[{"text":"go"}]}`)
+	user := d.client.userTurn("go")
 	for i := range d.clients {
 		c := &d.clients[i]
 		want, foreign := d.wanted(t, r, c)

@@ -277,15 +277,14 @@ func TestCodecs(t *testing.T) {
 	for _, r := range replies {
 		list = append(list, source{r.name, r.up, ""})
 	}
-	for _, a := range ofMessages {
-		list = append(list, source{a.name, a.from(wireFormats[0]), messages.Format})
-	}
-	for _, a := range ofGeneration {
-		list = append(list, source{a.name, a.from(wireFormats[1]), generatecontent.Format})
+	for _, s := range wireFormats {
+		for _, a := range s.finished {
+			list = append(list, source{a.name, a.from(s), s.format})
+		}
 	}
 	violation := &content.Violation{Code: content.CodeValue, Path: "turns.0.parts.0", Text: "no"}
 	errs := []error{violation, context.DeadlineExceeded}
-	for code := range failures {
+	for code := range wireFormats[0].failures {
 		errs = append(errs, &upstream.Error{Code: code, Text: "no"})
 	}
 	errs = append(errs, errors.New("secret"))

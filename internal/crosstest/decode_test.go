@@ -104,7 +104,7 @@ func TestStreamCutAnywhere(t *testing.T) {
 		}
 	})
 	// An array that is not closed is truncated, even if its candidates have ended.
-	if _, err := wireFormats[1].framesOf(strings.NewReader(`[{"candidates":[{"finishReason":"STOP"}]}`), content.Limits{}); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if _, err := formatOf(generatecontent.Format).framesOf(strings.NewReader(`[{"candidates":[{"finishReason":"STOP"}]}`), content.Limits{}); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("an array without its end: %v", err)
 	}
 }
@@ -122,11 +122,11 @@ func framings() []framing {
 		return `{"candidates":[{"content":{"parts":[{"text":"` + text + `"}]},"finishReason":"STOP"` + members + `}]}`
 	}
 	return []framing{
-		{"messages", wireFormats[0], func(text, members string) string {
+		{"messages", formatOf(messages.Format), func(text, members string) string {
 			return events(block(`{"type":"text","text":""}`, `{"type":"text_delta","text":"`+text+`"`+members+`}`), endTurn, "")
 		}, []string{"", "event: x", "event: x\ndata: {"}},
-		{"events", wireFormats[1], func(text, members string) string { return "data: " + chunk(text, members) + "\n\n" }, []string{"", "data: x"}},
-		{"array", wireFormats[1], func(text, members string) string { return "[" + chunk(text, members) + "]" }, []string{"[", "[{", "{"}},
+		{"events", formatOf(generatecontent.Format), func(text, members string) string { return "data: " + chunk(text, members) + "\n\n" }, []string{"", "data: x"}},
+		{"array", formatOf(generatecontent.Format), func(text, members string) string { return "[" + chunk(text, members) + "]" }, []string{"[", "[{", "{"}},
 	}
 }
 
@@ -157,7 +157,7 @@ func TestStreamReaderLimits(t *testing.T) {
 			if err := read(large[:90_000], content.Limits{Body: 50_000}); !errors.Is(err, sse.ErrTooLarge) {
 				t.Errorf("over the limit and cut: %v", err)
 			}
-			deep := f.stream("x", `,"y":`+pick(f.format, "[[[[[]]]]]", "[[[[]]]]"))
+			deep := f.stream("x", `,"y":`+f.format.nesting)
 			if err := read(deep, content.Limits{Depth: 7}); err != io.EOF {
 				t.Errorf("within the depth: %v", err)
 			}
@@ -212,10 +212,10 @@ func TestStreamReaderBuffered(t *testing.T) {
 		stream string
 		last   bool // of the last text: only some streams mark their end
 	}{
-		"messages": {wireFormats[0], ofMessages, true},
-		"events": {wireFormats[1], "data: " + text("a", "") + "\n\ndata: " + text("b", "") + "\n\ndata: " + text("", "") + "\n\ndata: [DONE]\n\nSPLIT" +
+		"messages": {formatOf(messages.Format), ofMessages, true},
+		"events": {formatOf(generatecontent.Format), "data: " + text("a", "") + "\n\ndata: " + text("b", "") + "\n\ndata: " + text("", "") + "\n\ndata: [DONE]\n\nSPLIT" +
 			"data: " + text("c", "") + "\n\ndata: " + text("d", `,"finishReason":"STOP"`) + "\n\n", false},
-		"array": {wireFormats[1], "[" + text("a", "") + "," + text("b", "") + "," + text("", "") + ",SPLIT" + text("c", "") + "," + text("d", `,"finishReason":"STOP"`) + "]", true},
+		"array": {formatOf(generatecontent.Format), "[" + text("a", "") + "," + text("b", "") + "," + text("", "") + ",SPLIT" + text("c", "") + "," + text("d", `,"finishReason":"STOP"`) + "]", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			src, w := io.Pipe()

@@ -19,38 +19,15 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// failures are the errors of both formats by code, from the wire references.
-var failures = map[upstream.Code]struct{ messages, generate failure }{
-	upstream.CodeInvalid:         {failure{400, "invalid_request_error"}, failure{400, "INVALID_ARGUMENT"}},
-	upstream.CodeUnauthenticated: {failure{401, "authentication_error"}, failure{401, "UNAUTHENTICATED"}},
-	upstream.CodeBilling:         {failure{402, "billing_error"}, failure{402, "RESOURCE_EXHAUSTED"}},
-	upstream.CodePermission:      {failure{403, "permission_error"}, failure{403, "PERMISSION_DENIED"}},
-	upstream.CodeNotFound:        {failure{404, "not_found_error"}, failure{404, "NOT_FOUND"}},
-	upstream.CodeMethod:          {failure{405, "invalid_request_error"}, failure{405, "UNIMPLEMENTED"}},
-	upstream.CodeConflict:        {failure{409, "conflict_error"}, failure{409, "ABORTED"}},
-	upstream.CodeTooLarge:        {failure{413, "request_too_large"}, failure{400, "INVALID_ARGUMENT"}},
-	upstream.CodeRateLimit:       {failure{429, "rate_limit_error"}, failure{429, "RESOURCE_EXHAUSTED"}},
-	upstream.CodeQuota:           {failure{429, "rate_limit_error"}, failure{429, "RESOURCE_EXHAUSTED"}},
-	upstream.CodeInternal:        {failure{500, "api_error"}, failure{500, "INTERNAL"}},
-	upstream.CodeUnavailable:     {failure{503, "api_error"}, failure{503, "UNAVAILABLE"}},
-	upstream.CodeTimeout:         {failure{504, "timeout_error"}, failure{504, "DEADLINE_EXCEEDED"}},
-	upstream.CodeOverloaded:      {failure{529, "overloaded_error"}, failure{503, "UNAVAILABLE"}},
-	upstream.CodeUnsupported:     {failure{400, "invalid_request_error"}, failure{400, "FAILED_PRECONDITION"}},
-	upstream.CodeBadGateway:      {failure{502, "api_error"}, failure{502, "UNAVAILABLE"}},
-	"unknown code":               {failure{500, "api_error"}, failure{500, "INTERNAL"}},
-}
-
-// failure returns the error of the format for a code.
-func (s wireFormat) failure(code upstream.Code) failure {
-	return pick(s, failures[code].messages, failures[code].generate)
-}
+// failure returns the error of the format for a code, from the wire references.
+func (s wireFormat) failure(code upstream.Code) failure { return s.failures[code] }
 
 // TestFailures checks the error response of every code, before and after the first byte
 // and from WriteError: its status, its type or name, and a text without the cause.
 func TestFailures(t *testing.T) {
 	eachMode(t, func(t *testing.T, s wireFormat, m mode) {
 		synctest.Test(t, func(t *testing.T) { // streams pause before an error
-			for code := range failures {
+			for code := range s.failures {
 				for _, text := range []string{"", "a sentence"} {
 					err := &upstream.Error{Code: code, Text: text, Err: errors.New("secret")}
 					before := s.ask(t, s.handler(failing{err: err}, upstream.HandlerOptions{}), m)
@@ -114,8 +91,8 @@ func TestWriteError(t *testing.T) {
 		s.writeError(t, m, withKey, upstream.ErrBadKey).wants(t, bad.failure, bad.text)
 		s.writeError(t, m, withKey, &upstream.Error{Code: upstream.CodeUnauthenticated, Text: "it has expired"}).wants(t, bad.failure, "it has expired")
 		write(&content.Violation{Path: "turns.0.parts.1", Text: "no"}).wants(t, s.failure(upstream.CodeInvalid),
-			pick(s, "messages.0.content.1: no", "* GenerateContentRequest.contents[0].parts[1]: no\n"))
-		write(errors.New("secret")).wants(t, s.failure(upstream.CodeInternal), pick(s, "Internal server error", "An internal error has occurred. Please retry."))
+			s.errorText("a part"))
+		write(errors.New("secret")).wants(t, s.failure(upstream.CodeInternal), s.errorText("secret"))
 		a := write(rate)
 		a.wants(t, s.failure(upstream.CodeRateLimit), "five a minute")
 		if a.header.Get("Retry-After") != "2" || a.header.Values("X-Should-Retry") != nil || strings.Contains(a.body, "secret") ||
@@ -145,24 +122,23 @@ func TestErrorTexts(t *testing.T) {
 	}
 	eachFormat(t, func(t *testing.T, s wireFormat) {
 		for _, tt := range []struct {
-			name               string
-			err                error
-			messages, generate string
+			name string
+			err  error
+			want string
 		}{
-			{"two violations", two.Err(), "seed: Field required\ntop_k: is  odd ",
-				"* GenerateContentRequest.generation_config.seed: Field required\n* GenerateContentRequest.generation_config.top_k: is  odd \n"},
-			{"wrapped", fmt.Errorf("at /etc/secret: %w", &content.Violation{Code: content.CodeValue, Path: "seed", Text: "b"}), "seed: b", "* GenerateContentRequest.generation_config.seed: b\n"},
-			{"line break in a path", &content.Violation{Code: content.CodeValue, Path: "x\ny", Text: "b"}, "x y: b", "* GenerateContentRequest.x y: b\n"},
-			{"outermost error", &upstream.Error{Code: upstream.CodeBadGateway, Text: "no use", Err: two.Err()}, "no use", "no use"},
-			{"lines", &upstream.Error{Code: upstream.CodeInvalid, Text: "a\r\nevent: x\u2029"}, "a  event: x ", "a  event: x "},
-			{"unknown", errors.New("secret"), "Internal server error", "An internal error has occurred. Please retry."},
-			{"joined", errors.Join(errors.New("secret"), &upstream.Error{Code: upstream.CodeNotFound, Text: "model: x"}), "model: x", "model: x"},
+			{"two violations", two.Err(), s.errorText("two violations")},
+			{"wrapped", fmt.Errorf("at /etc/secret: %w", &content.Violation{Code: content.CodeValue, Path: "seed", Text: "b"}), s.errorText("wrapped")},
+			{"line break in a path", &content.Violation{Code: content.CodeValue, Path: "x\ny", Text: "b"}, s.errorText("line break in a path")},
+			{"outermost error", &upstream.Error{Code: upstream.CodeBadGateway, Text: "no use", Err: two.Err()}, "no use"},
+			{"lines", &upstream.Error{Code: upstream.CodeInvalid, Text: "a\r\nevent: x\u2029"}, "a  event: x "},
+			{"unknown", errors.New("secret"), s.errorText("secret")},
+			{"joined", errors.Join(errors.New("secret"), &upstream.Error{Code: upstream.CodeNotFound, Text: "model: x"}), "model: x"},
 		} {
-			if got, want := s.writeError(t, s.modes[0], nil, tt.err).message, pick(s, tt.messages, tt.generate); got != want {
-				t.Errorf("%s: got %q, want %q", tt.name, got, want)
+			if got := s.writeError(t, s.modes[0], nil, tt.err).message; got != tt.want {
+				t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
 			}
 		}
-		if got := s.writeError(t, s.modes[0], nil, many.Err()).message; len(got) > 17<<10 || !strings.HasSuffix(got, pick(s, " more", " more\n")) {
+		if got := s.writeError(t, s.modes[0], nil, many.Err()).message; len(got) > 17<<10 || !strings.HasSuffix(got, s.errorText("many violations end")) {
 			t.Errorf("%d bytes, ending in %q", len(got), got[len(got)-20:])
 		}
 		for _, err := range []error{

@@ -37,6 +37,8 @@ type wireFormat struct {
 	body    func(files []fileReference, bad bool) string
 	place   func(i int, f fileReference) string // path of a violation of the i-th file
 	results func(f fileReference) (body, place string)
+
+	expected
 }
 
 // A handler has the methods of the handlers of both formats.
@@ -106,6 +108,7 @@ var wireFormats = []wireFormat{
 		decode: messages.DecodeResponse,
 		reader: func(r io.Reader, l content.Limits) streamReader { return messages.NewStreamReader(r, l) },
 		body:   messagesFiles, place: messagesPlace, results: messagesResults,
+		expected: expectedOfMessages,
 	},
 	{
 		name: "generatecontent", format: generatecontent.Format, path: "/v1beta/models/m:generateContent", count: "/v1beta/models/m:countTokens",
@@ -121,6 +124,7 @@ var wireFormats = []wireFormat{
 		decode: generatecontent.DecodeResponse,
 		reader: func(r io.Reader, l content.Limits) streamReader { return generatecontent.NewStreamReader(r, l) },
 		body:   generateFiles, place: generatePlace, results: generateResults,
+		expected: expectedOfGenerate,
 	},
 }
 
@@ -147,14 +151,6 @@ func (s wireFormat) streamed(path, body string) (string, string) {
 		return path, `{"stream":true,` + body[1:]
 	}
 	return strings.Replace(path, ":generateContent", ":streamGenerateContent?alt=sse", 1), body
-}
-
-// pick returns the value for the format.
-func pick[T any](s wireFormat, inMessages, inGenerate T) T {
-	if s.format == messages.Format {
-		return inMessages
-	}
-	return inGenerate
 }
 
 // newRequest returns a request for a handler, with the header that Messages requires.

@@ -184,10 +184,10 @@ type historyClient struct {
 const historyTools = `"tools":[{"name":"f","input_schema":{"type":"object"}}],`
 
 var historyClients = []historyClient{
-	{"messages", wireFormats[0], "", `{"model":"m","max_tokens":9000,` + historyTools + `"messages":[%s]}`, true},
-	{"messages, thinking", wireFormats[0], "", `{"model":"m","max_tokens":9000,"thinking":{"type":"adaptive"},` + historyTools + `"messages":[%s]}`, false},
-	{"generatecontent", wireFormats[1], "m", `{"tools":[{"functionDeclarations":[{"name":"f"}]}],"contents":[%s]}`, false},
-	{"generatecontent, thoughts", wireFormats[1], "gemini-3-pro", `{"generationConfig":{"thinkingConfig":{"includeThoughts":true}},"tools":[{"functionDeclarations":[{"name":"f"}]}],"contents":[%s]}`, false},
+	{"messages", formatOf(messages.Format), "", `{"model":"m","max_tokens":9000,` + historyTools + `"messages":[%s]}`, true},
+	{"messages, thinking", formatOf(messages.Format), "", `{"model":"m","max_tokens":9000,"thinking":{"type":"adaptive"},` + historyTools + `"messages":[%s]}`, false},
+	{"generatecontent", formatOf(generatecontent.Format), "m", `{"tools":[{"functionDeclarations":[{"name":"f"}]}],"contents":[%s]}`, false},
+	{"generatecontent, thoughts", formatOf(generatecontent.Format), "gemini-3-pro", `{"generationConfig":{"thinkingConfig":{"includeThoughts":true}},"tools":[{"functionDeclarations":[{"name":"f"}]}],"contents":[%s]}`, false},
 }
 
 // mode returns the request with turns.
@@ -289,7 +289,7 @@ func checkFrames(t *testing.T, batches [][]upstream.Event) {
 		if err := w.End(nil); err != nil {
 			t.Fatal(err)
 		}
-		format := wireFormats[slices.IndexFunc(wireFormats, func(s wireFormat) bool { return s.format == c.format })]
+		format := formatOf(c.format)
 		vendor := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
 			return w.Frames(format.reader(strings.NewReader(stream.String()), content.Limits{}))
 		})
@@ -337,7 +337,7 @@ func checkReturns(t *testing.T, up upstream.Upstream, unordered bool) {
 	t.Helper()
 	for i := range historyClients {
 		c := &historyClients[i]
-		user := pick(c.format, `{"role":"user","content":"go"}`, `{"role":"user","parts":[{"text":"go"}]}`)
+		user := c.format.userTurn("go")
 		var first []string
 		for k, m := range c.format.modes {
 			m = c.mode(m, []string{user})
@@ -432,9 +432,9 @@ func (c *historyClient) checkReturned(t *testing.T, m mode, user string, pieces 
 		}
 	}
 	if len(results) == 0 {
-		results = []string{pick(c.format, `{"type":"text","text":"more"}`, `{"text":"more"}`)}
+		results = []string{fmt.Sprintf(c.format.text, "more")}
 	}
-	turns = append(turns, fmt.Sprintf(pick(c.format, `{"role":"user","content":[%s]}`, `{"role":"user","parts":[%s]}`), strings.Join(results, ",")))
+	turns = append(turns, fmt.Sprintf(c.format.turn, strings.Join(results, ",")))
 	var asked *upstream.Request
 	again := c.mode(c.format.modes[0], turns)
 	a := c.ask(t, upstream.Func(func(_ context.Context, r *upstream.Request, w *upstream.Writer) error {

@@ -293,7 +293,7 @@ func TestFailingLinks(t *testing.T) {
 			fileReference{link: o.URL + "/cut.png", mediaType: "image/png"},
 			fileReference{link: o.URL + "/a.png", mediaType: "image/png"}) // valid
 		m := &model{}
-		h := s.handler(m, upstream.HandlerOptions{Links: o.fetcher(t, time.Second/5)})
+		h := s.handler(m, upstream.HandlerOptions{Links: o.fetcher(t, 2*time.Second)})
 		status, answer, _ := post(t, h, s.path, s.body(files, false))
 		var want []string
 		for i, f := range files[:8] {

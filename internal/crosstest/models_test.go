@@ -9,10 +9,8 @@ import (
 	"testing"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/internal/snapshot"
-	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -20,6 +18,9 @@ import (
 func modelList() *formattest.Able {
 	return &formattest.Able{List: func(context.Context) ([]upstream.Model, error) { return []upstream.Model{{ID: "m1"}}, nil }}
 }
+
+// A modelError is an error for a query of the list of models.
+type modelError struct{ name, query, text string }
 
 // TestModelErrors checks the errors of lists of models, and of upstreams that cannot list
 // them.
@@ -33,28 +34,19 @@ func TestModelErrors(t *testing.T) {
 		code       upstream.Code
 		text       string
 	}
-	const unknown = " is not found for API version v1beta, or is not supported for this method. Call ListModels"
 	eachFormat(t, func(t *testing.T, s wireFormat) {
-		for _, tt := range append([]row{
-			{"unknown", "/nope", modelList(), upstream.CodeNotFound, pick(s, "model: nope", "models/nope"+unknown)},
-			{"cannot list", "", hello, upstream.CodeNotFound, pick(s, "models: ", "The models of this service")},
-			{"upstream's error", "", fails(&upstream.Error{Code: upstream.CodeOverloaded}), upstream.CodeOverloaded, pick(s, "Overloaded", "The model is overloaded")},
+		rows := []row{
+			{"unknown", "/nope", modelList(), upstream.CodeNotFound, s.errorText("model in the path")},
+			{"cannot list", "", hello, upstream.CodeNotFound, s.errorText("cannot list")},
+			{"upstream's error", "", fails(&upstream.Error{Code: upstream.CodeOverloaded}), upstream.CodeOverloaded, s.errorText("overloaded")},
 			{"fails to list", "", fails(fmt.Errorf("down: %w", http.ErrNotSupported)), upstream.CodeInternal, ""},
 			{"other error", "", fails(errors.New("secret")), upstream.CodeInternal, ""},
 			{"panic", "", &formattest.Able{}, upstream.CodeInternal, ""},
-		}, pick(s, []row{
-			{"limit", "?limit=0", modelList(), upstream.CodeInvalid, "limit: Input should be greater than or equal to 1"},
-			{"limit too large", "?limit=1001", modelList(), upstream.CodeInvalid, "limit: Input should be less than or equal to 1000"},
-			{"limit not a number", "?limit=x", modelList(), upstream.CodeInvalid, "limit: Input should be a valid integer"},
-			{"after_id and before_id", "?after_id=m1&before_id=m1", modelList(), upstream.CodeInvalid, "after_id and before_id"},
-			{"unknown after_id", "?after_id=m9", modelList(), upstream.CodeInvalid, "after_id: unknown model"},
-			{"lifecycle", "?lifecycle[]=dead", modelList(), upstream.CodeInvalid, "lifecycle.0: "},
-		}, []row{
-			{"size", "?pageSize=-1", modelList(), upstream.CodeInvalid, "page_size "},
-			{"not a number", "?pageSize=x", modelList(), upstream.CodeInvalid, `Invalid value at 'page_size' (TYPE_INT32), "x"`},
-			{"token", "?pageToken=%21", modelList(), upstream.CodeInvalid, "page_token "},
-			{"token of another list", "?pageToken=bm9wZQ", modelList(), upstream.CodeInvalid, "page_token "},
-		})...) {
+		}
+		for _, e := range s.modelErrors {
+			rows = append(rows, row{e.name, e.query, modelList(), upstream.CodeInvalid, e.text})
+		}
+		for _, tt := range rows {
 			t.Run(tt.name, func(t *testing.T) {
 				a := s.serve(t, s.handler(tt.up, upstream.HandlerOptions{}), mode{}, newRequest("GET", s.models+tt.path, ""))
 				a.wants(t, s.failure(tt.code), tt.text)
@@ -75,9 +67,16 @@ func TestUnknownModel(t *testing.T) {
 	eachMode(t, func(t *testing.T, s wireFormat, m mode) {
 		h := s.handler(failing{err: &upstream.Error{Code: upstream.CodeNotFound}}, upstream.HandlerOptions{})
 		method, _, _ := strings.Cut(m.path[strings.LastIndexByte(m.path, ':')+1:], "?")
-		s.ask(t, h, m).wants(t, s.failure(upstream.CodeNotFound), pick(s, "", "models/m is not found for API version v1beta, or is not supported for "+
-			method+". Call ListModels to see the list of available models and their supported methods."))
+		s.ask(t, h, m).wants(t, s.failure(upstream.CodeNotFound), strings.Replace(s.errorText("unknown model"), "METHOD", method, 1))
 	})
+}
+
+// A countCase is a token count.
+type countCase struct {
+	name               string
+	up                 upstream.Upstream
+	body               string
+	messages, generate string // empty: not a request of the format
 }
 
 // TestCountTokens checks counts of the upstream, estimates, and errors.
@@ -97,15 +96,8 @@ func TestCountTokens(t *testing.T) {
 			t.Helper()
 			return s.serve(t, s.handler(up, upstream.HandlerOptions{}), mode{}, newRequest("POST", s.count, body))
 		}
-		more := upstream.TokenCount{Tokens: 57, Cached: 7, Extra: pick(s,
-			&content.Extra{Format: messages.Format, JSON: `{"context_management":{"original_input_tokens":60}}`},
-			&content.Extra{Format: generatecontent.Format, JSON: `{"totalTokens":1,"promptTokensDetails":[{"modality":"TEXT","tokenCount":57}]}`})}
-		for _, tt := range []struct {
-			name               string
-			up                 upstream.Upstream
-			body               string
-			messages, generate string // empty: not a request of the format
-		}{
+		more := upstream.TokenCount{Tokens: 57, Cached: 7, Extra: &content.Extra{Format: s.format, JSON: s.countExtra}}
+		for _, tt := range []countCase{
 			{"upstream", counts(upstream.TokenCount{Tokens: 57}, nil), body, `{"input_tokens":57}`, `{"totalTokens":57}`},
 			{"upstream with more", counts(more, nil), body, `{"input_tokens":57,"context_management":{"original_input_tokens":60}}`,
 				`{"totalTokens":57,"cachedContentTokenCount":7,"promptTokensDetails":[{"modality":"TEXT","tokenCount":57}]}`},
@@ -123,7 +115,7 @@ func TestCountTokens(t *testing.T) {
 			{"result without call", counts(upstream.TokenCount{Tokens: 57}, nil),
 				`{"contents":[{"parts":[{"functionResponse":{"id":"x","name":"f","response":{"output":"a"}}}]}]}`, "", `{"totalTokens":57}`},
 		} {
-			want := pick(s, tt.messages, tt.generate)
+			want := s.counts(&tt)
 			if want == "" {
 				continue
 			}
@@ -138,8 +130,8 @@ func TestCountTokens(t *testing.T) {
 		count(counts(upstream.TokenCount{}, &upstream.Error{Code: upstream.CodeRateLimit}), body).wants(t, s.failure(upstream.CodeRateLimit), "")
 		// If the upstream fails to count, the handler does not estimate.
 		count(counts(upstream.TokenCount{}, fmt.Errorf("down: %w", http.ErrNotSupported)), body).wants(t, s.failure(upstream.CodeInternal), "")
-		a := count(hello, pick(s, `{"model":"m"}`, `{}`))
-		a.wants(t, s.failure(upstream.CodeInvalid), pick(s, "messages: Field required", "* GenerateContentRequest.contents: contents is not specified"))
+		a := count(hello, s.emptyCount)
+		a.wants(t, s.failure(upstream.CodeInvalid), s.errorText("count without turns"))
 		if s.name == "generatecontent" && !strings.Contains(a.body, `{"field":"contents","description":"contents is not specified"}`) {
 			t.Error(a.body)
 		}

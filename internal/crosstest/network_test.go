@@ -250,7 +250,7 @@ func TestContinue(t *testing.T) {
 		for name, head := range map[string]string{"waits": head, "does not": strings.Replace(head, "Expect", "X", 1)} {
 			c = dial(t, server)
 			c.write(t, m.head(head+"bad")) // the body never comes
-			if a := c.answer(t, s, m); a.status != pick(s, 401, 400) {
+			if a := c.answer(t, s, m); a.status != s.wrongKey {
 				t.Errorf("%s: %d %s", name, a.status, a.body)
 			}
 			c.closed(t)

@@ -137,7 +137,7 @@ func (tt *refused) request(s wireFormat) *http.Request {
 // the upstream, and Match accepts those whose path the handler serves.
 func TestRefusedRequests(t *testing.T) {
 	eachFormat(t, func(t *testing.T, s wireFormat) {
-		for _, tt := range pick(s, refusedMessages, refusedGenerate) {
+		for _, tt := range s.refused {
 			t.Run(tt.name, func(t *testing.T) {
 				m, done := &model{}, 0
 				h := s.handler(m, upstream.HandlerOptions{OnDone: func(_ context.Context, r *upstream.Report) {
@@ -199,7 +199,7 @@ func TestServedRequests(t *testing.T) {
 	query := func(q string) func(*http.Request) {
 		return func(r *http.Request) { r.URL.RawQuery = strings.TrimPrefix(r.URL.RawQuery+"&"+q, "&") }
 	}
-	both := map[string]func(*http.Request){
+	all := map[string]func(*http.Request){
 		"unchanged":      func(*http.Request) {},
 		"no type":        func(r *http.Request) { r.Header.Del("Content-Type") },
 		"charset":        header("Content-Type", "application/json; charset=UTF-8"),
@@ -216,21 +216,8 @@ func TestServedRequests(t *testing.T) {
 		"beta query":         query("beta=true"),
 		"unknown parameters": query("prettyPrint=false&x=1&fields=candidates"),
 	}
-	inMessages := map[string]func(*http.Request){
-		"prefix":     toPath("/ai/eu/v1/messages"),
-		"no slash":   func(r *http.Request) { r.URL.Path = "messages" },
-		"2023-01-01": header("anthropic-version", "2023-01-01"),
-		"2026-10-21": header("anthropic-version", "2026-10-21"),
-		"betas":      header("anthropic-beta", "made-up-2027-01-01, x", "y"),
-		"betas at the limits": header("anthropic-beta", strings.Repeat(strings.Repeat("b", 128)+", ", 40),
-			strings.Repeat(",a", 24)),
-	}
-	inGenerate := map[string]func(*http.Request){
-		"timeout":           header("x-server-timeout", "2"),
-		"very long timeout": header("x-server-timeout", "1e300"),
-	}
 	eachMode(t, func(t *testing.T, s wireFormat, m mode) {
-		for _, edits := range []map[string]func(*http.Request){both, pick(s, inMessages, inGenerate)} {
+		for _, edits := range []map[string]func(*http.Request){all, s.served} {
 			for name, edit := range edits {
 				r := m.request()
 				edit(r)
@@ -261,11 +248,10 @@ func TestResponseHeaders(t *testing.T) {
 			want.Set("X-Accel-Buffering", "no")
 		}
 		if m.name == "streamed" {
-			want.Set("Content-Type", pick(s, "text/event-stream; charset=utf-8", "text/event-stream"))
+			want.Set("Content-Type", s.events)
 		}
-		want.Set(pick(s, "anthropic-ratelimit-requests-limit", "x-gemini-service-tier"), pick(s, "5", "flex"))
-		want.Set("Polywire-Loss", pick(s, "dropped top_k; degraded messages.0.content.0",
-			"dropped generation_config.top_k; degraded contents[0].parts[1]; hint candidates[0].content.parts[0]"))
+		want.Set(s.own[0], s.own[1])
+		want.Set("Polywire-Loss", s.errorText("losses"))
 		if s.name == "messages" && !m.stream { // a stream sends its headers with message_start
 			want.Set("Polywire-Loss", want.Get("Polywire-Loss")+"; hint content.0")
 		}
@@ -400,7 +386,7 @@ func (s wireFormat) checkKey(t *testing.T, tt carrier, m mode) {
 		query = "key=" + marked // is not a way to send one
 	}
 	head := strings.Join(append(tt.header, fmt.Sprint("Content-Length: ", len(m.body))), "\r\n")
-	head = strings.NewReplacer("KEY", pick(s, "x-api-key", "x-goog-api-key"), "OTHER", pick(s, "x-goog-api-key", "x-api-key")).Replace(head)
+	head = strings.NewReplacer("KEY", s.key, "OTHER", s.wrong).Replace(head)
 	m.path += "?" + query
 	c.write(t, m.head(head))
 	if tt.want == 0 {
@@ -519,7 +505,7 @@ func TestKeyFirst(t *testing.T) {
 			t.Fatal("the budget rejects the first request")
 		}
 		o := upstream.HandlerOptions{Authenticate: upstream.Keys(marked), Budget: budget}
-		for _, tt := range pick(s, refusedMessages, refusedGenerate) {
+		for _, tt := range s.refused {
 			r := tt.request(s)
 			body := &formattest.Counter{Reader: r.Body}
 			r.Body = io.NopCloser(body)

@@ -238,9 +238,9 @@ func TestReplies(t *testing.T) {
 	for _, tt := range replies {
 		eachMode(t, func(t *testing.T, s wireFormat, m mode) {
 			t.Run(tt.name, func(t *testing.T) {
-				want := pick(s, tt.messages, tt.generate)
-				if m.stream && s.format == messages.Format && tt.messagesStreamed != "" {
-					want = tt.messagesStreamed
+				want, streamed, lost := s.reply(&tt)
+				if m.stream {
+					want = streamed
 				}
 				var report *upstream.Report
 				a := s.ask(t, s.handler(tt.up, upstream.HandlerOptions{OnDone: func(_ context.Context, r *upstream.Report) { report = r }}), m)
@@ -255,7 +255,7 @@ func TestReplies(t *testing.T) {
 				if diff := cmp.Diff(wanted, got); diff != "" {
 					t.Errorf("(-want +got):\n%s\n%s", diff, a.body)
 				}
-				if diff := cmp.Diff(sorted(pick(s, tt.messagesLost, tt.generateLost)), lossesOf(report)); diff != "" {
+				if diff := cmp.Diff(sorted(lost), lossesOf(report)); diff != "" {
 					t.Errorf("losses (-want +got):\n%s", diff)
 				}
 			})

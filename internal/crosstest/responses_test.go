@@ -147,12 +147,10 @@ const said2 = `{"text":"Hi."}`
 // client requested is not reported as a hint.
 func TestAnswersBetweenFormats(t *testing.T) {
 	eachMode(t, func(t *testing.T, s wireFormat, m mode) {
-		vendor, list := wireFormats[0], ofMessages
-		if s.name == vendor.name {
-			vendor, list = wireFormats[1], ofGeneration
-		}
-		for _, a := range list {
-			t.Run(a.name, func(t *testing.T) { a.check(t, vendor, s, m) })
+		for _, vendor := range s.others() {
+			for _, a := range vendor.finished {
+				t.Run(a.name, func(t *testing.T) { a.check(t, vendor, s, m) })
+			}
 		}
 	})
 }

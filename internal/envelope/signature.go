@@ -18,31 +18,38 @@ func IsForeign(s content.Signature, own content.Format) bool {
 // format, so every adapter drops it.
 func WithoutFormat(s content.Signature) content.Signature { return content.Signature{Data: s.Data} }
 
+// Decoded are turns whose envelopes are decoded.
+type Decoded struct {
+	Turns   []content.Turn
+	Changed bool // Turns is a copy, because a part was replaced
+	Losses  []content.Loss
+}
+
 // DecodeTurns decodes the envelopes in turns. It calls decode with the index of the
 // turn and each part, in order. decode returns the part itself if it holds no
 // envelope, otherwise another part, and the rule if its state is lost. DecodeTurns
 // does not change turns: it copies the lists in which a part is replaced. Every
 // part keeps its index.
-func DecodeTurns(turns []content.Turn, decode func(turn int, p content.Part) (q content.Part, r *loss.Rule)) (list []content.Turn, changed bool, lost []content.Loss) {
-	list = turns
+func DecodeTurns(turns []content.Turn, decode func(turn int, p content.Part) (content.Part, *loss.Rule)) Decoded {
+	d := Decoded{Turns: turns}
 	for i := range turns {
-		own := false
+		copied := false // the list of parts
 		for j, p := range turns[i].Parts {
-			q, r := decode(i, p)
-			if q == p {
+			decoded, lost := decode(i, p)
+			if decoded == p {
 				continue
 			}
-			if !changed {
-				changed, list = true, slices.Clone(turns)
+			if !d.Changed {
+				d.Changed, d.Turns = true, slices.Clone(turns)
 			}
-			if !own {
-				own, list[i].Parts = true, slices.Clone(turns[i].Parts)
+			if !copied {
+				copied, d.Turns[i].Parts = true, slices.Clone(turns[i].Parts)
 			}
-			list[i].Parts[j] = q
-			if r != nil {
-				lost = append(lost, r.At("turns."+strconv.Itoa(i)+".parts."+strconv.Itoa(j)+".signature"))
+			d.Turns[i].Parts[j] = decoded
+			if lost != nil {
+				d.Losses = append(d.Losses, lost.At("turns."+strconv.Itoa(i)+".parts."+strconv.Itoa(j)+".signature"))
 			}
 		}
 	}
-	return list, changed, lost
+	return d
 }

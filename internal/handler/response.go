@@ -124,7 +124,13 @@ func (x *exchange) noteWriteError(err error) {
 	}
 }
 
-// setFailureHeader sets the headers of f, and Retry-After.
+// setFailureHeader sets the headers of f that clients know, and Retry-After:
+//
+//	Retry-After, Retry-After-Ms      as they are, unless f.RetryAfter differs: then that
+//	X-Should-Retry                   always
+//	rate limits of the own format    always: see Protocol.ForwardsHeader
+//	X-Ratelimit-…, Ratelimit…        unless f.Details are of another format
+//	any other                        never
 func (x *exchange) setFailureHeader(f *Failure) {
 	h := x.w.Header()
 	foreign := f.Details != nil && f.Details.Format != x.s.protocol.Format()

@@ -103,7 +103,7 @@ func (l *lowering) ownMembers(x *content.Extra) *content.Extra {
 			w.Raw(raw)
 		case slices.Contains(rules.State, name): // bounded by Target
 			changed = true
-			if v.Kind() > jsonwire.False {
+			if codec.IsOn(v) {
 				l.refuse(content.CodeUnsupported, At("extra."+name),
 					"is not supported: a request contains its whole conversation and waits for the response; remove the member")
 			}

@@ -137,7 +137,7 @@ func (l *lowering) part(p content.Part, at Path, in site) {
 		l.systemPart(p, at)
 		return
 	}
-	switch p := p.(type) { // other kinds are read by one vendor only
+	switch p := p.(type) {
 	case *content.Image:
 		l.image(p, at, in)
 	case *content.Document:
@@ -156,8 +156,11 @@ func (l *lowering) part(p content.Part, at Path, in site) {
 			return
 		}
 		l.lose(Thinking, at)
-	default:
+	case *content.Text: // above
+	case *content.ServerToolUse, *content.ServerToolResult, *content.Unknown:
 		l.vendorPart(p, at, in)
+	default:
+		l.lose(UnknownPart, at)
 	}
 }
 
@@ -172,8 +175,6 @@ func (l *lowering) vendorPart(p content.Part, at Path, in site) {
 		f, id = p.Format, p.ID
 	case *content.Unknown:
 		f, raw, rule = p.Format, p.Raw, UnknownPart
-	default:
-		rule = UnknownPart
 	}
 	if f == l.t.Format && l.t.hasVendorPart(in) && (rule == UnknownPart || in != inResult) {
 		if l.isShown(id, raw) {

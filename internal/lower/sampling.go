@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -33,7 +34,7 @@ type Number struct {
 	NotThinking bool // none while the model thinks
 	Range       bool // from Low to High
 	Low, High   float64
-	Clamp       bool // others become the nearest one
+	Clamp       bool // others become the nearest one, if there is a loss for that
 
 	// Usual is the value that a model uses if the parameter is not sent. HasUsual reports
 	// that it is known, so that dropping it loses nothing.
@@ -56,12 +57,13 @@ func (l *lowering) sampling() {
 	if r.One && to.Temperature != nil && to.TopP != nil && !l.isOff(&r.Temperature) {
 		l.oneSampler()
 	}
-	to.Temperature = number(l, to.Temperature, &r.Temperature, sampled{Temperature, TemperatureNearest, TemperatureThinking, At("temperature")})
-	to.TopP = number(l, to.TopP, &r.TopP, sampled{TopP, TopP, TopPThinking, At("top_p")})
-	to.TopK = number(l, to.TopK, &r.TopK, sampled{TopK, TopK, TopKThinking, At("top_k")})
-	to.PresencePenalty = number(l, to.PresencePenalty, &r.Presence, sampled{Penalties, Penalties, Penalties, At("presence_penalty")})
-	to.FrequencyPenalty = number(l, to.FrequencyPenalty, &r.Frequency, sampled{Penalties, Penalties, Penalties, At("frequency_penalty")})
-	to.Seed = number(l, to.Seed, &r.Seed, sampled{Seed, Seed, Seed, At("seed")})
+	to.Temperature = number(l, to.Temperature, &r.Temperature, At("temperature"),
+		sampled{dropped: Temperature, nearest: TemperatureNearest, thinking: TemperatureThinking})
+	to.TopP = number(l, to.TopP, &r.TopP, At("top_p"), sampled{dropped: TopP, thinking: TopPThinking})
+	to.TopK = number(l, to.TopK, &r.TopK, At("top_k"), sampled{dropped: TopK, thinking: TopKThinking})
+	to.PresencePenalty = number(l, to.PresencePenalty, &r.Presence, At("presence_penalty"), sampled{dropped: Penalties})
+	to.FrequencyPenalty = number(l, to.FrequencyPenalty, &r.Frequency, At("frequency_penalty"), sampled{dropped: Penalties})
+	to.Seed = number(l, to.Seed, &r.Seed, At("seed"), sampled{dropped: Seed})
 	switch {
 	case to.Candidates < 0:
 		l.refuse(content.CodeValue, At("candidates"), "must not be negative")
@@ -80,39 +82,40 @@ func (l *lowering) sampling() {
 // isOff reports whether the model accepts no value of a parameter.
 func (l *lowering) isOff(rules *Number) bool { return rules.Off || rules.NotThinking && l.thinks }
 
-// A sampled has the rules for a parameter, and its path.
+// A sampled has the rules for the losses of a parameter.
 type sampled struct {
-	dropped, nearest, thinking *loss.Rule
-	at                         Path
+	dropped  *loss.Rule
+	nearest  *loss.Rule // the nearest value was sent; nil: none is, also with Number.Clamp
+	thinking *loss.Rule // dropped while the model thinks; nil: dropped
 }
 
 // number returns n, which may be nil, as a target accepts it: n itself, another value, or nil.
-func number[T int64 | float64](l *lowering, n *T, rules *Number, p sampled) *T {
+func number[T int64 | float64](l *lowering, n *T, rules *Number, at Path, losses sampled) *T {
 	if n == nil {
 		return nil
 	}
 	switch v := float64(*n); {
 	case v-v != 0: // NaN or infinite
-		l.refuse(content.CodeRange, p.at, "must be a finite number")
+		l.refuse(content.CodeRange, at, "must be a finite number")
 		return nil
 	case l.isOff(rules):
 		if rules.HasUsual && v == rules.Usual {
 			return nil
 		}
 		if rules.Off {
-			l.lose(p.dropped, p.at)
+			l.lose(losses.dropped, at)
 		} else {
-			l.lose(p.thinking, p.at)
+			l.lose(cmp.Or(losses.thinking, losses.dropped), at)
 		}
 		return nil
 	case !rules.Range || v >= rules.Low && v <= rules.High:
 		return n
-	case rules.Clamp:
-		l.lose(p.nearest, p.at)
+	case rules.Clamp && losses.nearest != nil:
+		l.lose(losses.nearest, at)
 		nearest := T(max(rules.Low, min(rules.High, v)))
 		return &nearest
 	default:
-		l.lose(p.dropped, p.at)
+		l.lose(losses.dropped, at)
 		return nil
 	}
 }

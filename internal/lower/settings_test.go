@@ -554,6 +554,12 @@ func TestSampling(t *testing.T) {
 			losses: []Loss{lost(TemperatureNearest, "temperature"), lost(TopP, "top_p"), lost(TopK, "top_k")},
 		},
 		{
+			name: "nearest value without a loss for it", from: upstream.Request{TopP: value(0.7), PresencePenalty: value(2.0)},
+			target: rules(SamplingRules{TopP: Number{Range: true, High: 0.5, Clamp: true}, Presence: Number{Range: true, High: 1, Clamp: true}}),
+			to:     func(r *Request) { r.TopP, r.PresencePenalty = nil, nil },
+			losses: []Loss{lost(TopP, "top_p"), lost(Penalties, "presence_penalty")},
+		},
+		{
 			name: "not finite", from: upstream.Request{Temperature: value(math.NaN()), TopP: value(math.Inf(1))},
 			target: rules(SamplingRules{Temperature: Number{Range: true, High: 1, Clamp: true}}),
 			to:     func(r *Request) { r.Temperature, r.TopP = nil, nil }, errors: "temperature: must be a finite number",

@@ -426,3 +426,25 @@ func TestCheckerStruct(t *testing.T) {
 		}
 	}
 }
+
+// Goroutines that use a type for the first time at once see the same members.
+func TestFirstUse(t *testing.T) {
+	calls := 0
+	typ := KeptLater("", func() []Field {
+		calls++
+		return []Field{{Name: "a"}}
+	})
+	found := make(chan *Field)
+	for range 8 {
+		go func() { found <- typ.Find("a") }()
+	}
+	first := <-found
+	for range 7 {
+		if f := <-found; f == nil || f != first {
+			t.Errorf("got %p, want %p", f, first)
+		}
+	}
+	if calls != 1 {
+		t.Errorf("the members were made %d times", calls)
+	}
+}

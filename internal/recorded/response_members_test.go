@@ -106,10 +106,10 @@ func namedInLosses(losses []content.Loss, path step) bool {
 }
 
 // plainMembers are members of responses, in plain names, without content of their
-// own: places, kinds and ids of parts, whether a part is whole, a sentence about
+// own: places, kinds and ids of parts, phases of messages (see TestPhases), whether a part is whole, a sentence about
 // the finish reason, and how an image was made.
 var plainMembers = map[string]bool{
-	"index": true, "type": true, "role": true, "id": true, "status": true, "closed": true, "finishmessage": true,
+	"index": true, "type": true, "role": true, "id": true, "status": true, "closed": true, "finishmessage": true, "phase": true,
 	"background": true, "outputformat": true, "quality": true, "size": true, "prompt": true, "revisedprompt": true,
 }
 

@@ -1,4 +1,9 @@
 // Package snapshot detects changes of a request since it was parsed.
+//
+// A host must not change a request in place, but the compiler cannot prevent it. Without this
+// package, an adapter of the client's format would send the document of such a request without
+// the change, and nothing would show it: a host that removes a secret from a text would send
+// the secret.
 package snapshot
 
 import (

@@ -129,7 +129,7 @@ func (d *chatDecoder) readChunk(data string, failed bool) error {
 	for name, v := range root.Members() {
 		switch name {
 		case "error":
-			failed = failed || v.Kind() > jsonwire.False
+			failed = failed || codec.IsOn(v)
 		case "id":
 			d.setOnce(&d.id, v)
 		case "model":
@@ -329,7 +329,7 @@ func (d *chatDecoder) readChoice(v jsonwire.Value) error {
 			s.filter = x
 		}
 	}
-	if s.err.Kind() > jsonwire.False {
+	if codec.IsOn(s.err) {
 		return decodeErrorObject(s.err)
 	}
 	if err := cmp.Or(
@@ -349,8 +349,7 @@ func (d *chatDecoder) readChoice(v jsonwire.Value) error {
 	case d.complete && message.Kind() == jsonwire.Object:
 		// The message is the response. Some servers also send an empty delta.
 		delta, s.complete = message, true
-	case delta.Kind() == jsonwire.Object && (isEmptyMessage(message) || !cand.isEmpty() || s.finish.Str() == "" || !isEmptyMessage(delta)):
-		// A message after deltas repeats them, unless all deltas were empty.
+	case delta.Kind() == jsonwire.Object && !cand.isOnlyMessage(delta, message, s.finish):
 		cand.hasDeltas = true
 	case cand.hasDeltas && !cand.isEmpty():
 		// Some servers repeat the response at the end of a stream.
@@ -377,6 +376,12 @@ func (d *chatDecoder) readChoice(v jsonwire.Value) error {
 // isEmpty reports whether a candidate has no text, thinking or tool calls yet.
 func (cand *chatCandidate) isEmpty() bool {
 	return !cand.hasContent && !cand.hasThinking && len(cand.calls) == 0
+}
+
+// isOnlyMessage reports whether the message of the last chunk is the response, because all
+// deltas were empty. After other deltas, a message repeats them.
+func (cand *chatCandidate) isOnlyMessage(delta, message, finish jsonwire.Value) bool {
+	return finish.Str() != "" && cand.isEmpty() && isEmptyMessage(delta) && !isEmptyMessage(message)
 }
 
 // isEmptyMessage reports whether a delta or message has no members but the role.
@@ -504,7 +509,7 @@ func (d *chatDecoder) addContent(cand *chatCandidate, v jsonwire.Value) error {
 		d.addText(cand, v.Str())
 		return nil
 	}
-	if v.Kind() != jsonwire.Array && v.Kind() > jsonwire.Null || v.Kind() == jsonwire.Array && !isParts(v) {
+	if v.Kind() != jsonwire.Array && codec.IsSet(v) || v.Kind() == jsonwire.Array && !isParts(v) {
 		d.addDelta(cand, blockText, d.textOf(v))
 		return nil
 	}
@@ -552,7 +557,7 @@ func isParts(list jsonwire.Value) bool {
 
 // textOf returns a text. It reports one that is not a string.
 func (d *chatDecoder) textOf(v jsonwire.Value) string {
-	if v.Kind() != jsonwire.String && v.Kind() > jsonwire.Null {
+	if v.Kind() != jsonwire.String && codec.IsSet(v) {
 		d.addLoss(lossJSONText, "parts")
 	}
 	return jsonText(v)

@@ -267,7 +267,7 @@ func decodeModels(text string) ([]upstream.Model, error) {
 	defer doc.Close()
 	list := doc.Root()
 	if list.Kind() == jsonwire.Object {
-		if list.Get("error").Kind() > jsonwire.Null || list.Get("object").Is("error") {
+		if codec.IsSet(list.Get("error")) || list.Get("object").Is("error") {
 			return nil, decodeErrorObject(list)
 		}
 		list = list.Get("data") // null if a server has no models

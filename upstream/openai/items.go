@@ -62,12 +62,24 @@ func isClientCall(p content.Part) bool {
 	case *content.Unknown:
 		kind = p.Kind
 	}
+	return isClientItem(kind)
+}
+
+// isClientItem reports whether items of a kind are calls of built-in tools that the client runs.
+func isClientItem(kind string) bool {
 	switch kind {
 	case "computer_call", "shell_call", "apply_patch_call", "local_shell_call":
 		return true
 	}
 	return false
 }
+
+// The phases of messages of the assistant. They follow from the places of the messages: the
+// last message of a turn without a call that the client runs is the final answer.
+const (
+	commentary  = "commentary"
+	finalAnswer = "final_answer"
+)
 
 // An itemRecall decides which items of Responses may go back to the server.
 type itemRecall struct {

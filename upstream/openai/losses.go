@@ -44,6 +44,7 @@ var (
 	lossImageFailed     = dropped(loss.ResponseImage, "the server did not generate the image; it was dropped")
 	lossUsageCut        = hint(loss.ResponseUsage, "the response was cut at a stop sequence before the server reported the usage")
 	lossConflictingText = hint(loss.ResponseText, "the complete form of a part differs from its deltas; the deltas were used")
+	lossPhase           = hint(loss.ResponseMembers, "the phase of a message does not follow from its place; later requests have the one that does")
 	lossUnknownItem     = hint(loss.ResponseUnknown, "only OpenAI can read this item of the response; later requests omit it")
 )
 
@@ -56,5 +57,5 @@ var chatLosses = []*loss.Rule{
 // responsesLosses lists the losses of responses in the Responses API.
 var responsesLosses = []*loss.Rule{
 	lossEmptyResponse, lossCharacters, lossThinkingState, lossResponseCitation, lossCustomCall, lossNamelessCall,
-	lossImageFailed, lossUsageCut, lossConflictingText, lossUnknownItem, lossJSONText,
+	lossImageFailed, lossUsageCut, lossConflictingText, lossUnknownItem, lossJSONText, lossPhase,
 }

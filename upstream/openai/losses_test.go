@@ -675,6 +675,7 @@ func responsesResponseLosses(t *testing.T) map[*loss.Rule][]content.Loss {
 		lossNamelessCall:     {`{"type":"response.output_item.done","output_index":0,"item":{"type":"function_call","call_id":"c"}}`, resEnd},
 		lossImageFailed:      {`{"type":"response.output_item.done","output_index":0,"item":{"type":"image_generation_call","id":"ig_1","result":null}}`, resEnd},
 		lossUsageCut:         {strings.Replace(resHi, "hi", "a STOP b", 1), resEnd},
+		lossPhase:            {resAddMsg, resHi, strings.Replace(resMsgDone, `"status"`, `"phase":"commentary","status"`, 1), resEnd},
 		lossConflictingText:  {resAddMsg, resHi, strings.Replace(resMsgDone, `"hi"`, `"ho"`, 1), resEnd},
 		lossJSONText:         {strings.Replace(resHi, `"hi"`, `{"a":1}`, 1), resEnd},
 		lossUnknownItem:      {`{"type":"response.output_item.done","output_index":0,"item":{"type":"new_call"}}`, resEnd},

@@ -95,8 +95,7 @@ func (c *responsesWriter) part(p content.Part) {
 }
 
 // assistant writes a turn of the assistant as items. Consecutive texts are one message,
-// since clients may store the chunks of a stream as they are. The last message has the phase
-// final_answer, unless the client runs a call of the turn. All others are commentary.
+// since clients may store the chunks of a stream as they are.
 func (c *responsesWriter) assistant(parts []content.Part, _ bool) {
 	last := -1                                     // index of the last text, if its message is the final answer
 	if !slices.ContainsFunc(parts, isClientCall) { // one pass
@@ -108,9 +107,9 @@ func (c *responsesWriter) assistant(parts []content.Part, _ bool) {
 	}
 	phase := func(end int) string {
 		if 0 <= last && last < end {
-			return "final_answer"
+			return finalAnswer
 		}
-		return "commentary"
+		return commentary
 	}
 	for i, p := range parts {
 		if t, ok := p.(*content.Text); ok {

@@ -63,7 +63,7 @@ func (d *responsesDecoder) openCall(it *outputItem, item jsonwire.Value, input s
 	p.ID, it.sentID = d.uniqueID(p.ID)
 	var w jsonwire.Writer
 	for _, m := range carriedCallMembers {
-		if x := item.Get(m); x.Kind() > jsonwire.Null {
+		if x := item.Get(m); codec.IsSet(x) {
 			if w.Len() == 0 {
 				w.BeginObject()
 			}
@@ -233,8 +233,13 @@ func checkItem(k itemKind, item jsonwire.Value) error {
 
 // completeMessage adds the rest of a message.
 func (d *responsesDecoder) completeMessage(it *outputItem, item jsonwire.Value) {
+	for _, phase := range [...]string{commentary, finalAnswer} {
+		if item.Get("phase").Is(phase) {
+			it.phase = phase
+		}
+	}
 	list := item.Get("content")
-	if list.Kind() != jsonwire.Array && list.Kind() > jsonwire.Null {
+	if list.Kind() != jsonwire.Array && codec.IsSet(list) {
 		d.reconcile(it, 0, d.textOf(list))
 		return
 	}
@@ -394,6 +399,7 @@ func (d *responsesDecoder) completeOther(item jsonwire.Value) {
 		return
 	}
 	kind := item.Get("type").Str()
+	d.clientItem = d.clientItem || isClientItem(kind)
 	switch kind {
 	case "image_generation_call":
 		d.addImage(item)
@@ -438,14 +444,14 @@ func (d *responsesDecoder) addToolUse(item jsonwire.Value, kind, name, input str
 
 // addToolResult adds the result of a built-in tool, if there is one.
 func (d *responsesDecoder) addToolResult(item jsonwire.Value, kind string, v jsonwire.Value) {
-	if v.Kind() > jsonwire.Null {
+	if codec.IsSet(v) {
 		d.addPart(&content.ServerToolResult{Format: ResponsesFormat, Kind: kind, ID: item.Get("id").Str(), Content: v.Raw()})
 	}
 }
 
 // objectWith returns an object with one member, or {} if v is missing or null.
 func objectWith(name string, v jsonwire.Value) string {
-	if v.Kind() <= jsonwire.Null {
+	if !codec.IsSet(v) {
 		return "{}"
 	}
 	return `{"` + name + `":` + v.Raw() + `}`

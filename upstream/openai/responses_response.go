@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/polywire/polywire/content"
@@ -33,7 +34,7 @@ func decodeResponses(text string, lim content.Limits) (*upstream.Frame, error) {
 			return nil, decodeResponsesError(root)
 		}
 		return nil, codec.BadGateway(errors.New("openai: the document is not a response object"))
-	case root.Get("error").Kind() > jsonwire.Null && !root.Get("status").Exists(), root.Get("object").Is("error"):
+	case codec.IsSet(root.Get("error")) && !root.Get("status").Exists(), root.Get("object").Is("error"):
 		return nil, decodeResponsesError(root)
 	case root.Get("output").Kind() != jsonwire.Array && !root.Get("status").Exists():
 		return nil, codec.BadGateway(errors.New("openai: the document is not a response object"))
@@ -59,6 +60,7 @@ type responsesDecoder struct {
 	next       int          // number of the next block
 	refused    bool
 	hasCall    bool
+	clientItem bool // an item is a call of a built-in tool that the client runs
 	hasContent bool // other than thinking
 
 	namelessCall bool // a call was dropped because it has no name
@@ -84,6 +86,7 @@ type outputItem struct {
 	awaitsState bool   // the block stays open for the state in the complete item
 	citations   int    // number of the part's citations
 	pending     string // arguments at the beginning of the item
+	phase       string // of a message: commentary, finalAnswer or ""
 }
 
 // An itemKind is the kind of an output item.
@@ -154,7 +157,7 @@ func (d *responsesDecoder) reportReplaced() {
 
 // textOf returns a text. It reports one that is not a string.
 func (d *responsesDecoder) textOf(v jsonwire.Value) string {
-	if v.Kind() != jsonwire.String && v.Kind() > jsonwire.Null {
+	if v.Kind() != jsonwire.String && codec.IsSet(v) {
 		d.addLoss(lossJSONText, d.blockPath(-1))
 	}
 	return jsonText(v)
@@ -435,7 +438,7 @@ func (d *responsesDecoder) readEnd(kind string, response jsonwire.Value) error {
 	}
 	failed := response.Get("error")
 	switch {
-	case kind == "failed", kind == "cancelled", failed.Kind() > jsonwire.False:
+	case kind == "failed", kind == "cancelled", codec.IsOn(failed):
 		switch failed.Kind() {
 		case jsonwire.Object:
 			return decodeResponsesError(failed)
@@ -454,6 +457,7 @@ func (d *responsesDecoder) readEnd(kind string, response jsonwire.Value) error {
 			d.endItem(&d.items[i])
 		}
 	}
+	d.checkPhases()
 	if u, ok := toUsage(response.Get("usage"), false); ok {
 		d.add(upstream.Event{Kind: upstream.EventUsage, Usage: &u})
 	}
@@ -464,6 +468,28 @@ func (d *responsesDecoder) readEnd(kind string, response jsonwire.Value) error {
 	d.add(upstream.Event{Kind: upstream.EventStop, Stop: stop})
 	d.reportReplaced()
 	return endOfResponse
+}
+
+// checkPhases reports a phase that differs from the one with which the message returns.
+// Consecutive messages return as one.
+func (d *responsesDecoder) checkPhases() {
+	phase, found := finalAnswer, false // found: a later item is a message
+	if d.hasCall || d.clientItem {
+		phase = commentary
+	}
+	for i := range slices.Backward(d.items) {
+		switch it := &d.items[i]; {
+		case it.kind != itemMessage:
+			if found {
+				phase = commentary
+			}
+		case it.hasText:
+			if found = true; it.phase != "" && it.phase != phase {
+				d.addLoss(lossPhase, "parts")
+				return
+			}
+		}
+	}
 }
 
 // readRemaining adds the items of a complete response that were not streamed. It

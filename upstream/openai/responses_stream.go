@@ -107,7 +107,7 @@ func (d *responsesDecoder) decodeEvent(name string, v jsonwire.Value) error {
 		if v.Get("object").Is("response") {
 			return d.readEnd("", v)
 		}
-		if name == "error" || kind == "error" || v.Get("error").Kind() > jsonwire.Null {
+		if name == "error" || kind == "error" || codec.IsSet(v.Get("error")) {
 			return decodeResponsesError(v)
 		}
 		kind = name
@@ -118,7 +118,7 @@ func (d *responsesDecoder) decodeEvent(name string, v jsonwire.Value) error {
 	rest, ok := strings.CutPrefix(kind, "response.")
 	switch {
 	case ok:
-	case v.Get("error").Kind() > jsonwire.False, v.Get("object").Is("error"):
+	case codec.IsOn(v.Get("error")), v.Get("object").Is("error"):
 		return decodeResponsesError(v)
 	default:
 		return nil

@@ -52,6 +52,8 @@ var parts = []content.Part{
 	&content.Text{Text: "a", Signature: content.Signature{Data: "unknown"}},
 	&content.Text{Text: "a", Signature: signed(g, "!")},
 	&content.Text{Text: "a", Signature: signed(other, strings.Repeat("x", envelope.MaxSize+1))},
+	&content.Thinking{Text: "a", Signature: signed(other, strings.Repeat("x", envelope.MaxSize+1))},
+	&content.Thinking{Text: "a", Signature: signed(other, "x")},
 	&content.Text{Text: "a", Citations: []content.Citation{{Kind: "odd"}}},
 	&content.Text{Text: "a", Citations: []content.Citation{{Kind: content.CiteWeb, URL: "https://example.com", Text: "b"}}},
 	&content.Text{Text: "a", Citations: make([]content.Citation, 1001)},
@@ -110,7 +112,7 @@ var events = [][]upstream.Event{
 	{ // two tool calls with the same id
 		{Kind: upstream.EventOpen, Part: &content.ToolUse{ID: "c", Name: "t", Input: "{}"}}, {Kind: upstream.EventClose},
 		{Kind: upstream.EventOpen, Block: 1, Part: &content.ToolUse{ID: "c", Name: "t", Input: "{}"}}, {Kind: upstream.EventClose, Block: 1}},
-	{ // signature after the last text
+	{ // empty text with a signature
 		{Kind: upstream.EventOpen, Part: &content.Text{}}, {Kind: upstream.EventText, Text: "a"}, {Kind: upstream.EventClose},
 		{Kind: upstream.EventOpen, Block: 1, Part: &content.Text{Signature: signed(other, "x")}}, {Kind: upstream.EventClose, Block: 1}},
 	{ // thinking of two vendors
