@@ -13,7 +13,8 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// A responseEncoder encodes the parts of a response, streamed or whole.
+// A responseEncoder has what a streamed and a whole response share. Both implement
+// [response.Format].
 type responseEncoder struct {
 	response.Engine[sentState]
 	to partWriter
@@ -67,9 +68,10 @@ type partWriter interface {
 	carry(k int, signature content.Signature) // state of other vendors, of candidate k
 }
 
-// init sets up s for a number of candidates. f is the type that s is embedded in.
-func (s *responseEncoder) init(f response.Format[sentState], to partWriter, candidates int) {
-	s.Init(f, Format, candidates, envelope.MaxSize, response.Rules{EventMembers: lossEventMembers, Sequential: true})
+// init sets up s for a number of candidates, whose blocks f writes. stream is nil for a whole
+// response.
+func (s *responseEncoder) init(f response.Format[sentState], stream response.Stream[sentState], to partWriter, candidates int) {
+	s.Init(f, stream, Format, candidates, envelope.MaxSize, response.Rules{EventMembers: lossEventMembers, Sequential: true})
 	s.to = to
 }
 
@@ -86,17 +88,8 @@ func (s *responseEncoder) state(b *sentBlock) *envelope.Pending {
 	return &s.Candidates[b.Candidate].State
 }
 
-// BeforeBlock implements [response.Format]. What is owed is in the part that begins.
-func (s *responseEncoder) BeforeBlock(*sentBlock) {}
-
-// CloseBlock implements [response.Format].
-func (s *responseEncoder) CloseBlock(*sentBlock) (later bool) { return false }
-
-// EndEmpty implements [response.Format]. No block begins [response.Filled].
-func (s *responseEncoder) EndEmpty(*sentBlock) {}
-
-// Forget implements [response.Format].
-func (s *responseEncoder) Forget(b *sentBlock) {
+// forget reports the thinking of a block that no vendor has signed: see [response.Format].
+func (s *responseEncoder) forget(b *sentBlock) {
 	if n, ok := s.state(b).DropIfUnsigned(b.Number, &s.Room); ok {
 		s.reportHidden(b.Candidate, n)
 	}

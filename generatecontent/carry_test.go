@@ -106,12 +106,12 @@ func TestCarriedMemory(t *testing.T) {
 		out = s.Events(out[:0], []upstream.Event{{Kind: upstream.EventOpen, Block: n, Part: &content.Thinking{}}})
 		out = s.Events(out[:0], []upstream.Event{{Kind: upstream.EventText, Block: n, Text: text}})
 		out = s.Events(out[:0], []upstream.Event{{Kind: upstream.EventClose, Block: n}})
-		if k, _ := s.Candidates[0].State.Size(); k > 9 {
+		if k, _ := s.blocks.Candidates[0].State.Size(); k > 9 {
 			t.Fatalf("%d thoughts are kept", k)
 		}
 	}
-	if s.Room < envelope.MaxSize-16<<10 {
-		t.Errorf("there is room for %d bytes more", s.Room)
+	if s.blocks.Room < envelope.MaxSize-16<<10 {
+		t.Errorf("there is room for %d bytes more", s.blocks.Room)
 	}
 }
 
@@ -134,8 +134,8 @@ func TestSignedMemory(t *testing.T) {
 				if n%500 != 0 && many > 20 {
 					continue
 				}
-				if _, kept := s.Candidates[0].State.Size(); kept > envelope.MaxSize+size || s.Room < 0 || s.Room > envelope.MaxSize {
-					t.Fatalf("%d thoughts of %d bytes: %d bytes are kept, with room for %d more", n, size, kept, s.Room)
+				if _, kept := s.blocks.Candidates[0].State.Size(); kept > envelope.MaxSize+size || s.blocks.Room < 0 || s.blocks.Room > envelope.MaxSize {
+					t.Fatalf("%d thoughts of %d bytes: %d bytes are kept, with room for %d more", n, size, kept, s.blocks.Room)
 				}
 			}
 			_ = s.Losses()
@@ -146,8 +146,8 @@ func TestSignedMemory(t *testing.T) {
 			if !slices.ContainsFunc(lost, func(l content.Loss) bool { return l.Reason == envelope.TooLarge.Reason }) {
 				t.Errorf("thoughts of %d bytes: %v", size, lost)
 			}
-			if s.Room != envelope.MaxSize || s.Candidates[0].State.NeedsCarrier() {
-				t.Errorf("thoughts of %d bytes: room for %d bytes behind the call", size, s.Room)
+			if s.blocks.Room != envelope.MaxSize || s.blocks.Candidates[0].State.NeedsCarrier() {
+				t.Errorf("thoughts of %d bytes: room for %d bytes behind the call", size, s.blocks.Room)
 			}
 		}
 	}

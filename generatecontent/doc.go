@@ -74,23 +74,9 @@
 // # Signatures of other vendors
 //
 // Some vendors require state of a response, such as signatures, in the next request. The
-// client receives this state as a thoughtSignature and returns it. [DecodeRequest] and
-// [Request.Upstream] restore it. The server keeps no state between requests, so any
-// replica can continue a conversation.
-//
-// Thinking is sent as parts with thought set to clients whose request has includeThoughts. For
-// others it is omitted, and a hint reports thinking that no vendor has signed; the parts of a
-// server of this format pass as it sends them. Signed thinking is always copied into the
-// signature of the next function call, because some clients return no other part with a
-// signature. If no function call follows, it is copied into the signature of the last
-// text.
-//
-// Thinking of more than 4 MiB between two function calls is not carried, and neither is
-// thinking of two vendors together. Both are reported as losses.
-//
-// The vendor signs the first function call of every response of a Gemini 3 model, and
-// clients expect this signature. If the request names such a model and the response is
-// another vendor's, that call has a placeholder signature.
+// client receives this state as a thoughtSignature and returns it; [DecodeRequest] and
+// [Request.Upstream] restore it, and the server keeps nothing. The page docs/signatures.md in
+// the repository of this module has the rules and the limits.
 //
 // # Losses
 //

@@ -51,7 +51,7 @@ func checkEvents(t *testing.T, made, division []byte, how uint8) {
 	encoded := func(name string, batches [][]upstream.Event) received {
 		t.Helper()
 		s := newStream(form, "resp", "m")
-		s.expectation = client
+		s.blocks.expectation = client
 		var out []byte
 		for _, b := range batches {
 			out = s.Events(s.Ping(out), b)

@@ -199,7 +199,7 @@ func (s *stream) addCitation(b *sentBlock, c *content.Citation) {
 	if b.Kind != response.Text || b.Forwarded || len(st.citations) >= maxCitations || st.citationBytes+size > maxCitationsSize {
 		if !st.citationsDropped {
 			st.citationsDropped = true
-			s.Lose(b, lossCitations)
+			s.blocks.Lose(b, lossCitations)
 		}
 		return
 	}
@@ -210,7 +210,7 @@ func (s *stream) addCitation(b *sentBlock, c *content.Citation) {
 // flushCitations adds the citations of a text that closes.
 func (s *stream) flushCitations(b *sentBlock) {
 	if len(b.State.citations) > 0 {
-		s.candidate(b.Candidate).grounding.addCitations(b.State.citations, b.State.span, "", oncePerRule(s.LossesOf(b)))
+		s.blocks.candidate(b.Candidate).grounding.addCitations(b.State.citations, b.State.span, "", oncePerRule(s.blocks.LossesOf(b)))
 		b.State.citations = nil
 	}
 }

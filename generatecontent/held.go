@@ -176,7 +176,7 @@ func (s *stream) Flush(dst []byte) []byte {
 
 // releaseAll writes everything that is held.
 func (s *stream) releaseAll() {
-	for k := range s.Candidates {
+	for k := range s.blocks.Candidates {
 		s.release(k)
 	}
 	s.endChunk()

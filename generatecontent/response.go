@@ -73,65 +73,65 @@ func convertResponse(r *upstream.Response, client expectation) (*Response, []con
 		r = new(upstream.Response)
 	}
 	w := new(wholeResponse)
+	s := &w.blocks
 	all := append([]upstream.Candidate{{Parts: r.Parts, Stop: r.Stop, Extra: r.Extra}}, r.MoreCandidates...)
-	w.init(w, w, len(all))
-	w.Start, w.Usage, w.Own, w.expectation = r.Start, r.Usage, r.Stop.Format == Format, client
-	w.reportForeign(w.members.Add(r.Start.Extra, Format), r.Start.Extra, "")
+	s.init(w, nil, w, len(all))
+	s.Start, s.Usage, s.Own, s.expectation = r.Start, r.Usage, r.Stop.Format == Format, client
+	s.reportForeign(s.members.Add(r.Start.Extra, Format), r.Start.Extra, "")
 	some := false
 	for i := range all {
-		k := w.Candidate(i)
+		k := s.Candidate(i)
 		w.list = append(w.list, Candidate{})
 		some = some || len(all[i].Parts) > 0
-		w.Room = envelope.MaxSize
-		w.Parts(i, all[i].Parts)
-		w.FinishLastCall(k, all[i].Stop.Reason)
-		w.carryState(k)
-		w.dropUnsigned(k)
-		w.dropHidden(k)
-		w.addMembers(all[i].Extra, k)
-		w.Candidates[k].Stop = all[i].Stop
-		w.takeFeedback(&all[i].Stop)
+		s.Room = envelope.MaxSize
+		s.Parts(i, all[i].Parts)
+		s.FinishLastCall(k, all[i].Stop.Reason)
+		s.carryState(k)
+		s.dropUnsigned(k)
+		s.dropHidden(k)
+		s.addMembers(all[i].Extra, k)
+		s.Candidates[k].Stop = all[i].Stop
+		s.takeFeedback(&all[i].Stop)
 	}
-	res := &Response{PromptFeedback: w.members.Take("promptFeedback")}
+	res := &Response{PromptFeedback: s.members.Take("promptFeedback")}
 	if some || !isBlocked(res.PromptFeedback) {
 		for k := range w.list {
-			w.endCandidate(k, &w.list[k])
+			s.endCandidate(k, &w.list[k])
 		}
 		res.Candidates = w.list
 	}
-	w.endResponse(res)
-	return res, loss.Unique(w.Losses())
+	s.endResponse(res)
+	return res, loss.Unique(s.Losses())
 }
 
 // A wholeResponse collects the parts of a response that is not streamed.
 type wholeResponse struct {
-	responseEncoder
-	response.Whole[sentState]
-	list []Candidate
+	blocks responseEncoder
+	list   []Candidate
 }
 
 // OpenBlock implements [response.Format]. Blocks are complete when they open.
 func (w *wholeResponse) OpenBlock(b *sentBlock, _ []upstream.Event) response.When {
 	switch p := b.Part.(type) {
 	case *content.Thinking:
-		received := w.openThinking(b, p)
-		w.state(b).AppendText(b.Number, p.Text, &w.Room)
+		received := w.blocks.openThinking(b, p)
+		w.blocks.state(b).AppendText(b.Number, p.Text, &w.blocks.Room)
 		if !received {
 			return response.Never
 		}
 	case *content.ToolUse: // a copy
-		dropHints(p, w.LossesOf(b))
+		dropHints(p, w.blocks.LossesOf(b))
 	}
 	return response.AtEnd
 }
 
 // EndBlock implements [response.Format].
 func (w *wholeResponse) EndBlock(b *sentBlock, _ string) {
-	w.endPart(b)
+	w.blocks.endPart(b)
 	t, ok := b.Part.(*content.Text)
 	if ok && len(t.Citations) > 0 {
 		at := segment{len(w.list[b.Candidate].Parts) - 1, 0, encodedLen(t.Text)}
-		w.candidate(b.Candidate).grounding.addCitations(t.Citations, at, t.Text, oncePerRule(w.LossesOf(b)))
+		w.blocks.candidate(b.Candidate).grounding.addCitations(t.Citations, at, t.Text, oncePerRule(w.blocks.LossesOf(b)))
 	}
 }
 
@@ -163,9 +163,10 @@ func (w *wholeResponse) carry(k int, sig content.Signature) {
 // The parts of a whole response have no other events.
 func (w *wholeResponse) WriteText(*sentBlock, string, *upstream.Event) {}
 func (w *wholeResponse) Cite(*sentBlock, *upstream.Event)              {}
+func (w *wholeResponse) CloseBlock(*sentBlock) (later bool)            { return false }
+func (w *wholeResponse) Forget(b *sentBlock)                           { w.blocks.forget(b) }
 func (w *wholeResponse) Sign(*sentBlock, content.Signature, bool)      {}
 func (w *wholeResponse) BeginBlock(*sentBlock)                         {}
-func (w *wholeResponse) Broken(*sentBlock)                             {}
 
 func isThinking(p content.Part) bool {
 	_, ok := p.(*content.Thinking)

@@ -39,7 +39,7 @@ const (
 // the request is known. Chunks of the vendor pass as they are.
 type stream struct {
 	framing
-	responseEncoder
+	blocks responseEncoder
 
 	id, model string       // if the upstream does not report them
 	prompt    func() int64 // estimates the tokens of the prompt; may be nil
@@ -75,11 +75,16 @@ type progress struct {
 // report them.
 func newStream(f framing, id, model string) *stream {
 	s := &stream{framing: f, current: -1, id: id, model: model}
-	s.init(s, s, maxCandidates)
+	s.blocks.init(s, s, s, maxCandidates)
 	return s
 }
 
-// ContentType implements [handler.Encoder], as Ping, Events and End do.
+// Losses implements [handler.Encoder], as ContentType, Ping, Events and End do.
+func (s *stream) Losses() []content.Loss { return s.blocks.Losses() }
+
+// Err implements [handler.FallibleEncoder].
+func (s *stream) Err() error { return s.blocks.Err() }
+
 func (s *stream) ContentType() string {
 	if s.framing == inEvents {
 		return "text/event-stream"
@@ -121,18 +126,18 @@ func (s *stream) ended() bool {
 	if s.blocked {
 		return true
 	}
-	for k := range s.Candidates {
+	for k := range s.blocks.Candidates {
 		if s.written(k).finishReason == "" {
 			return false
 		}
 	}
-	return len(s.Candidates) > 0
+	return len(s.blocks.Candidates) > 0
 }
 
 func (s *stream) Events(dst []byte, events []upstream.Event) []byte {
 	from := len(dst)
 	s.dst = dst
-	s.Engine.Events(events)
+	s.blocks.Events(events)
 	s.endChunk()
 	return s.take(from)
 }
@@ -211,22 +216,22 @@ func (s *stream) OpenBlock(b *sentBlock, _ []upstream.Event) response.When {
 	switch p := b.Part.(type) {
 	case *content.Text:
 		c := *p
-		dropHints(&c, s.LossesOf(b))
+		dropHints(&c, s.blocks.LossesOf(b))
 		b.Part, b.State.extra, b.State.signature = &c, c.Extra, c.Signature
 		for i := range p.Citations {
 			s.addCitation(b, &p.Citations[i])
 		}
 		return response.Now
 	case *content.Thinking:
-		if !s.openThinking(b, p) {
+		if !s.blocks.openThinking(b, p) {
 			return response.Never
 		}
 		c := *p
-		visibleOnly(&c, s.LossesOf(b))
+		visibleOnly(&c, s.blocks.LossesOf(b))
 		b.Part, b.State.extra, b.State.signature = &c, c.Extra, c.Signature
 		return response.Now
 	case *content.ToolUse: // a copy
-		dropHints(p, s.LossesOf(b))
+		dropHints(p, s.blocks.LossesOf(b))
 	}
 	return response.AtEnd
 }
@@ -246,14 +251,14 @@ func (s *stream) WriteText(b *sentBlock, text string, e *upstream.Event) {
 	switch {
 	case b.Kind == response.Call: // other calls are written when they are complete
 		if e.Text != "" {
-			s.Lose(b, lossForwardedArguments)
+			s.blocks.Lose(b, lossForwardedArguments)
 		}
 		if x != nil {
-			s.Lose(b, lossEventMembers)
+			s.blocks.Lose(b, lossEventMembers)
 		}
 		return
 	case x != nil && (x.Format != Format || !jsonwire.ValidObject(x.JSON)):
-		foreign.ResponseMembersOfPart(x, s.LossesOf(b))
+		foreign.ResponseMembersOfPart(x, s.blocks.LossesOf(b))
 		x = nil
 	}
 	s.writeText(b, text, x)
@@ -272,7 +277,7 @@ func (s *stream) writeText(b *sentBlock, text string, x *content.Extra) {
 func (s *stream) Cite(b *sentBlock, e *upstream.Event) {
 	s.addCitation(b, e.Citation)
 	if e.Extra != nil {
-		s.Lose(b, lossEventMembers)
+		s.blocks.Lose(b, lossEventMembers)
 	}
 }
 
@@ -280,15 +285,15 @@ func (s *stream) Cite(b *sentBlock, e *upstream.Event) {
 // ended to what is held of it, or writes it on an empty text.
 func (s *stream) Sign(b *sentBlock, sig content.Signature, late bool) {
 	if b.Kind == response.Thinking {
-		switch foreign := s.signThinking(b, sig); {
+		switch foreign := s.blocks.signThinking(b, sig); {
 		case foreign:
 			return
 		case !b.Begun:
-			s.signHidden(b, sig)
+			s.blocks.signHidden(b, sig)
 			return
 		}
 	}
-	own := toResponseSignature(sig, s.LossesOf(b))
+	own := toResponseSignature(sig, s.blocks.LossesOf(b))
 	switch {
 	case late && (own.Data == "" || !b.Begun):
 		return
@@ -296,17 +301,21 @@ func (s *stream) Sign(b *sentBlock, sig content.Signature, late bool) {
 		b.State.signature = own
 		return
 	case b.Kind != response.Text && b.Kind != response.Thinking && !s.canSign(b):
-		s.Lose(b, lossLateSignature)
+		s.blocks.Lose(b, lossLateSignature)
 	}
 	s.addSignature(b, own)
 }
+
+func (s *stream) CloseBlock(*sentBlock) (later bool) { return false }
+
+func (s *stream) Forget(b *sentBlock) { s.blocks.forget(b) }
 
 func (s *stream) EndBlock(b *sentBlock, rest string) {
 	switch {
 	case b.Kind == response.Text || b.Kind == response.Thinking:
 		s.endText(b, rest)
 	case !b.Forwarded:
-		s.endPart(b)
+		s.blocks.endPart(b)
 	}
 	if len(b.State.citations) > 0 {
 		s.endChunk() // they belong to the chunk with the end of the text
@@ -323,7 +332,7 @@ func (s *stream) endText(b *sentBlock, rest string) {
 	}
 	sig := b.State.signature
 	if sig.Data == "" && b.Kind == response.Text && s.canSign(b) {
-		sig = s.takeHidden(b.Candidate)
+		sig = s.blocks.takeHidden(b.Candidate)
 	}
 	if sig.Data != "" {
 		s.addSignature(b, sig)
@@ -337,25 +346,25 @@ func (s *stream) Other(b *sentBlock, e *upstream.Event) {
 	switch e.Kind {
 	case upstream.EventBlockExtra:
 		if b != nil {
-			s.Lose(b, lossBlockExtra)
+			s.blocks.Lose(b, lossBlockExtra)
 		}
 		return
 	case upstream.EventStart:
-		s.reportForeign(s.members.Add(e.Start.Extra, Format), e.Start.Extra, "")
+		s.blocks.reportForeign(s.blocks.members.Add(e.Start.Extra, Format), e.Start.Extra, "")
 	case upstream.EventUsage:
 		s.usagePending, s.countsStale, s.usageReported = hasUsage(e.Usage), true, true
 	case upstream.EventStop:
-		k := s.Candidate(e.Candidate)
+		k := s.blocks.Candidate(e.Candidate)
 		s.written(k).finishReason = ""
-		s.takeFeedback(e.Stop)
+		s.blocks.takeFeedback(e.Stop)
 		// After any other reason a part may follow, which shows that the call is complete.
 		if !codec.CutsCalls(e.Stop.Reason) {
-			s.FinishLastCall(k, e.Stop.Reason)
+			s.blocks.FinishLastCall(k, e.Stop.Reason)
 		}
 	}
 	switch {
 	case e.Kind == upstream.EventExtra && e.Text != "":
-		s.LoseAt(loss.EventPath(e.Text), lossVendorEvent)
+		s.blocks.LoseAt(loss.EventPath(e.Text), lossVendorEvent)
 	case e.Extra != nil:
 		s.holdMembers(e)
 	}
@@ -365,21 +374,21 @@ func (s *stream) Other(b *sentBlock, e *upstream.Event) {
 // first writes stored members with the same names, because a member such as a list of sources
 // has only new elements.
 func (s *stream) holdMembers(e *upstream.Event) {
-	k := s.Candidate(e.Candidate)
+	k := s.blocks.Candidate(e.Candidate)
 	s.endChunk()
 	full := s.heldMembers > maxHeldMembers
-	x := s.candidate(k).logprobs.convert(e.Extra)
+	x := s.blocks.candidate(k).logprobs.convert(e.Extra)
 	var more response.Members
 	more.Add(x, Format)
 	for _, m := range more {
-		full = full || s.candidate(k).members.Get(m.Name) != ""
+		full = full || s.blocks.candidate(k).members.Get(m.Name) != ""
 	}
 	if full {
 		s.flushMembers(k)
 		s.heldMembers = 0
 	}
 	s.heldMembers += len(x.JSON)
-	s.addMembers(x, k)
+	s.blocks.addMembers(x, k)
 }
 
 // beginPart begins a chunk for a part of candidate k. The caller writes the part.
@@ -415,9 +424,9 @@ func (s *stream) beginChunk() {
 	if !s.begun {
 		s.begun = true
 		s.suffix = append(s.suffix, `,"modelVersion":`...)
-		s.suffix = jsonwire.AppendString(s.suffix, cmp.Or(s.Start.Model, s.model))
+		s.suffix = jsonwire.AppendString(s.suffix, cmp.Or(s.blocks.Start.Model, s.model))
 		s.suffix = append(s.suffix, `,"responseId":`...)
-		s.suffix = jsonwire.AppendString(s.suffix, cmp.Or(s.Start.ID, s.id))
+		s.suffix = jsonwire.AppendString(s.suffix, cmp.Or(s.blocks.Start.ID, s.id))
 		s.suffix = append(s.suffix, '}')
 	}
 }
@@ -437,7 +446,7 @@ func (s *stream) endChunk() {
 // writeStop writes the finishReason and finishMessage of a candidate.
 func (s *stream) writeStop(k int) {
 	var to Candidate
-	s.endCandidate(k, &to)
+	s.blocks.endCandidate(k, &to)
 	s.written(k).finishReason = to.FinishReason
 	s.dst = jsonwire.AppendString(append(s.dst, `,"finishReason":`...), to.FinishReason)
 	if to.FinishMessage != "" {
@@ -447,21 +456,21 @@ func (s *stream) writeStop(k int) {
 
 // writeIndex writes the index of a candidate and its stored members.
 func (s *stream) writeIndex(k int) {
-	s.flushGrounding(k)
-	c := s.candidate(k)
-	s.dst = jsonwire.AppendInt(append(s.dst, `,"index":`...), int64(s.Candidates[k].Index))
+	s.blocks.flushGrounding(k)
+	c := s.blocks.candidate(k)
+	s.dst = jsonwire.AppendInt(append(s.dst, `,"index":`...), int64(s.blocks.Candidates[k].Index))
 	s.dst = appendHeldMembers(s.dst, c.members, isCandidateMember)
 	c.members = c.members[:0]
 }
 
 // writeRest writes the members of a chunk after its candidates.
 func (s *stream) writeRest() {
-	dst := appendHeldMembers(s.dst, s.members, func(name string) bool { return name != "promptFeedback" && isResponseMember(name) })
-	s.members = s.members[:0]
+	dst := appendHeldMembers(s.dst, s.blocks.members, func(name string) bool { return name != "promptFeedback" && isResponseMember(name) })
+	s.blocks.members = s.blocks.members[:0]
 	s.usagePending = false
 	switch {
 	case s.usageReported && s.countsStale:
-		s.encodeUsage(&s.Usage)
+		s.encodeUsage(&s.blocks.Usage)
 	case !s.usageReported && s.prompt != nil && len(s.counts) == 0:
 		if n := s.prompt(); n > 0 { // 0: a request without content is not the one that was sent
 			s.encodeUsage(&content.Usage{Input: n})
@@ -490,20 +499,20 @@ func appendHeldMembers(dst []byte, list response.Members, skip func(string) bool
 
 // finish writes everything that is pending at the end of the response.
 func (s *stream) finish() {
-	s.reportCounts()
-	s.Candidate(0) // a response without events has one candidate
-	for k := range s.Candidates {
-		s.FinishQueued(k)
-		s.FinishLastCall(k, s.Candidates[k].Stop.Reason)
-		s.carryState(k)
-		s.dropUnsigned(k)
-		s.dropHidden(k)
+	s.blocks.reportCounts()
+	s.blocks.Candidate(0) // a response without events has one candidate
+	for k := range s.blocks.Candidates {
+		s.blocks.FinishQueued(k)
+		s.blocks.FinishLastCall(k, s.blocks.Candidates[k].Stop.Reason)
+		s.blocks.carryState(k)
+		s.blocks.dropUnsigned(k)
+		s.blocks.dropHidden(k)
 		if s.written(k).finishReason != "" {
 			s.release(k)
 		}
 	}
 	s.endChunk()
-	if !s.hasParts && (s.blocked || isBlocked(s.members.Get("promptFeedback"))) {
+	if !s.hasParts && (s.blocked || isBlocked(s.blocks.members.Get("promptFeedback"))) {
 		s.writeBlocked()
 		return
 	}
@@ -513,7 +522,7 @@ func (s *stream) finish() {
 	s.beginChunk()
 	s.dst = append(s.dst, `{"candidates":[`...)
 	some := false
-	for k := range s.Candidates {
+	for k := range s.blocks.Candidates {
 		if s.candidatePending(k) {
 			s.writeEnd(k, some)
 			some = true
@@ -528,8 +537,8 @@ func (s *stream) finish() {
 
 // hasPending reports whether anything is pending.
 func (s *stream) hasPending() bool {
-	due := s.usagePending || len(s.members) > 0
-	for k := range s.Candidates {
+	due := s.usagePending || len(s.blocks.members) > 0
+	for k := range s.blocks.Candidates {
 		due = due || s.candidatePending(k)
 	}
 	return due
@@ -537,7 +546,7 @@ func (s *stream) hasPending() bool {
 
 // candidatePending reports whether anything is pending for a candidate.
 func (s *stream) candidatePending(k int) bool {
-	c := s.candidate(k)
+	c := s.blocks.candidate(k)
 	return s.written(k).finishReason == "" || len(c.members) > 0 || c.grounding.pending() > 0
 }
 
@@ -629,12 +638,12 @@ func (s *stream) escapeSeparators(dst []byte, from int) []byte {
 // client receives, and nothing may be pending before it.
 func (s *stream) CanForward(_ *upstream.Frame, events []upstream.Event) bool {
 	own := s.verbatimStart
-	for k := range s.Candidates {
-		if s.Candidates[k].State.NeedsCarrier() || s.Candidates[k].HasQueued() {
+	for k := range s.blocks.Candidates {
+		if s.blocks.Candidates[k].State.NeedsCarrier() || s.blocks.Candidates[k].HasQueued() {
 			return false
 		}
 	}
-	for _, b := range s.Blocks() {
+	for _, b := range s.blocks.Blocks() {
 		if !b.Forwarded && (b.IsWaiting() || b.State.extra != nil || b.State.signature.Data != "") || b.EndsInRune() {
 			return false
 		}
@@ -653,12 +662,12 @@ func (s *stream) CanForward(_ *upstream.Frame, events []upstream.Event) bool {
 			}
 			own = true
 		case upstream.EventText, upstream.EventClose:
-			own = own && (s.At(e.Block) != nil || opensIn(events[:i], e.Block))
+			own = own && (s.blocks.At(e.Block) != nil || opensIn(events[:i], e.Block))
 		case upstream.EventInput:
-			b := s.At(e.Block)
+			b := s.blocks.At(e.Block)
 			own = own && (b != nil && b.Forwarded || opensIn(events[:i], e.Block))
 		case upstream.EventStop:
-			own = own && !s.Candidates[s.Candidate(e.Candidate)].Broken // otherwise finishReason replaces the reason
+			own = own && !s.blocks.Candidates[s.blocks.Candidate(e.Candidate)].Broken // otherwise finishReason replaces the reason
 		}
 	}
 	return own
@@ -673,9 +682,9 @@ func (s *stream) overlaps(events []upstream.Event) bool {
 	type block struct{ candidate, number int }
 	var first [8]block
 	open := first[:0]
-	for _, b := range s.Blocks() {
+	for _, b := range s.blocks.Blocks() {
 		if !b.Closed {
-			open = append(open, block{s.Candidates[b.Candidate].Index, b.Number})
+			open = append(open, block{s.blocks.Candidates[b.Candidate].Index, b.Number})
 		}
 	}
 	for i := range events {
@@ -705,7 +714,7 @@ func opensIn(events []upstream.Event, block int) bool {
 // Forward implements [response.Format].
 func (s *stream) Forward(f *upstream.Frame, events []upstream.Event) {
 	s.releaseAll()
-	s.Track(events)
+	s.blocks.Track(events)
 	for _, data := range f.Preceding {
 		s.writeFrame(data)
 	}
@@ -731,8 +740,8 @@ func (s *stream) Tracked(_ *sentBlock, e *upstream.Event) {
 	case upstream.EventUsage:
 		s.usagePending, s.countsStale, s.usageReported = false, true, true
 	case upstream.EventStop:
-		k := s.Candidate(e.Candidate)
-		s.written(k).finishReason, _ = finishReason(&s.Candidates[k], func(*loss.Rule) {})
+		k := s.blocks.Candidate(e.Candidate)
+		s.written(k).finishReason, _ = finishReason(&s.blocks.Candidates[k], func(*loss.Rule) {})
 		s.blocked = s.blocked || strings.Contains(e.Stop.Details, "promptFeedback")
 	case upstream.EventOpen:
 		s.hasParts = true

@@ -557,11 +557,11 @@ func TestStreamBounded(t *testing.T) {
 			}), &upstream.Request{}, upstream.SinkFunc(func(events []upstream.Event) error {
 				out = s.Events(out[:0], events)
 				s.Losses()
-				n := len(s.Blocks()) + len(s.progress) + len(s.members)
-				for k := range s.states {
-					n += len(s.states[k].members) + len(s.states[k].grounding.known)
+				n := len(s.blocks.Blocks()) + len(s.progress) + len(s.blocks.members)
+				for k := range s.blocks.states {
+					n += len(s.blocks.states[k].members) + len(s.blocks.states[k].grounding.known)
 				}
-				for _, b := range s.Blocks() {
+				for _, b := range s.blocks.Blocks() {
 					n += len(b.State.citations)
 				}
 				maxMemory = max(maxMemory, n)

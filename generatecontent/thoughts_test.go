@@ -132,7 +132,7 @@ func partsOf(body string) string {
 func TestOwnThoughts(t *testing.T) {
 	const data = `{"candidates":[{"index":0,"content":{"parts":[{"text":"Hm","thought":true}]}}],"responseId":"r"}`
 	s := newStream(inEvents, "r", "m")
-	s.hideThinking = true
+	s.blocks.hideThinking = true
 	events := []upstream.Event{
 		{Kind: upstream.EventStart, Start: &upstream.Start{ID: "r"}},
 		{Kind: upstream.EventOpen, Part: new(content.Thinking)}, {Kind: upstream.EventText, Text: "Hm"},

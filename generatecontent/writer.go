@@ -119,7 +119,7 @@ func streamFor(f framing, r *upstream.Request) *stream {
 		return newStream(f, newResponseID(), "")
 	}
 	s := newStream(f, newResponseID(), r.Model)
-	s.expectation = expectationOf(r)
+	s.blocks.expectation = expectationOf(r)
 	s.prompt = func() int64 { return upstream.EstimateTokens(r) }
 	return s
 }

@@ -12,8 +12,9 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// A responseEncoder encodes the blocks of a response, streamed or whole. It numbers them anew,
-// because the client does not receive all of them, and other blocks carry state.
+// A responseEncoder encodes the blocks of a response, streamed or whole. It implements
+// [response.Format]. It numbers the blocks anew, because the client does not receive all of
+// them, and other blocks carry state.
 type responseEncoder struct {
 	response.Engine[sentState]
 	placement
@@ -24,11 +25,10 @@ type responseEncoder struct {
 	sources foreign.Sources
 	ids     callid.Namer
 
-	next       int        // index of the next block
-	last       int        // number of the block that began last, or was dropped when it opened
-	endWritten bool       // the current stop reason and usage are written
-	free       *sentBlock // unsigned thinking that can carry the signature of the next call
-	inBlocks   bool       // blocks before the next tool call carry state
+	next     int        // index of the next block
+	last     int        // number of the block that began last, or was dropped when it opened
+	free     *sentBlock // unsigned thinking that can carry the signature of the next call
+	inBlocks bool       // blocks before the next tool call carry state
 }
 
 // idPrefix is the prefix of the ids that a response has in place of missing and repeated ones.
@@ -54,7 +54,7 @@ type sentState struct {
 
 // A blockWriter writes what the client receives.
 type blockWriter interface {
-	begin() // the start of the response, if it is not written
+	startMessage() // the start of the response, if it is not written
 
 	// startBlock writes the start of a block. Arguments and signatures follow.
 	startBlock(b *sentBlock, p content.Part)
@@ -64,13 +64,13 @@ type blockWriter interface {
 	stopBlock(b *sentBlock)
 }
 
-// init sets up s for a response to the conversation in turns. f is the type that s is
-// embedded in.
-func (s *responseEncoder) init(f response.Format[sentState], to blockWriter, turns []content.Turn) {
-	s.Init(f, Format, 1, envelope.MaxIDSize, response.Rules{
+// init sets up s for a response to the conversation in turns. stream is nil for a whole
+// response.
+func (s *responseEncoder) init(to blockWriter, stream response.Stream[sentState], turns []content.Turn) {
+	s.Init(s, stream, Format, 1, envelope.MaxIDSize, response.Rules{
 		Candidates: lossResponseCandidates, EventMembers: lossEventMembers, SentCall: lossSentCall})
 	s.Candidates[s.Candidate(0)].State.OmitText = true
-	s.to, s.ids, s.last = to, callid.NewNamer(idPrefix, turns), -1
+	s.to, s.whole, s.ids, s.last = to, stream == nil, callid.NewNamer(idPrefix, turns), -1
 }
 
 // state returns the state for the id of the next tool call.
@@ -93,7 +93,7 @@ func (s *responseEncoder) OpenBlock(b *sentBlock, rest []upstream.Event) respons
 
 // prepare prepares a block that opens: see [response.Format].
 func (s *responseEncoder) prepare(b *sentBlock, rest []upstream.Event) response.When {
-	s.to.begin()
+	s.to.startMessage()
 	s.dropUnsigned()
 	thinking, _ := b.Part.(*content.Thinking)
 	if s.hidesThinking(b.Part) || s.isOnlyState(b.Part) {
@@ -131,19 +131,15 @@ func (s *responseEncoder) prepare(b *sentBlock, rest []upstream.Event) response.
 	return response.Now
 }
 
-// BeforeBlock writes the signature of a call into the thinking before it, and the ends of
+// BeginBlock first writes the signature of a call into the thinking before it, and the ends of
 // thinking, which was open to late signatures.
-func (s *responseEncoder) BeforeBlock(b *sentBlock) {
+func (s *responseEncoder) BeginBlock(b *sentBlock) {
 	if b.Kind == response.Call {
 		s.carryInBlock(b)
 	}
 	if !s.whole {
 		s.FinishClosed()
 	}
-}
-
-func (s *responseEncoder) BeginBlock(b *sentBlock) {
-	s.endWritten = false // the written end was not the last one
 	st := &b.State
 	if p, ok := b.Part.(*content.ToolUse); ok { // a copy
 		s.nameCall(b)
@@ -224,6 +220,10 @@ func (s *responseEncoder) CloseBlock(b *sentBlock) (later bool) {
 // return an empty one, or the vendor rejects it.
 func (s *responseEncoder) EndBlock(b *sentBlock, rest string) {
 	st := &b.State
+	if !b.Begun {
+		s.endEmpty(b)
+		return
+	}
 	if rest != "" {
 		s.to.writeText(b, rest, nil)
 	}
@@ -244,9 +244,9 @@ func (s *responseEncoder) EndBlock(b *sentBlock, rest string) {
 	s.to.stopBlock(b)
 }
 
-// EndEmpty drops a text without text. The vendor and the handler refuse it in the next
+// endEmpty drops a text without text. The vendor and the handler refuse it in the next
 // request, also with citations.
-func (s *responseEncoder) EndEmpty(b *sentBlock) {
+func (s *responseEncoder) endEmpty(b *sentBlock) {
 	t := b.Part.(*content.Text)
 	if len(t.Citations) > 0 {
 		s.Lose(b, lossEmptyText)
@@ -256,9 +256,6 @@ func (s *responseEncoder) EndEmpty(b *sentBlock) {
 	}
 	s.last = b.Number
 }
-
-// Broken makes the stream write the end again, because the stop reason changes.
-func (s *responseEncoder) Broken(*sentBlock) { s.endWritten = false }
 
 func (s *responseEncoder) Forget(*sentBlock) {}
 

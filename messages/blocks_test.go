@@ -255,27 +255,28 @@ func TestSignatureFrameAfterThinking(t *testing.T) {
 // open: each block would search all others.
 func TestUnsignedThinkingOfWholeResponse(t *testing.T) {
 	var w wholeResponse
-	w.init(&w, &w, nil)
-	w.placement, w.whole = placement{returnsBlocks: true}, true
+	s := &w.blocks
+	s.init(&w, nil, nil)
+	s.placement = placement{returnsBlocks: true}
 	parts := []content.Part{
 		&content.Thinking{Text: "carries the signature"}, &content.Thinking{},
 		&content.ToolUse{ID: "a", Name: "f", Signature: vendorSignature("MQ==")},
 		&content.Thinking{}, &content.Text{Text: "t"}, &content.Thinking{Text: "unsigned"},
 	}
 	for range 100 {
-		w.Parts(0, parts)
-		if n := len(w.Blocks()); n > 2 {
+		s.Parts(0, parts)
+		if n := len(s.Blocks()); n > 2 {
 			t.Fatalf("%d blocks are open", n)
 		}
 	}
-	w.finish()
+	s.finish()
 	for i, p := range w.list {
 		th, ok := p.(*content.Thinking)
 		if ok && (th.Signature.Data == envelope.Unsigned) != (th.Text != "carries the signature") {
 			t.Fatalf("block %d is %+v", i, th)
 		}
 	}
-	if lost := w.Losses(); len(lost) > 100 { // the ids that are equal
+	if lost := s.Losses(); len(lost) > 100 { // the ids that are equal
 		t.Errorf("losses %v", lost)
 	}
 }

@@ -47,7 +47,7 @@ func encode(batches [][]upstream.Event) (stream string, lost []content.Loss) {
 
 func encodeIn(where placement, batches [][]upstream.Event) (stream string, lost []content.Loss) {
 	s := newStream("req_1", "msg_1", "asked", nil)
-	s.placement = where
+	s.blocks.placement = where
 	var out []byte
 	for _, batch := range batches {
 		out = s.Events(out, batch)

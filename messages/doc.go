@@ -66,42 +66,11 @@
 //
 // # Signatures of other vendors
 //
-// Some vendors require state of a response, such as signatures, in the next request.
-// The client receives this state and returns it in one of these places:
-//
-//   - The signature of thinking is in the signature of its thinking block.
-//   - The signature of a tool call is in the signature of the preceding thinking
-//     block if the request enables thinking and its history shows that the client
-//     returns thinking blocks. Otherwise it is in the id of the tool call, which
-//     every client returns.
-//   - Thinking that the client does not receive, or does not return, is in the id of
-//     the next tool call.
-//
-// Thinking blocks are sent only if the request enables thinking, and always with a
-// signature. [Request.Upstream] restores the state. The server keeps no state
-// between requests, so any replica can continue a conversation.
-// [ResponseFromUpstream] does not know the request and always puts state into ids, as
-// [EncodeResponse] and [NewStreamWriter] do without a request.
-//
-// Ids match ^[a-zA-Z0-9_-]+$ if the vendor's own ids do. An id that carries state
-// begins with "toolu_pwsig_". It usually has 100 bytes to 6 KB and at most 64 KiB. Do
-// not use it as a file name without shortening it: file systems allow 255 bytes. If
-// the state of an id is in a thinking block, the id begins with "toolu_pwblk_" and has
-// less than 64 bytes. Upstreams receive only the vendor's ids. A client may truncate
-// or change such an id, in the same way on the tool call and on its result. The
-// upstream then receives another id of at most 40 bytes, and a loss is reported.
-//
-// The following state is not carried, and a loss is reported:
-//
-//   - more than 64 KiB in an id or 4 MiB in a block
-//   - signatures that arrive after the block of their tool call has begun, or after
-//     other blocks have followed
-//   - signatures of texts, which no vendor requires
-//   - thinking after the last tool call if the client receives no blocks for it
-//
-// Do not use a handler of this format as the upstream of another handler of this
-// format. The handler that the client calls decodes the ids of the other one, and
-// drops the state in them. It reports this as a hint.
+// Some vendors require state of a response, such as signatures, in the next request. The
+// client receives it in the signatures of thinking blocks and in ids of tool calls, and returns
+// it; [DecodeRequest] and [Request.Upstream] restore it, and the server keeps nothing. An id
+// with state begins with "toolu_pwsig_" and has up to 64 KiB. The page docs/signatures.md in
+// the repository of this module has the rules and the limits.
 //
 // # Losses
 //

@@ -51,7 +51,7 @@ func checkEvents(t *testing.T, made, division []byte, how uint8) {
 	receive := func(name string, batches [][]upstream.Event) received {
 		t.Helper()
 		s := newStream("req_1", "msg_1", "m", nil)
-		s.placement = where
+		s.blocks.placement = where
 		var out []byte
 		for _, b := range batches {
 			out = s.Events(out, b)

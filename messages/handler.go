@@ -60,8 +60,7 @@ type Options struct {
 // number depends only on the request and the response. Clients receive the same
 // ids as the Upstream, except for ids that carry state which the vendor requires
 // in the next request. Those begin with "toolu_pwsig_" and have up to 64 KiB, or
-// begin with "toolu_pwblk_" and have less than 64 bytes. See the package
-// documentation.
+// begin with "toolu_pwblk_" and have less than 64 bytes. See docs/signatures.md.
 type Handler struct {
 	handler *handler.Handler
 	dialect *dialect

@@ -58,7 +58,7 @@ type Response struct {
 // "toolu_pw" and a number that is unique in the response. Ids with unusual characters are
 // kept, because clients return ids unaltered and the upstream must recognize them.
 // Signatures of tool calls in other formats, and thinking before tool calls, are carried in
-// the ids: see the package documentation.
+// the ids: see docs/signatures.md.
 func ResponseFromUpstream(r *upstream.Response) (*Response, []content.Loss) {
 	return convertResponse(r, nil, placement{})
 }
@@ -70,30 +70,30 @@ func convertResponse(r *upstream.Response, turns []content.Turn, where placement
 		r = new(upstream.Response)
 	}
 	w := &wholeResponse{list: make([]content.Part, 0, len(r.Parts))}
-	w.init(w, w, turns)
-	w.placement, w.whole = where, true
-	w.Start, w.Usage, w.Own = r.Start, r.Usage, r.Stop.Format == Format
-	w.Candidates[0].Stop = r.Stop
-	w.addMembers(r.Extra)
-	w.Parts(0, r.Parts)
+	s := &w.blocks
+	s.init(w, nil, turns)
+	s.placement = where
+	s.Start, s.Usage, s.Own = r.Start, r.Usage, r.Stop.Format == Format
+	s.Candidates[0].Stop = r.Stop
+	s.addMembers(r.Extra)
+	s.Parts(0, r.Parts)
 	if len(r.MoreCandidates) > 0 {
-		w.LoseAt("candidates", lossResponseCandidates)
+		s.LoseAt("candidates", lossResponseCandidates)
 	}
-	w.finish()
-	info := w.info()
-	res := info.toResponse(w.LoseAt)
+	s.finish()
+	info := s.info()
+	res := info.toResponse(s.LoseAt)
 	res.Content = w.list
-	return res, loss.Unique(w.Losses())
+	return res, loss.Unique(s.Losses())
 }
 
 // A wholeResponse collects the blocks of a response that is not streamed.
 type wholeResponse struct {
-	responseEncoder
-	response.Whole[sentState]
-	list []content.Part
+	blocks responseEncoder
+	list   []content.Part
 }
 
-func (w *wholeResponse) begin() {}
+func (w *wholeResponse) startMessage() {}
 
 func (w *wholeResponse) startBlock(_ *sentBlock, p content.Part) { w.list = append(w.list, p) }
 

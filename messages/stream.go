@@ -19,7 +19,7 @@ import (
 //
 // Clients use the last message_delta, so the stream writes it at the end.
 type stream struct {
-	responseEncoder
+	blocks responseEncoder
 
 	request string       // id of the request, for errors
 	id      string       // of the message, if the upstream has none
@@ -30,19 +30,20 @@ type stream struct {
 	startUsage          content.Usage
 	startTier, startGeo string // JSON texts
 
-	started   bool   // an EventStart was received
-	begun     bool   // message_start is written
-	keptBytes int    // approximate bytes of stored members
-	keptFull  bool   // too many members were reported
-	dst       []byte // the bytes of the current call
-	scratch   jsonwire.Writer
+	started    bool   // an EventStart was received
+	begun      bool   // message_start is written
+	endWritten bool   // the current stop reason and usage are written
+	keptBytes  int    // approximate bytes of stored members
+	keptFull   bool   // too many members were reported
+	dst        []byte // the bytes of the current call
+	scratch    jsonwire.Writer
 }
 
 // newStream returns a stream for a response to the conversation in turns. Ids that it makes
 // differ from those in turns.
 func newStream(request, id, model string, turns []content.Turn) *stream {
 	s := &stream{request: request, id: id, model: model}
-	s.init(s, s, turns)
+	s.blocks.init(s, s, turns)
 	return s
 }
 
@@ -55,12 +56,18 @@ func (s *stream) Ping(dst []byte) []byte {
 
 func (s *stream) Events(dst []byte, events []upstream.Event) []byte {
 	s.dst = dst
-	s.Engine.Events(events)
+	s.blocks.Events(events)
 	if s.started {
-		s.begin() // after the whole batch, which may contain the usage
+		s.startMessage() // after the whole batch, which may contain the usage
 	}
 	return s.take()
 }
+
+// Losses implements [handler.Encoder].
+func (s *stream) Losses() []content.Loss { return s.blocks.Losses() }
+
+// Err implements [handler.FallibleEncoder].
+func (s *stream) Err() error { return s.blocks.Err() }
 
 // take returns the bytes of the current call.
 func (s *stream) take() []byte {
@@ -76,15 +83,18 @@ func (s *stream) End(dst []byte, f *handler.Failure) []byte {
 		return append(appendError(dst, s.request, f), "\n\n"...)
 	}
 	s.dst = dst
-	s.begin()
-	s.finish()
+	s.startMessage()
+	s.blocks.finish()
 	if !s.endWritten {
 		s.messageDelta()
 	}
 	return append(s.take(), "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n"...)
 }
 
-// Other implements [response.Format].
+// Broken implements [response.Stream]. The stop reason changes, so the end is written again.
+func (s *stream) Broken(*sentBlock) { s.endWritten = false }
+
+// Other implements [response.Stream].
 func (s *stream) Other(b *sentBlock, e *upstream.Event) {
 	switch {
 	case e.Kind == upstream.EventBlockExtra:
@@ -101,7 +111,7 @@ func (s *stream) record(e *upstream.Event) {
 	switch e.Kind {
 	case upstream.EventStart:
 		s.started = true
-		s.Own = s.Own || e.Start.Extra != nil && e.Start.Extra.Format == Format
+		s.blocks.Own = s.blocks.Own || e.Start.Extra != nil && e.Start.Extra.Format == Format
 	case upstream.EventUsage, upstream.EventStop:
 		s.endWritten = false
 	}
@@ -109,31 +119,31 @@ func (s *stream) record(e *upstream.Event) {
 		return
 	}
 	if e.Extra.Format != Format {
-		s.addMembers(e.Extra)
+		s.blocks.addMembers(e.Extra)
 		return
 	}
 	s.endWritten = false
 	if s.keptBytes += len(e.Extra.JSON); s.keptBytes > maxKeptBytes {
 		if !s.keptFull {
 			s.keptFull = true
-			s.LoseAt("members", lossManyMembers)
+			s.blocks.LoseAt("members", lossManyMembers)
 		}
 		return
 	}
-	s.members.Add(e.Extra, Format)
+	s.blocks.members.Add(e.Extra, Format)
 }
 
 // maxKeptBytes limits the members without a field that are stored until the end.
 const maxKeptBytes = 256 << 10
 
-// begin writes message_start, unless it is written.
-func (s *stream) begin() {
+// startMessage implements [blockWriter]. It writes message_start.
+func (s *stream) startMessage() {
 	if s.begun {
 		return
 	}
 	s.begun = true
 	ignore := func(string, *loss.Rule) {} // losses are reported at the end
-	info := responseInfo{start: s.Start, usage: s.Usage, members: s.members}
+	info := responseInfo{start: s.blocks.Start, usage: s.blocks.Usage, members: s.blocks.members}
 	if info.usage.Prompt() == 0 && s.prompt != nil {
 		// Other vendors count at the end, but some clients read the tokens of the prompt
 		// only here. The exact count is in message_delta.
@@ -174,7 +184,7 @@ func (s *stream) startOmits(name, json string) bool {
 func (s *stream) endOmits(name, json string) bool {
 	switch name {
 	case "cache_creation":
-		return s.Usage.CacheWrite == s.startUsage.CacheWrite && s.Usage.CacheWrite1h == s.startUsage.CacheWrite1h
+		return s.blocks.Usage.CacheWrite == s.startUsage.CacheWrite && s.blocks.Usage.CacheWrite1h == s.startUsage.CacheWrite1h
 	case "service_tier":
 		return json == s.startTier
 	case "inference_geo":
@@ -185,8 +195,8 @@ func (s *stream) endOmits(name, json string) bool {
 
 // messageDelta writes message_delta with the current stop reason and usage.
 func (s *stream) messageDelta() {
-	info := s.info()
-	r := info.toResponse(s.LoseAt)
+	info := s.blocks.info()
+	r := info.toResponse(s.blocks.LoseAt)
 	w := &s.scratch
 	w.Reset()
 	w.BeginObject()
@@ -200,7 +210,7 @@ func (s *stream) messageDelta() {
 	w.Name("usage")
 	writeUsage(w, &r.Usage, s.endOmits)
 	var m response.Members
-	m.Add(s.members.Extra(Format), Format)
+	m.Add(s.blocks.members.Extra(Format), Format)
 	m.Add(info.stop.Extra, Format)
 	for _, x := range m {
 		if x.Name != "delta" && !isMessageMember(x.Name) {
@@ -226,6 +236,7 @@ func (s *stream) appendScratch() {
 
 // startBlock implements [blockWriter]. What a part has when it opens follows in deltas.
 func (s *stream) startBlock(b *sentBlock, p content.Part) {
+	s.endWritten = false // the written end was not the last one
 	if frame := b.State.frame; frame != "" && b.State.out == b.Number {
 		s.writeFrame("content_block_start", frame)
 		if t, ok := p.(*content.Text); ok {
@@ -316,7 +327,7 @@ func (s *stream) delta(b *sentBlock, head, text string, x *content.Extra) {
 // deltaExtra appends the members of a delta without a field.
 func (s *stream) deltaExtra(dst []byte, b *sentBlock, x *content.Extra) []byte {
 	if x.Format != Format {
-		foreign.ResponseMembersOfPart(x, s.LossesOf(b))
+		foreign.ResponseMembersOfPart(x, s.blocks.LossesOf(b))
 		return dst
 	}
 	var list response.Members
@@ -345,13 +356,13 @@ func (s *stream) writeCitation(b *sentBlock, c *content.Citation, x *content.Ext
 // writeSignature implements [blockWriter].
 func (s *stream) writeSignature(b *sentBlock, data string) { s.delta(b, signatureDelta, data, nil) }
 
-// CanForward implements [response.Format]. A frame must be a streamed one with the indices
+// CanForward implements [response.Stream]. A frame must be a streamed one with the indices
 // that its blocks have in this stream.
 func (s *stream) CanForward(f *upstream.Frame, events []upstream.Event) bool {
-	if s.Candidates[0].HasQueued() || len(f.Preceding) > 0 || f.Name == "" || strings.ContainsAny(f.Name, "\r\n") {
+	if s.blocks.Candidates[0].HasQueued() || len(f.Preceding) > 0 || f.Name == "" || strings.ContainsAny(f.Name, "\r\n") {
 		return false
 	}
-	next := s.next
+	next := s.blocks.next
 	for i := range events {
 		e := &events[i]
 		if e.Candidate != 0 {
@@ -363,19 +374,19 @@ func (s *stream) CanForward(f *upstream.Frame, events []upstream.Event) bool {
 				return false
 			}
 		case upstream.EventStop:
-			if len(s.Blocks()) > 0 || s.Candidates[0].Broken {
+			if len(s.blocks.Blocks()) > 0 || s.blocks.Candidates[0].Broken {
 				return false // blocks must end first, or the stop reason differs
 			}
 		case upstream.EventOpen:
-			if t, ok := e.Part.(*content.ToolUse); e.Block != next || ok && t.ID == "" || s.owes(nil) {
+			if t, ok := e.Part.(*content.ToolUse); e.Block != next || ok && t.ID == "" || s.blocks.owes(nil) {
 				return false
 			}
 			next++
 		case upstream.EventText, upstream.EventInput, upstream.EventCitation, upstream.EventSignature,
 			upstream.EventBlockExtra, upstream.EventClose:
-			b := s.At(e.Block)
+			b := s.blocks.At(e.Block)
 			if b != nil && !b.Begun && b.State.frame != "" { // its start can be forwarded before its first text
-				if e.Kind != upstream.EventText || e.Text == "" || e.Block != next || s.owes(b) {
+				if e.Kind != upstream.EventText || e.Text == "" || e.Block != next || s.blocks.owes(b) {
 					return false
 				}
 				next++
@@ -395,30 +406,30 @@ func (s *stream) CanForward(f *upstream.Frame, events []upstream.Event) bool {
 	return true
 }
 
-// Forward implements [response.Format].
+// Forward implements [response.Stream].
 func (s *stream) Forward(f *upstream.Frame, events []upstream.Event) {
 	start := false
 	for i := range events {
 		start = start || events[i].Kind == upstream.EventStart
 	}
 	if !start {
-		s.begin()
+		s.startMessage()
 	}
-	s.FinishClosed()
+	s.blocks.FinishClosed()
 	if t, ok := events[0].Part.(*content.Text); ok && len(events) == 1 && len(t.Citations) == 0 {
-		s.Hold(&events[0]).State.frame = f.Data
+		s.blocks.Hold(&events[0]).State.frame = f.Data
 		return
 	}
 	for i := range events {
-		if b := s.At(events[i].Block); b != nil && b.State.frame != "" && !b.Begun {
-			s.Begin(b)
+		if b := s.blocks.At(events[i].Block); b != nil && b.State.frame != "" && !b.Begun {
+			s.blocks.Begin(b)
 		}
 	}
-	s.Track(events)
+	s.blocks.Track(events)
 	if start {
 		s.scratch.Reset()
-		writeUsage(&s.scratch, &s.Usage, s.startOmits)
-		s.startUsage = s.Usage
+		writeUsage(&s.scratch, &s.blocks.Usage, s.startOmits)
+		s.startUsage = s.blocks.Usage
 	}
 	switch f.Name {
 	case "ping", "error", "message_stop": // the stream writes these itself
@@ -440,7 +451,7 @@ func (s *stream) writeFrame(name, data string) {
 	s.dst = append(s.dst, "\n\n"...)
 }
 
-// Tracked implements [response.Format].
+// Tracked implements [response.Stream].
 func (s *stream) Tracked(b *sentBlock, e *upstream.Event) {
 	switch e.Kind {
 	case upstream.EventStart:
@@ -448,10 +459,10 @@ func (s *stream) Tracked(b *sentBlock, e *upstream.Event) {
 	case upstream.EventStop:
 		s.endWritten = true
 	case upstream.EventOpen:
-		b.State.out, s.last = s.next, b.Number
-		s.next++
+		b.State.out, s.blocks.last = s.blocks.next, b.Number
+		s.blocks.next++
 		if t, ok := e.Part.(*content.ToolUse); ok {
-			s.ids.Notice(t.ID)
+			s.blocks.ids.Notice(t.ID)
 		}
 	case upstream.EventText:
 		if b != nil {
@@ -468,10 +479,10 @@ func (s *stream) Tracked(b *sentBlock, e *upstream.Event) {
 // vendorEvent writes an unknown event of the vendor.
 func (s *stream) vendorEvent(e *upstream.Event) {
 	if e.Extra == nil || e.Extra.Format != Format || !isVendorEventName(e.Text) || !jsonwire.ValidObject(e.Extra.JSON) {
-		s.LoseAt(loss.EventPath(e.Text), lossUnknownEvent)
+		s.blocks.LoseAt(loss.EventPath(e.Text), lossUnknownEvent)
 		return
 	}
-	s.begin() // clients reject events before message_start
+	s.startMessage() // clients reject events before message_start
 	s.dst = append(append(s.dst, "event: "...), e.Text...)
 	s.dst = jsonwire.AppendCompact(append(s.dst, "\ndata: "...), e.Extra.JSON)
 	s.dst = append(s.dst, "\n\n"...)
@@ -493,12 +504,12 @@ func (s *stream) blockExtra(b *sentBlock, e *upstream.Event) {
 		return // an upstream.Writer sends none of a block that is not open
 	}
 	if !b.Begun || e.Text != "content_block_delta" || e.Extra == nil || e.Extra.Format != Format {
-		s.Lose(b, lossUnknownDelta)
+		s.blocks.Lose(b, lossUnknownDelta)
 		return
 	}
 	d, err := jsonwire.Parse(e.Extra.JSON, jsonwire.Limits{})
 	if err != nil || d.Root().Kind() != jsonwire.Object {
-		s.Lose(b, lossUnknownDelta)
+		s.blocks.Lose(b, lossUnknownDelta)
 		return
 	}
 	defer d.Close()

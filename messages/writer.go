@@ -93,7 +93,7 @@ func streamFor(id string, r *upstream.Request) *stream {
 	}
 	s := newStream(id, newMessageID(), r.Model, r.Turns)
 	s.prompt = func() int64 { return upstream.EstimateTokens(r) }
-	s.placement = placementOf(r)
+	s.blocks.placement = placementOf(r)
 	return s
 }
 

@@ -54,6 +54,7 @@ func TestResponseRules(t *testing.T) {
 			[]*loss.Rule{SourcesLoss, LogprobsLoss, ResumeLoss, ResponseLoss}},
 		{"generatecontent", `{"groundingMetadata":{"groundingChunks":[{"web":{"uri":"u"}}],"groundingSupports":[],"webSearchQueries":[]}}`, nil},
 		{"generatecontent", `{"groundingMetadata":{"groundingChunks":[],"webSearchQueries":["q"]}}`, []*loss.Rule{ResponseLoss}},
+		{"openai-chat", `{"groundingMetadata":{"groundingChunks":[{"web":{"uri":"u"}}]}}`, []*loss.Rule{ResponseLoss}}, // not a list of sources there
 		{"messages", `{"container":{"id":"c"},"logprobs":{"a":1},"groundingMetadata":{}}`, []*loss.Rule{ResumeLoss, ResponseLoss}},
 		{"openai-chat", `{"logprobs":{"a":1},"container":{"id":"c"}}`, []*loss.Rule{LogprobsLoss, ResponseLoss}},
 		{"openai-responses", `{"logprobs":{"a":1}}`, []*loss.Rule{LogprobsLoss}},

@@ -93,7 +93,7 @@ type Route struct {
 	// Method is the allowed HTTP method. A POST has a JSON body.
 	Method string
 
-	// CheckHeader validates the headers before the body is read.
+	// CheckHeader validates the headers before the body is read. It must not be nil.
 	CheckHeader func(r *http.Request) error
 
 	// Parse returns the operation for a body. The error may be a list of

@@ -21,7 +21,7 @@ type Block[S any] struct {
 	// call has its arguments in Arguments.
 	Part content.Part
 
-	Begun     bool // Format.BeginBlock was called, or a forwarded frame has the start
+	Begun     bool // Format.BeginBlock has written the start, or a forwarded frame has it
 	Forwarded bool // a forwarded frame has the start
 	Closed    bool // closed by its events, but not ended yet
 
@@ -143,12 +143,11 @@ func (e *Engine[S]) openBlock(ev *upstream.Event, rest []upstream.Event) {
 // [Never]. Tool calls that opened before it and have no arguments yet begin first.
 func (e *Engine[S]) Begin(b *Block[S]) {
 	e.BeginWaiting(b)
-	e.format.BeforeBlock(b)
+	e.format.BeginBlock(b)
 	b.Begun = true
 	if _, ok := b.Part.(*content.ToolUse); ok {
 		e.Candidates[b.Candidate].Calls++
 	}
-	e.format.BeginBlock(b)
 }
 
 // BeginWaiting begins the tool calls that opened before b and have no arguments yet, to keep
@@ -216,7 +215,7 @@ func (e *Engine[S]) finish(b *Block[S]) {
 		switch {
 		case b.Begun || b.when == Never:
 		case b.when == Filled:
-			e.format.EndEmpty(b)
+			e.format.EndBlock(b, "")
 		default:
 			e.Begin(b)
 		}

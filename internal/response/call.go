@@ -218,5 +218,7 @@ func (e *Engine[S]) drop(b *Block[S], r *loss.Rule) {
 // MarkBroken records that the model did not complete a tool call.
 func (e *Engine[S]) MarkBroken(b *Block[S]) {
 	e.Candidates[b.Candidate].Broken = true
-	e.format.Broken(b)
+	if e.stream != nil {
+		e.stream.Broken(b)
+	}
 }

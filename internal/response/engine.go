@@ -29,10 +29,7 @@ type Format[S any] interface {
 	// arrived together with its EventOpen, after it.
 	OpenBlock(b *Block[S], rest []upstream.Event) When
 
-	// BeforeBlock writes what is owed to earlier blocks before b begins.
-	BeforeBlock(b *Block[S])
-
-	// BeginBlock writes the start of a block.
+	// BeginBlock writes what is owed to earlier blocks, and then the start of b.
 	BeginBlock(b *Block[S])
 
 	// WriteText continues a block that has begun, with text, thinking or arguments. The text has
@@ -50,18 +47,19 @@ type Format[S any] interface {
 	// a signature may follow: see [Engine.FinishClosed].
 	CloseBlock(b *Block[S]) (later bool)
 
-	// EndBlock writes the end of a block that has begun. rest is an incomplete character.
+	// EndBlock writes the end of a block. rest is an incomplete character. If the block has not
+	// begun, it is one that begins [Filled] and has no text: the client does not receive it.
 	EndBlock(b *Block[S], rest string)
-
-	// EndEmpty is called at the end of a block that begins [Filled] and has no text: the client
-	// does not receive it.
-	EndEmpty(b *Block[S])
-
-	// Broken is called when a tool call turns out to be broken.
-	Broken(b *Block[S])
 
 	// Forget is called when nothing can follow for a block that has ended.
 	Forget(b *Block[S])
+}
+
+// A Stream is what a [Format] has besides if it writes a streamed response. A whole response has
+// no other events, and no frames.
+type Stream[S any] interface {
+	// Broken is called when a tool call turns out to be broken.
+	Broken(b *Block[S])
 
 	// Other handles an event that is not about the content of a block. b is the block of an
 	// EventBlockExtra if it is open.
@@ -117,6 +115,7 @@ type Engine[S any] struct {
 	Room int
 
 	format        Format[S]
+	stream        Stream[S] // nil for a whole response
 	client        content.Format
 	maxCandidates int
 	rules         Rules
@@ -165,9 +164,10 @@ var (
 		Err: errors.New("the arguments of open tool calls, with what waits for them, are larger than " + strconv.Itoa(maxArguments>>20) + " MiB")}
 )
 
-// Init sets up e for a client's format. room is the limit of [Engine.Room].
-func (e *Engine[S]) Init(f Format[S], client content.Format, maxCandidates, room int, r Rules) {
-	e.format, e.client, e.maxCandidates, e.Room, e.rules = f, client, maxCandidates, room, r
+// Init sets up e for a client's format. s is nil for a whole response, and for a format that
+// neither forwards frames nor writes other events. room is the limit of [Engine.Room].
+func (e *Engine[S]) Init(f Format[S], s Stream[S], client content.Format, maxCandidates, room int, r Rules) {
+	e.format, e.stream, e.client, e.maxCandidates, e.Room, e.rules = f, s, client, maxCandidates, room, r
 	e.open, e.closed, e.Candidates = e.firstOpen[:0], e.firstClosed[:0], e.firstCandidate[:0]
 	e.free = append(e.firstFree[:0], &e.firstBlock)
 }
@@ -176,8 +176,8 @@ func (e *Engine[S]) Init(f Format[S], client content.Format, maxCandidates, room
 func (e *Engine[S]) Events(events []upstream.Event) {
 	if f := upstream.FrameOf(events); f != nil && f.Format == e.client {
 		e.Own = true
-		if !f.Complete && e.format.CanForward(f, events) {
-			e.format.Forward(f, events)
+		if !f.Complete && e.stream != nil && e.stream.CanForward(f, events) {
+			e.stream.Forward(f, events)
 			return
 		}
 	}
@@ -215,12 +215,20 @@ func (e *Engine[S]) handle(ev *upstream.Event, rest []upstream.Event) {
 		if b := e.At(ev.Block); b != nil {
 			e.format.Cite(b, ev)
 		}
-	case upstream.EventBlockExtra:
-		e.format.Other(e.At(ev.Block), ev)
 	default:
 		e.record(ev)
-		e.format.Other(nil, ev)
+		if e.stream != nil {
+			e.stream.Other(e.otherBlock(ev), ev)
+		}
 	}
+}
+
+// otherBlock returns the open block of an event that is not about the content of a block, or nil.
+func (e *Engine[S]) otherBlock(ev *upstream.Event) *Block[S] {
+	if ev.Kind == upstream.EventBlockExtra {
+		return e.At(ev.Block)
+	}
+	return nil
 }
 
 // record stores what describes the whole response.
@@ -314,7 +322,7 @@ func (e *Engine[S]) Err() error { return e.err }
 // Track updates e for the events of a frame that is forwarded.
 func (e *Engine[S]) Track(events []upstream.Event) {
 	for i := range events {
-		e.format.Tracked(e.track(&events[i]), &events[i])
+		e.stream.Tracked(e.track(&events[i]), &events[i])
 	}
 }
 

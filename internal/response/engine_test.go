@@ -54,7 +54,7 @@ var (
 
 func newRecorder() *recorder {
 	r := new(recorder)
-	r.Init(r, testFormat, 2, 1000, Rules{EventMembers: ruleMembers, SentCall: ruleSent})
+	r.Init(r, r, testFormat, 2, 1000, Rules{EventMembers: ruleMembers, SentCall: ruleSent})
 	return r
 }
 
@@ -90,12 +90,11 @@ func (r *recorder) OpenBlock(b *Block[string], _ []upstream.Event) When {
 	return Now
 }
 
-func (r *recorder) BeforeBlock(b *Block[string]) {
+func (r *recorder) BeginBlock(b *Block[string]) {
 	r.note("before %d", b.Number)
 	r.FinishClosed()
+	r.note("begin %d", b.Number)
 }
-
-func (r *recorder) BeginBlock(b *Block[string]) { r.note("begin %d", b.Number) }
 
 func (r *recorder) WriteText(b *Block[string], text string, e *upstream.Event) {
 	switch {
@@ -127,6 +126,8 @@ func (r *recorder) CloseBlock(b *Block[string]) bool {
 
 func (r *recorder) EndBlock(b *Block[string], rest string) {
 	switch {
+	case !b.Begun:
+		r.note("end %d, empty", b.Number)
 	case b.Kind == Call && r.atEnd:
 		r.note("end %d %s", b.Number, b.Arguments())
 	case rest != "":
@@ -135,8 +136,6 @@ func (r *recorder) EndBlock(b *Block[string], rest string) {
 		r.note("end %d", b.Number)
 	}
 }
-
-func (r *recorder) EndEmpty(b *Block[string]) { r.note("end %d, empty", b.Number) }
 
 func (r *recorder) Broken(b *Block[string]) { r.note("broken %d", b.Number) }
 func (r *recorder) Forget(b *Block[string]) { r.note("forget %d", b.Number) }
@@ -1069,7 +1068,7 @@ func TestDeltaAllocations(t *testing.T) {
 				b.args.Grow(1 << 16)
 			}
 			f := &counter{recorder: r}
-			r.format, r.forward = f, tt.forward
+			r.format, r.stream, r.forward = f, f, tt.forward
 			events := []upstream.Event{parseEvent(t, tt.delta)}
 			if tt.forward {
 				events[0].Frame = &upstream.Frame{Format: testFormat, Events: events}

@@ -15,12 +15,3 @@ func (e *Engine[S]) Parts(candidate int, parts []content.Part) {
 		e.parts++
 	}
 }
-
-// Whole has the methods of a [Format] that are never called for a whole response: it has no
-// other events, and no frames of a stream.
-type Whole[S any] struct{}
-
-func (Whole[S]) Other(*Block[S], *upstream.Event)                  {}
-func (Whole[S]) CanForward(*upstream.Frame, []upstream.Event) bool { return false }
-func (Whole[S]) Forward(*upstream.Frame, []upstream.Event)         {}
-func (Whole[S]) Tracked(*Block[S], *upstream.Event)                {}
