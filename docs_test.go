@@ -462,7 +462,7 @@ func checkGo(dir, verb string, args []string) error {
 		case a == "-fuzztime" || a == "-fuzzminimizetime":
 			i++
 			selected[a] = args[i]
-		case verb == "test" && strings.HasPrefix(a, "-"): // without a value
+		case (verb == "test" || verb == "run" && len(directories) == 0) && strings.HasPrefix(a, "-"): // without a value
 		case verb == "run" && len(directories) > 0: // an argument of the program
 		case verb == "doc" && len(directories) > 0: // a symbol
 		case a == module:
