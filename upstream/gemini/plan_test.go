@@ -297,10 +297,6 @@ func TestUnsignedCallsOfRenamed(t *testing.T) {
 			[]string{"hint turns.1.parts.0.signature", "degraded turns.7.parts.0.signature"}},
 		{"no call", "gemini-2.5-pro", "gemini-3-pro-preview", body(question), "", nil},
 	} {
-		r, err := generatecontent.ParseRequest([]byte(tt.body))
-		if err != nil {
-			t.Fatal(err)
-		}
 		n, _, err := generatecontent.DecodeRequest([]byte(tt.body), nil)
 		if err != nil {
 			t.Fatal(err)
@@ -313,7 +309,8 @@ func TestUnsignedCallsOfRenamed(t *testing.T) {
 		}
 		want := tt.body
 		if tt.want != "" {
-			if r, err = generatecontent.ParseRequest([]byte(strings.Replace(tt.body, contentsOf(tt.body), tt.want, 1))); err != nil {
+			r, err := generatecontent.ParseRequest([]byte(strings.Replace(tt.body, contentsOf(tt.body), tt.want, 1)))
+			if err != nil {
 				t.Fatal(err)
 			}
 			encoded, err := r.AppendJSON(nil)
