@@ -73,8 +73,9 @@ func (s *stream) limit(k int) {
 
 // addText adds a piece of text. It writes everything up to the last character, and holds that.
 func (s *stream) addText(b *sentBlock, text string) {
-	s.written(b.Candidate).addText(b, text)
-	h := &s.written(b.Candidate).held
+	w := s.written(b.Candidate)
+	w.addText(b, text)
+	h := &w.held
 	if h.join == 0 || !h.holds(b) {
 		h = s.hold(b.Candidate, b.Kind, b.Number)
 	}

@@ -46,9 +46,9 @@ func TestRoundTrip(t *testing.T) {
 		if len(losses) > 0 || err != nil {
 			hasParts := slices.ContainsFunc(r.Messages, func(m content.Turn) bool { return len(m.Parts) > 0 })
 			chooses := len(r.Tools) > 0 || r.ToolChoice == nil // without tools, the choice is omitted
-			legal := chooses && r.Validate(&ValidateOptions{Version: version2023, AllowFiles: true}) == nil && hasParts && !strings.Contains(body, `"system":""`) && !strings.Contains(body, `"signature":""`) &&
+			valid := chooses && r.Validate(&ValidateOptions{Version: version2023, AllowFiles: true}) == nil && hasParts && !strings.Contains(body, `"system":""`) && !strings.Contains(body, `"signature":""`) &&
 				!slices.ContainsFunc(r.Tools, func(t content.Tool) bool { return t.Input.JSON != "" && !strings.Contains(t.Input.JSON, `"type"`) })
-			if legal {
+			if valid {
 				t.Errorf("%.300s: losses %v, %v", body, losses, err)
 			}
 			continue // the vendor rejects it

@@ -102,13 +102,11 @@ func (o *stateDecoder) decodeThinking(t *content.Thinking) (q content.Part, lost
 func decodeRedacted(t *content.Thinking) (q content.Part, lost *loss.Rule) {
 	c := *t
 	e, ok := envelope.Decode(t.Redacted.Data)
-	switch {
-	case ok && e.Kind == envelope.KindPart:
-		c.Redacted = content.Signature{Format: e.Format, Data: e.Data}
-	default:
+	if !ok || e.Kind != envelope.KindPart {
 		c.Redacted = envelope.WithoutFormat(t.Redacted)
 		return &c, envelope.Damaged
 	}
+	c.Redacted = content.Signature{Format: e.Format, Data: e.Data}
 	return &c, nil
 }
 

@@ -63,23 +63,11 @@ func (f *finder) parts(list []content.Part) {
 // source finds the references in the source of a part.
 func (f *finder) source(s content.Source) {
 	f.path.Push("source")
-	switch s := s.(type) { // other kinds refer to nothing
-	case *content.Parts:
-		if s != nil {
-			f.path.Push("parts")
-			f.parts(s.Parts)
-		}
-	case *content.URL:
-		if s != nil {
-			f.add(s)
-		}
-	case *content.File:
-		if s != nil {
-			f.add(s)
-		}
+	switch partfield.OfSource(s).Kind {
+	case partfield.Parts:
+		f.path.Push("parts")
+		f.parts(s.(*content.Parts).Parts)
+	case partfield.URL, partfield.File:
+		f.files = append(f.files, f.file(&Reference{Source: s, Path: f.path.At(), In: f.in}))
 	}
-}
-
-func (f *finder) add(s content.Source) {
-	f.files = append(f.files, f.file(&Reference{Source: s, Path: f.path.At(), In: f.in}))
 }

@@ -133,7 +133,7 @@ func (e *Engine[S]) openBlock(ev *upstream.Event, rest []upstream.Event) {
 	case Now:
 		e.Begin(b)
 	case Filled:
-		e.BeginWaiting(b)
+		e.beginWaiting(b)
 	case Runnable:
 		e.openCall(b, rest)
 	}
@@ -142,7 +142,7 @@ func (e *Engine[S]) openBlock(ev *upstream.Event, rest []upstream.Event) {
 // Begin begins a block. Formats call it only for a block for which OpenBlock has returned
 // [Never]. Tool calls that opened before it and have no arguments yet begin first.
 func (e *Engine[S]) Begin(b *Block[S]) {
-	e.BeginWaiting(b)
+	e.beginWaiting(b)
 	e.format.BeginBlock(b)
 	b.Begun = true
 	if _, ok := b.Part.(*content.ToolUse); ok {
@@ -150,9 +150,9 @@ func (e *Engine[S]) Begin(b *Block[S]) {
 	}
 }
 
-// BeginWaiting begins the tool calls that opened before b and have no arguments yet, to keep
+// beginWaiting begins the tool calls that opened before b and have no arguments yet, to keep
 // the order. Calls that may be broken continue to wait.
-func (e *Engine[S]) BeginWaiting(b *Block[S]) {
+func (e *Engine[S]) beginWaiting(b *Block[S]) {
 	for i := 0; i < len(e.open) && e.open[i] != b; i++ {
 		if o := e.open[i]; o.when == Runnable && !o.Begun && o.first == 0 && !o.maybeBroken {
 			e.Begin(o)

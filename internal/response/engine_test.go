@@ -33,7 +33,7 @@ import (
 //	finish        at the end of the response
 //	finish text   the same for a response that was cut
 //	begin 0       [Engine.Begin]
-//	waiting 0     [Engine.BeginWaiting]
+//	waiting 0     [Engine.beginWaiting]
 
 const testFormat content.Format = "test"
 
@@ -188,7 +188,7 @@ func (r *recorder) run(t *testing.T, line string) []string {
 	case "begin":
 		r.Begin(number())
 	case "waiting":
-		r.BeginWaiting(number())
+		r.beginWaiting(number())
 	default:
 		r.send(t, line)
 	}
