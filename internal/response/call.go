@@ -44,13 +44,23 @@ type call struct {
 	written     bool          // arguments were written
 }
 
-// splitCall returns a tool call without its arguments, and the arguments. It returns other
-// parts unchanged.
+// isFreeform reports whether b is a call of a tool whose input is one text. The text is not
+// checked: see [content.ToolUse].
+func (b *Block[S]) isFreeform() bool {
+	t, ok := b.Part.(*content.ToolUse)
+	return ok && t.Freeform
+}
+
+// splitCall returns a tool call without its arguments, and the arguments, or the text of a
+// free-form call. It returns other parts unchanged.
 func splitCall(p content.Part) (part content.Part, input string) {
 	switch p := p.(type) {
 	case *content.ToolUse:
 		c := *p
-		c.Input = ""
+		c.Input, c.Text = "", ""
+		if p.Freeform {
+			return &c, p.Text
+		}
 		return &c, p.Input
 	case *content.ServerToolUse:
 		c := *p
@@ -61,7 +71,7 @@ func splitCall(p content.Part) (part content.Part, input string) {
 }
 
 // Arguments returns the arguments that were received. In Format.EndBlock of a [content.ToolUse]
-// that begins [AtEnd], they are a JSON object, or "". It returns no pieces of a call that was
+// that begins [AtEnd], they are a JSON object, or "", or the text of a free-form call. It returns no pieces of a call that was
 // complete when it opened.
 func (b *Block[S]) Arguments() string {
 	if b.args.Len() > 0 {
@@ -186,6 +196,9 @@ func (e *Engine[S]) endCall(b *Block[S]) bool {
 	if own && t.Name == "" {
 		e.drop(b, LossCallName)
 		return false
+	}
+	if b.isFreeform() {
+		return true
 	}
 	ok := true
 	if !b.complete {

@@ -84,7 +84,7 @@ const (
 	Now                  // when it opens
 	Filled               // a text: when its first text arrives
 	Runnable             // a tool call: when clients can run it, see call.go
-	AtEnd                // when it is complete
+	AtEnd                // when it is complete; a free-form call, whose text cannot be checked, begins then
 )
 
 // LossHiddenThinking is the rule of the loss of thinking that is not sent because the client
