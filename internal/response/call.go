@@ -5,6 +5,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/upstream"
 )
@@ -149,6 +150,31 @@ func (e *Engine[S]) input(ev *upstream.Event, rest []upstream.Event) {
 	}
 	b.written = b.written || ev.Text != ""
 	e.writeArguments(b, text, ev)
+}
+
+// TakeSignature returns the signature of another format of a tool call that opens with the
+// signature opened, for the id of the call. Events of the batch may sign the call, before
+// another block opens. Such events are consumed.
+func (e *Engine[S]) TakeSignature(b *Block[S], opened content.Signature, events []upstream.Event) (sig content.Signature) {
+	if envelope.IsForeign(opened, e.client) {
+		sig = opened
+	}
+	closed := false
+	for i := range events {
+		ev := &events[i]
+		if closed && ev.Kind == upstream.EventOpen {
+			break // a whole response may have many blocks
+		}
+		if ev.Block != b.Number {
+			continue
+		}
+		closed = closed || ev.Kind == upstream.EventClose
+		if ev.Kind == upstream.EventSignature && envelope.IsForeign(*ev.Signature, e.client) && ev.Extra == nil {
+			sig = *ev.Signature
+			*ev = upstream.Event{} // consumed
+		}
+	}
+	return sig
 }
 
 // writeArguments writes a piece of arguments.
