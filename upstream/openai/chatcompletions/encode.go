@@ -1,4 +1,4 @@
-package openai
+package chatcompletions
 
 import (
 	"github.com/polywire/polywire/content"
@@ -7,14 +7,14 @@ import (
 	"github.com/polywire/polywire/internal/openaiformat"
 )
 
-// A chatWriter writes a request that was lowered for Chat Completions. It writes what the
+// A requestEncoder writes a request that was lowered for this format. It writes what the
 // request says, and reports nothing.
-type chatWriter struct {
+type requestEncoder struct {
 	openaiformat.Encoder
 }
 
 // write writes the document.
-func (c *chatWriter) write() {
+func (c *requestEncoder) write() {
 	w, n := c.W, c.Req
 	w.BeginObject()
 	c.Member("model", c.Req.Model)
@@ -28,7 +28,7 @@ func (c *chatWriter) write() {
 }
 
 // Result writes a tool result, which is a text.
-func (c *chatWriter) Result(r *content.ToolResult) {
+func (c *requestEncoder) Result(r *content.ToolResult) {
 	c.W.BeginObject()
 	c.Member("role", "tool")
 	c.Member("tool_call_id", r.ID)
@@ -37,7 +37,7 @@ func (c *chatWriter) Result(r *content.ToolResult) {
 	c.W.EndObject()
 }
 
-func (c *chatWriter) Content(parts []content.Part) {
+func (c *requestEncoder) Content(parts []content.Part) {
 	plain := true
 	for _, p := range parts {
 		t, ok := p.(*content.Text)
@@ -55,7 +55,7 @@ func (c *chatWriter) Content(parts []content.Part) {
 
 // Assistant writes a turn of the assistant as one message. The last one is the beginning of
 // a response.
-func (c *chatWriter) Assistant(parts []content.Part, last bool) {
+func (c *requestEncoder) Assistant(parts []content.Part, last bool) {
 	w := c.W
 	calls := len(parts)
 	for calls > 0 {
@@ -86,7 +86,7 @@ func (c *chatWriter) Assistant(parts []content.Part, last bool) {
 	w.EndObject()
 }
 
-func (c *chatWriter) toolCall(p *content.ToolUse) {
+func (c *requestEncoder) toolCall(p *content.ToolUse) {
 	w := c.W
 	w.BeginObject()
 	c.Member("id", p.ID)
@@ -99,7 +99,7 @@ func (c *chatWriter) toolCall(p *content.ToolUse) {
 	w.EndObject()
 }
 
-func (c *chatWriter) Part(p content.Part) {
+func (c *requestEncoder) Part(p content.Part) {
 	w := c.W
 	w.BeginObject()
 	var cache *content.Cache
@@ -141,8 +141,8 @@ func (c *chatWriter) Part(p content.Part) {
 }
 
 // thinking writes the members that return the thinking of a message with tool calls.
-func (c *chatWriter) thinking(parts []content.Part) {
-	var b replay
+func (c *requestEncoder) thinking(parts []content.Part) {
+	var b encodedThinking
 	forced := c.Shape.Returns
 	for _, p := range parts {
 		if t, ok := p.(*content.Thinking); ok {
@@ -170,7 +170,7 @@ func (c *chatWriter) thinking(parts []content.Part) {
 		if len(list) == 0 {
 			continue
 		}
-		c.W.Name(thinkingLists[i])
+		c.W.Name(encodedThinkingLists[i])
 		c.W.BeginArray()
 		for _, element := range list {
 			c.W.Raw(element)
@@ -179,18 +179,18 @@ func (c *chatWriter) thinking(parts []content.Part) {
 	}
 }
 
-// A replay is the thinking that a message with tool calls returns to the server.
-type replay struct {
+// A encodedThinking is the thinking that a message with tool calls returns to the server.
+type encodedThinking struct {
 	member    string // of the text, or ""
 	text      []string
-	lists     [2][]string // raw elements of thinkingLists
+	lists     [2][]string // raw elements of encodedThinkingLists
 	encrypted []string    // chunks of encrypted_content, sent in addition to the text
 	open      bool        // the last text may continue in the next block
 }
 
 // add adds a block. Its signature is the name of its member, or an object of members to
 // send unchanged. forced is the member that all messages must have, or "".
-func (b *replay) add(t *content.Thinking, forced string) {
+func (b *encodedThinking) add(t *content.Thinking, forced string) {
 	s := t.Signature
 	if t.Redacted.Data != "" {
 		s = t.Redacted
@@ -214,13 +214,13 @@ func (b *replay) add(t *content.Thinking, forced string) {
 	b.text, b.open = append(b.text, t.Text), s.Data == "" // signed thinking is complete
 }
 
-// thinkingLists are the members that return lists of thinking.
-var thinkingLists = [2]string{detailsName, blocksName}
+// encodedThinkingLists are the members that return lists of thinking.
+var encodedThinkingLists = [2]string{detailsName, blocksName}
 
 // addObject adds the thinking in an object of members. It reports whether there is any,
 // and whether it includes the text. Other members are ignored, since the object comes
 // from a client.
-func (b *replay) addObject(object string) (added, hasText bool) {
+func (b *encodedThinking) addObject(object string) (added, hasText bool) {
 	doc, err := jsonwire.Parse(object, jsonwire.Limits{})
 	if err != nil {
 		return false, false
@@ -230,7 +230,7 @@ func (b *replay) addObject(object string) (added, hasText bool) {
 	if s := doc.Root().Get(encryptedName).Str(); s != "" {
 		b.encrypted, added, hasText = append(b.encrypted, s), true, false
 	}
-	for i, name := range thinkingLists {
+	for i, name := range encodedThinkingLists {
 		for _, v := range doc.Root().Get(name).Elems() {
 			b.lists[i] = append(b.lists[i], v.Raw())
 			added = true
@@ -240,7 +240,7 @@ func (b *replay) addObject(object string) (added, hasText bool) {
 }
 
 // settings writes the members behind the messages.
-func (c *chatWriter) settings() {
+func (c *requestEncoder) settings() {
 	w, n := c.W, c.Req
 	if n.Stream {
 		w.Name("stream")
@@ -260,7 +260,7 @@ func (c *chatWriter) settings() {
 	c.Members(n.Extra)
 }
 
-func (c *chatWriter) streamOptions() {
+func (c *requestEncoder) streamOptions() {
 	if !c.Shape.Usage {
 		return
 	}
@@ -272,7 +272,7 @@ func (c *chatWriter) streamOptions() {
 	c.W.EndObject()
 }
 
-func (c *chatWriter) tools() {
+func (c *requestEncoder) tools() {
 	if len(c.Req.Tools) == 0 {
 		return
 	}
@@ -301,11 +301,8 @@ func (c *chatWriter) tools() {
 	w.EndArray()
 }
 
-// maxDescription is the limit of some models in characters.
-const maxDescription = 1024
-
 // thinkingSwitch writes the member that turns thinking on or off.
-func (c *chatWriter) thinkingSwitch() {
+func (c *requestEncoder) thinkingSwitch() {
 	if c.Req.Switch == lower.SwitchNone {
 		return
 	}
@@ -313,7 +310,7 @@ func (c *chatWriter) thinkingSwitch() {
 	w.Name(c.Shape.Thinking)
 	w.BeginObject()
 	switch {
-	case c.Shape.Thinking != thinkingObject: // templates use one of the two
+	case c.Shape.Thinking != ThinkingObject: // templates use one of the two
 		w.Name("enable_thinking")
 		w.Bool(on)
 		w.Name("thinking")
@@ -327,7 +324,7 @@ func (c *chatWriter) thinkingSwitch() {
 }
 
 // limit writes the limit of output tokens and the number of candidates.
-func (c *chatWriter) limit() {
+func (c *requestEncoder) limit() {
 	if n := c.Req.MaxTokens; n != nil {
 		c.W.Name(c.Shape.LimitMember)
 		c.W.Int(*n)
@@ -339,7 +336,7 @@ func (c *chatWriter) limit() {
 }
 
 // sampling writes the parameters of sampling and the stop sequences.
-func (c *chatWriter) sampling() {
+func (c *requestEncoder) sampling() {
 	n := c.Req
 	c.Float("temperature", n.Temperature)
 	c.Float("top_p", n.TopP)
@@ -359,7 +356,7 @@ func (c *chatWriter) sampling() {
 }
 
 // responseFormat writes the form of the response.
-func (c *chatWriter) responseFormat() {
+func (c *requestEncoder) responseFormat() {
 	w, o := c.W, &c.Req.Output
 	if len(o.Modalities) > 1 || len(o.Modalities) == 1 && o.Modalities[0] != "text" {
 		w.Name("modalities")

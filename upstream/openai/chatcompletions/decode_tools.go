@@ -1,4 +1,4 @@
-package openai
+package chatcompletions
 
 import (
 	"cmp"
@@ -13,10 +13,10 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// A chatCall is a tool call that is received in fragments. Its block opens once the id,
+// A decodedCall is a tool call that is received in fragments. Its block opens once the id,
 // the name and the first arguments are known. Servers omit any of them, or send them
 // late.
-type chatCall struct {
+type decodedCall struct {
 	index     int
 	id, name  string // as received
 	sentID    string // of the opened block
@@ -29,7 +29,7 @@ type chatCall struct {
 
 // addFragment reads a tool call or a fragment of one. v is the element of tool_calls, f
 // its function.
-func (d *chatDecoder) addFragment(cand *chatCandidate, v, f jsonwire.Value, complete bool) error {
+func (d *responseDecoder) addFragment(cand *decodedChoice, v, f jsonwire.Value, complete bool) error {
 	if err := cmp.Or(
 		codec.Expect("openai: a tool call", v, codec.Objects|codec.Missing),
 		codec.Expect("openai: the function of a tool call", f, codec.Objects|codec.Optional),
@@ -52,7 +52,7 @@ func (d *chatDecoder) addFragment(cand *chatCandidate, v, f jsonwire.Value, comp
 		if id == "" && name == "" && args == "" {
 			return nil
 		}
-		if len(cand.calls) >= maxCalls {
+		if len(cand.calls) >= maxDecodedCalls {
 			return codec.BadGateway(errors.New("openai: the response has too many tool calls"))
 		}
 		if !complete && c != nil && c.namedLate && name == "" && (id == "" || id == c.id) {
@@ -64,7 +64,7 @@ func (d *chatDecoder) addFragment(cand *chatCandidate, v, f jsonwire.Value, comp
 		}
 		d.closeCalls(cand, false)
 		d.flushThinking(cand)
-		c = &chatCall{index: index, block: -1}
+		c = &decodedCall{index: index, block: -1}
 		cand.calls = append(cand.calls, c)
 	}
 	c.setName(id, name)
@@ -76,7 +76,7 @@ func (d *chatDecoder) addFragment(cand *chatCandidate, v, f jsonwire.Value, comp
 }
 
 // callAt returns the last call with an index, or nil.
-func (cand *chatCandidate) callAt(index int) *chatCall {
+func (cand *decodedChoice) callAt(index int) *decodedCall {
 	for i := len(cand.calls) - 1; i >= 0; i-- {
 		if cand.calls[i].index == index {
 			return cand.calls[i]
@@ -89,7 +89,7 @@ func (cand *chatCandidate) callAt(index int) *chatCall {
 // Some servers give all calls the same index and id. Others repeat the name in each
 // fragment. So a repeated name begins another call only if the arguments of c are
 // complete and the fragment has more.
-func (c *chatCall) startsAnother(id, name, args string) bool {
+func (c *decodedCall) startsAnother(id, name, args string) bool {
 	switch {
 	case id != "" && c.id != "" && id != c.id:
 		return true
@@ -104,7 +104,7 @@ func (c *chatCall) startsAnother(id, name, args string) bool {
 }
 
 // setName sets the id and the name, which may arrive late, repeatedly, or extended.
-func (c *chatCall) setName(id, name string) {
+func (c *decodedCall) setName(id, name string) {
 	c.namedLate = c.namedLate || name != "" && c.input.isComplete()
 	if c.id == "" && id != "" {
 		c.id = strings.Clone(id)
@@ -115,13 +115,13 @@ func (c *chatCall) setName(id, name string) {
 }
 
 // addInput adds arguments to a tool call.
-func (d *chatDecoder) addInput(cand *chatCandidate, c *chatCall, s string) {
+func (d *responseDecoder) addInput(cand *decodedChoice, c *decodedCall, s string) {
 	if s == "" {
 		return
 	}
 	if c.closed {
 		if strings.TrimSpace(s) != "" {
-			d.addLoss(lossLateInput, "parts")
+			d.addLoss(lossDecodedInput, "parts")
 		}
 		return
 	}
@@ -137,7 +137,7 @@ func (d *chatDecoder) addInput(cand *chatCandidate, c *chatCall, s string) {
 }
 
 // openCall opens the block of a tool call.
-func (d *chatDecoder) openCall(cand *chatCandidate, c *chatCall) {
+func (d *responseDecoder) openCall(cand *decodedChoice, c *decodedCall) {
 	if c.sentID = c.id; c.id == "" {
 		c.sentID = d.newID()
 	}
@@ -151,7 +151,7 @@ func (d *chatDecoder) openCall(cand *chatCandidate, c *chatCall) {
 }
 
 // uniqueID returns id, or another id if a previous tool call has it.
-func (d *chatDecoder) uniqueID(cand *chatCandidate, id string) string {
+func (d *responseDecoder) uniqueID(cand *decodedChoice, id string) string {
 	n, taken := cand.countCalls(id)
 	if taken {
 		id += "_" + strconv.Itoa(n+1)
@@ -164,7 +164,7 @@ func (d *chatDecoder) uniqueID(cand *chatCandidate, id string) string {
 
 // countCalls returns the number of open and closed blocks of tool calls, and whether
 // one has an id.
-func (cand *chatCandidate) countCalls(id string) (n int, taken bool) {
+func (cand *decodedChoice) countCalls(id string) (n int, taken bool) {
 	for _, c := range cand.calls {
 		if c.block >= 0 {
 			n++
@@ -175,7 +175,7 @@ func (cand *chatCandidate) countCalls(id string) (n int, taken bool) {
 }
 
 // closeCalls closes the tool calls whose arguments are complete, or all.
-func (d *chatDecoder) closeCalls(cand *chatCandidate, all bool) {
+func (d *responseDecoder) closeCalls(cand *decodedChoice, all bool) {
 	for _, c := range cand.calls {
 		if !c.closed && (all || c.input.isComplete()) {
 			d.closeCall(cand, c)
@@ -184,7 +184,7 @@ func (d *chatDecoder) closeCalls(cand *chatCandidate, all bool) {
 }
 
 // closeCall closes a tool call. A call without a name is dropped.
-func (d *chatDecoder) closeCall(cand *chatCandidate, c *chatCall) {
+func (d *responseDecoder) closeCall(cand *decodedChoice, c *decodedCall) {
 	if c.closed {
 		return
 	}

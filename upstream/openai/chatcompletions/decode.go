@@ -1,8 +1,9 @@
-package openai
+package chatcompletions
 
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 
@@ -14,11 +15,49 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// A chatDecoder decodes chunks into events. A complete response is decoded as one
+// defaultMaxBody is the default limit of a whole response, in bytes.
+const defaultMaxBody = 64 << 20
+
+// DecodeResponse decodes the body of a successful response that is not streamed. The frame
+// is Complete and contains all events of the response: the start, each block opened and
+// closed, the usage, the stop reasons, and losses. It can be passed to
+// [upstream.Writer.Frame]. A body that is a stream of events is decoded too.
+//
+// DecodeResponse uses three limits of lim: Body (default 64 MiB), Depth and Values. Unpaired
+// surrogates and invalid UTF-8 become U+FFFD, which is reported as a loss. Members that the
+// format does not have are skipped, and so are log probabilities. The deviations that
+// [StreamReader] describes are accepted.
+//
+// The error is an [*upstream.Error]: the error in the body, or else one with
+// [upstream.CodeBadGateway].
+func DecodeResponse(body string, lim content.Limits) (*upstream.Frame, error) {
+	if limit := cmp.Or(max(lim.Body, 0), defaultMaxBody); int64(len(body)) > limit {
+		return nil, codec.BadGateway(fmt.Errorf("chatcompletions: the response has %d bytes; the limit is %d", len(body), limit))
+	}
+	return DecodeResponseWith(body, lim, DecodeOptions{})
+}
+
+// decodeStreamText decodes a stream that is a text.
+func decodeStreamText(text string, lim content.Limits, o DecodeOptions) (*upstream.Frame, error) {
+	r := NewStreamReaderWith(strings.NewReader(text), lim, o)
+	all := &upstream.Frame{Format: Format}
+	for {
+		f, err := r.Next()
+		if err == io.EOF {
+			return all, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		all.Events = append(all.Events, f.Events...)
+	}
+}
+
+// A responseDecoder decodes chunks into events. A complete response is decoded as one
 // chunk.
-type chatDecoder struct {
+type responseDecoder struct {
 	complete bool // the chunk is a complete response
-	options  chatOptions
+	options  DecodeOptions
 	doc      jsonwire.Doc
 	limits   jsonwire.Limits
 	events   []upstream.Event
@@ -27,7 +66,7 @@ type chatDecoder struct {
 	started    bool
 	id, model  string
 	next       int // number of the next block
-	candidates []chatCandidate
+	candidates []decodedChoice
 	usage      content.Usage
 	usageChunk codec.Chunk[content.Usage]
 	hasUsage   bool // there was a usage, not only a fallback
@@ -35,27 +74,17 @@ type chatDecoder struct {
 	newID      func() string
 }
 
-// chatOptions are what the decoding of a response depends on besides the response.
-type chatOptions struct {
-	tags     ThinkTags
-	logprobs bool // the request asks for log probabilities; otherwise they are ignored
-
-	// apart reports that the server bills thinking in addition to the completion, also if
-	// its total does not include thinking.
-	apart bool
-}
-
-// A chatCandidate is the state of one choice.
-type chatCandidate struct {
+// A decodedChoice is the state of one choice.
+type decodedChoice struct {
 	index       int
-	openKind    blockKind
+	openKind    decodedKind
 	block       int
 	hasContent  bool // other than thinking
 	hasThinking bool
 	hasDeltas   bool
 	tags        tagParser
-	thinkingState
-	calls        []*chatCall
+	decodedState
+	calls        []*decodedCall
 	images       []string
 	finishReason string
 	isFinished   bool // there was a finish_reason
@@ -65,33 +94,33 @@ type chatCandidate struct {
 	stopSequence string
 }
 
-type blockKind uint8
+type decodedKind uint8
 
 const (
-	blockNone blockKind = iota
-	blockText
-	blockThinking
+	decodedNone decodedKind = iota
+	decodedText
+	decodedThinking
 )
 
 const (
-	maxCandidates = 128
-	maxCalls      = 1024
-	maxImages     = 256
+	maxDecodedChoices = 128
+	maxDecodedCalls   = 1024
+	maxDecodedImages  = 256
 )
 
-func (d *chatDecoder) init(lim content.Limits, tags ThinkTags) {
+func (d *responseDecoder) init(lim content.Limits, o DecodeOptions) {
 	d.limits = jsonwire.Limits{Depth: lim.Depth, Values: lim.Values, AllowInvalidUTF8: true}
-	d.options.tags, d.newID = tags, openaiformat.NewCallID
+	d.options, d.newID = o, openaiformat.NewCallID
 }
 
 // reset removes the events of the previous chunk.
-func (d *chatDecoder) reset() {
+func (d *responseDecoder) reset() {
 	clear(d.events)
 	d.events = d.events[:0]
 }
 
 // add adds an event. Before the first, it adds a start event with the id and model.
-func (d *chatDecoder) add(e upstream.Event) {
+func (d *responseDecoder) add(e upstream.Event) {
 	if !d.started {
 		d.started = true
 		d.events = append(d.events, upstream.Event{Kind: upstream.EventStart, Start: &upstream.Start{ID: d.id, Model: d.model}})
@@ -100,7 +129,7 @@ func (d *chatDecoder) add(e upstream.Event) {
 }
 
 // addLoss adds a loss, once per response.
-func (d *chatDecoder) addLoss(r *loss.Rule, path string) {
+func (d *responseDecoder) addLoss(r *loss.Rule, path string) {
 	if d.reported[r] {
 		return
 	}
@@ -113,7 +142,7 @@ func (d *chatDecoder) addLoss(r *loss.Rule, path string) {
 }
 
 // readChunk decodes one chunk or a complete response.
-func (d *chatDecoder) readChunk(data string, failed bool) error {
+func (d *responseDecoder) readChunk(data string, failed bool) error {
 	if err := d.doc.Parse(data, d.limits); err != nil {
 		return codec.BadGateway(err)
 	}
@@ -121,7 +150,7 @@ func (d *chatDecoder) readChunk(data string, failed bool) error {
 	root := d.doc.Root()
 	if root.Kind() != jsonwire.Object {
 		if root.Kind() == jsonwire.Array && root.Len() > 0 {
-			return decodeErrorObject(root)
+			return decodeError(root)
 		}
 		return codec.BadGateway(errors.New("openai: the chunk is not a JSON object"))
 	}
@@ -145,10 +174,10 @@ func (d *chatDecoder) readChunk(data string, failed bool) error {
 		}
 	}
 	if failed {
-		return decodeErrorObject(root)
+		return decodeError(root)
 	}
 	if root.Get("object").Is("error") {
-		return decodeErrorObject(root)
+		return decodeError(root)
 	}
 	if err := cmp.Or(
 		codec.Expect("openai: choices", choices, codec.Lists|codec.Optional),
@@ -170,7 +199,7 @@ func (d *chatDecoder) readChunk(data string, failed bool) error {
 }
 
 // setOnce sets the id or the model to the value in the first chunk that has it.
-func (d *chatDecoder) setOnce(to *string, v jsonwire.Value) {
+func (d *responseDecoder) setOnce(to *string, v jsonwire.Value) {
 	if *to != "" || d.started {
 		return
 	}
@@ -183,19 +212,19 @@ func (d *chatDecoder) setOnce(to *string, v jsonwire.Value) {
 }
 
 // readUsage adds a usage event if the counts have changed.
-func (d *chatDecoder) readUsage(usage, fallback jsonwire.Value) {
-	u, ok := openaiformat.Usage(usage, d.options.apart)
+func (d *responseDecoder) readUsage(usage, fallback jsonwire.Value) {
+	u, ok := openaiformat.Usage(usage, d.options.ApartThinking)
 	switch {
 	case ok:
 		d.hasUsage = true
 	case d.hasUsage:
 		return
 	default:
-		if u, ok = openaiformat.Usage(fallback, d.options.apart); !ok || u.Prompt()+u.Completion() == 0 {
+		if u, ok = openaiformat.Usage(fallback, d.options.ApartThinking); !ok || u.Prompt()+u.Completion() == 0 {
 			u, ok = openaiformat.TimingsUsage(fallback)
 		}
 	}
-	if !ok || sameUsage(u, d.usage) {
+	if !ok || sameCounts(u, d.usage) {
 		return
 	}
 	d.usage = u
@@ -204,26 +233,26 @@ func (d *chatDecoder) readUsage(usage, fallback jsonwire.Value) {
 	d.add(upstream.Event{Kind: upstream.EventUsage, Usage: to})
 }
 
-func sameUsage(a, b content.Usage) bool {
+func sameCounts(a, b content.Usage) bool {
 	return a.Input == b.Input && a.CacheRead == b.CacheRead && a.CacheWrite == b.CacheWrite && a.Output == b.Output && a.Thinking == b.Thinking
 }
 
 // candidate returns the candidate of a choice. It adds new ones.
-func (d *chatDecoder) candidate(index int) (*chatCandidate, error) {
+func (d *responseDecoder) candidate(index int) (*decodedChoice, error) {
 	for i := range d.candidates {
 		if d.candidates[i].index == index {
 			return &d.candidates[i], nil
 		}
 	}
-	if len(d.candidates) >= maxCandidates || index >= maxCandidates {
+	if len(d.candidates) >= maxDecodedChoices || index >= maxDecodedChoices {
 		return nil, codec.BadGateway(errors.New("openai: the response has too many choices"))
 	}
-	d.candidates = append(d.candidates, chatCandidate{index: index, tags: tagParser{mode: d.options.tags}})
+	d.candidates = append(d.candidates, decodedChoice{index: index, tags: tagParser{mode: d.options.ThinkTags}})
 	return &d.candidates[len(d.candidates)-1], nil
 }
 
 // isFinished reports whether a candidate has a finish_reason.
-func (d *chatDecoder) isFinished() bool {
+func (d *responseDecoder) isFinished() bool {
 	for i := range d.candidates {
 		if d.candidates[i].isFinished {
 			return true
@@ -233,7 +262,7 @@ func (d *chatDecoder) isFinished() bool {
 }
 
 // finish ends all candidates. It returns [io.EOF] if the response is complete.
-func (d *chatDecoder) finish() error {
+func (d *responseDecoder) finish() error {
 	noContent, hasThinking := true, false
 	for i := range d.candidates {
 		cand := &d.candidates[i]
@@ -248,7 +277,7 @@ func (d *chatDecoder) finish() error {
 		hasThinking = hasThinking || cand.hasThinking
 		noContent = noContent && !cand.hasContent && reason == content.StopEnd
 		d.add(upstream.Event{Kind: upstream.EventStop, Candidate: cand.index, Stop: &upstream.Stop{
-			Reason: reason, Sequence: cand.stopSequence, Format: ChatFormat, RawReason: cand.finishReason,
+			Reason: reason, Sequence: cand.stopSequence, Format: Format, RawReason: cand.finishReason,
 		}})
 	}
 	if noContent {
@@ -261,8 +290,8 @@ func (d *chatDecoder) finish() error {
 }
 
 // stopReason returns the stop reason of a candidate.
-func (cand *chatCandidate) stopReason() (reason content.StopReason, failed bool) {
-	reason, failed = toStopReason(cand.finishReason)
+func (cand *decodedChoice) stopReason() (reason content.StopReason, failed bool) {
+	reason, failed = decodeStopReason(cand.finishReason)
 	n, _ := cand.countCalls("")
 	hasCalls := n > 0
 	switch {
@@ -284,8 +313,8 @@ func (cand *chatCandidate) stopReason() (reason content.StopReason, failed bool)
 	return reason, failed
 }
 
-// choiceMembers are the members of a choice with its delta or message.
-type choiceMembers struct {
+// decodedMembers are the members of a choice with its delta or message.
+type decodedMembers struct {
 	content, refusal       jsonwire.Value
 	reasoning              [3]jsonwire.Value // in the order of reasoningMembers
 	details, blocks        jsonwire.Value
@@ -301,15 +330,15 @@ type choiceMembers struct {
 var reasoningMembers = [3]string{"reasoning_content", "reasoning", "reasoning_text"}
 
 // readChoice decodes an element of choices.
-func (d *chatDecoder) readChoice(v jsonwire.Value) error {
-	var s choiceMembers
+func (d *responseDecoder) readChoice(v jsonwire.Value) error {
+	var s decodedMembers
 	index := 0
 	var delta, message, text, logprobs jsonwire.Value
 	for name, x := range v.Members() {
 		switch name {
 		case "index":
 			if n, ok := x.Int(); ok && n > 0 {
-				index = int(min(n, maxCandidates))
+				index = int(min(n, maxDecodedChoices))
 			}
 		case "delta":
 			delta = x
@@ -330,7 +359,7 @@ func (d *chatDecoder) readChoice(v jsonwire.Value) error {
 		}
 	}
 	if codec.IsOn(s.err) {
-		return decodeErrorObject(s.err)
+		return decodeError(s.err)
 	}
 	if err := cmp.Or(
 		codec.Expect("openai: a choice", v, codec.Objects),
@@ -360,9 +389,9 @@ func (d *chatDecoder) readChoice(v jsonwire.Value) error {
 	if err := s.read(delta); err != nil {
 		return codec.BadGateway(err)
 	}
-	if d.options.logprobs && logprobs.Get("content").Len()+logprobs.Get("refusal").Len() > 0 {
+	if d.options.Logprobs && logprobs.Get("content").Len()+logprobs.Get("refusal").Len() > 0 {
 		d.add(upstream.Event{Kind: upstream.EventExtra, Candidate: cand.index, Extra: &content.Extra{
-			Format: ChatFormat, JSON: `{"logprobs":` + logprobs.Raw() + `}`,
+			Format: Format, JSON: `{"logprobs":` + logprobs.Raw() + `}`,
 		}})
 	}
 	before := len(d.events)
@@ -374,18 +403,18 @@ func (d *chatDecoder) readChoice(v jsonwire.Value) error {
 }
 
 // isEmpty reports whether a candidate has no text, thinking or tool calls yet.
-func (cand *chatCandidate) isEmpty() bool {
+func (cand *decodedChoice) isEmpty() bool {
 	return !cand.hasContent && !cand.hasThinking && len(cand.calls) == 0
 }
 
 // isOnlyMessage reports whether the message of the last chunk is the response, because all
 // deltas were empty. After other deltas, a message repeats them.
-func (cand *chatCandidate) isOnlyMessage(delta, message, finish jsonwire.Value) bool {
-	return finish.Str() != "" && cand.isEmpty() && isEmptyMessage(delta) && !isEmptyMessage(message)
+func (cand *decodedChoice) isOnlyMessage(delta, message, finish jsonwire.Value) bool {
+	return finish.Str() != "" && cand.isEmpty() && isEmptyDelta(delta) && !isEmptyDelta(message)
 }
 
-// isEmptyMessage reports whether a delta or message has no members but the role.
-func isEmptyMessage(v jsonwire.Value) bool {
+// isEmptyDelta reports whether a delta or message has no members but the role.
+func isEmptyDelta(v jsonwire.Value) bool {
 	for name, x := range v.Members() {
 		if name != "role" && (x.Str() != "" || x.Len() > 0) {
 			return false
@@ -395,7 +424,7 @@ func isEmptyMessage(v jsonwire.Value) bool {
 }
 
 // read reads the members of a delta or message.
-func (s *choiceMembers) read(v jsonwire.Value) error {
+func (s *decodedMembers) read(v jsonwire.Value) error {
 	var role jsonwire.Value
 	for name, x := range v.Members() {
 		switch name {
@@ -446,7 +475,7 @@ func (s *choiceMembers) read(v jsonwire.Value) error {
 // readFinish records the finish_reason. The first one counts. Some servers send an
 // empty one with every chunk. An empty one ends the response only if its chunk is idle
 // and follows content, and any other finish_reason overrides it.
-func (cand *chatCandidate) readFinish(s *choiceMembers, idle bool) {
+func (cand *decodedChoice) readFinish(s *decodedMembers, idle bool) {
 	for _, v := range s.filter.Members() {
 		cand.filtered = cand.filtered || v.Get("filtered").Kind() == jsonwire.True
 	}
@@ -463,14 +492,14 @@ func (cand *chatCandidate) readFinish(s *choiceMembers, idle bool) {
 }
 
 // addChoice adds the events of a choice.
-func (d *chatDecoder) addChoice(cand *chatCandidate, s *choiceMembers) error {
+func (d *responseDecoder) addChoice(cand *decodedChoice, s *decodedMembers) error {
 	d.readThinking(cand, s)
 	if err := d.addContent(cand, s.content); err != nil {
 		return codec.BadGateway(err)
 	}
 	if text := d.textOf(s.refusal); text != "" {
 		cand.refused = true
-		d.addDelta(cand, blockText, text)
+		d.addDelta(cand, decodedText, text)
 	}
 	for _, v := range s.annotations.Elems() {
 		d.addCitation(cand, v) // before other content closes the text
@@ -489,28 +518,28 @@ func (d *chatDecoder) addChoice(cand *chatCandidate, s *choiceMembers) error {
 		}
 	}
 	if s.executed.Len() > 0 {
-		d.addLoss(lossExecutedTools, "executed_tools")
+		d.addLoss(lossDecodedTools, "executed_tools")
 	}
 	if s.signed.Len() > 0 || s.signed.Str() != "" {
-		d.addLoss(lossMessageSignature, "extra_content")
+		d.addLoss(lossDecodedSignature, "extra_content")
 	}
 	if s.audio.Kind() == jsonwire.Object {
 		d.addText(cand, s.audio.Get("transcript").Str())
 		if s.audio.Get("data").Str() != "" {
-			d.addLoss(lossResponseFile, "parts")
+			d.addLoss(lossDecodedFile, "parts")
 		}
 	}
 	return nil
 }
 
 // addContent adds content: a string or a list of parts.
-func (d *chatDecoder) addContent(cand *chatCandidate, v jsonwire.Value) error {
+func (d *responseDecoder) addContent(cand *decodedChoice, v jsonwire.Value) error {
 	if v.Kind() == jsonwire.String {
 		d.addText(cand, v.Str())
 		return nil
 	}
-	if v.Kind() != jsonwire.Array && codec.IsSet(v) || v.Kind() == jsonwire.Array && !isParts(v) {
-		d.addDelta(cand, blockText, d.textOf(v))
+	if v.Kind() != jsonwire.Array && codec.IsSet(v) || v.Kind() == jsonwire.Array && !isContentList(v) {
+		d.addDelta(cand, decodedText, d.textOf(v))
 		return nil
 	}
 	for _, p := range v.Elems() {
@@ -529,21 +558,21 @@ func (d *chatDecoder) addContent(cand *chatCandidate, v jsonwire.Value) error {
 			d.addText(cand, d.textOf(p.Get("text")))
 		case "refusal":
 			cand.refused = true
-			d.addDelta(cand, blockText, d.textOf(p.Get("refusal")))
+			d.addDelta(cand, decodedText, d.textOf(p.Get("refusal")))
 		case "thinking", "reasoning":
 			d.addListedThinking(cand, p)
 		case "image_url", "image":
 			d.addImage(cand, p)
 		default:
-			d.addLoss(lossUnknownPiece, "parts")
+			d.addLoss(lossDecodedPart, "parts")
 		}
 	}
 	return nil
 }
 
-// isParts reports whether a list has parts of content, and is not itself the JSON that the
+// isContentList reports whether a list has parts of content, and is not itself the JSON that the
 // request asks for.
-func isParts(list jsonwire.Value) bool {
+func isContentList(list jsonwire.Value) bool {
 	for _, p := range list.Elems() {
 		if p.Kind() == jsonwire.String || p.Get("type").Kind() == jsonwire.String {
 			continue
@@ -556,7 +585,7 @@ func isParts(list jsonwire.Value) bool {
 }
 
 // textOf returns a text. It reports one that is not a string.
-func (d *chatDecoder) textOf(v jsonwire.Value) string {
+func (d *responseDecoder) textOf(v jsonwire.Value) string {
 	if v.Kind() != jsonwire.String && codec.IsSet(v) {
 		d.addLoss(openaiformat.LossJSONText, "parts")
 	}
@@ -565,30 +594,30 @@ func (d *chatDecoder) textOf(v jsonwire.Value) string {
 
 // addListedThinking adds a thinking part in a list of content. Its text is a string or
 // a list of texts.
-func (d *chatDecoder) addListedThinking(cand *chatCandidate, p jsonwire.Value) {
+func (d *responseDecoder) addListedThinking(cand *decodedChoice, p jsonwire.Value) {
 	for _, name := range [...]string{"thinking", "text"} {
 		v := p.Get(name)
-		d.addDelta(cand, blockThinking, v.Str())
+		d.addDelta(cand, decodedThinking, v.Str())
 		for _, t := range v.Elems() {
-			d.addDelta(cand, blockThinking, t.Get("text").Str())
+			d.addDelta(cand, decodedThinking, t.Get("text").Str())
 		}
 	}
 }
 
 // addText adds text that may contain thinking between tags.
-func (d *chatDecoder) addText(cand *chatCandidate, s string) {
+func (d *responseDecoder) addText(cand *decodedChoice, s string) {
 	if s == "" {
 		return
 	}
 	if cand.tags.mode == ThinkTagsOff {
-		d.addDelta(cand, blockText, s)
+		d.addDelta(cand, decodedText, s)
 		return
 	}
 	d.splitTags(cand, s)
 }
 
 // addDelta adds text to the open block of a kind, or opens one.
-func (d *chatDecoder) addDelta(cand *chatCandidate, kind blockKind, s string) {
+func (d *responseDecoder) addDelta(cand *decodedChoice, kind decodedKind, s string) {
 	if s == "" {
 		return
 	}
@@ -598,11 +627,11 @@ func (d *chatDecoder) addDelta(cand *chatCandidate, kind blockKind, s string) {
 	d.add(upstream.Event{Kind: upstream.EventText, Block: cand.block, Candidate: cand.index, Text: s})
 }
 
-func (d *chatDecoder) openBlock(cand *chatCandidate, kind blockKind) {
+func (d *responseDecoder) openBlock(cand *decodedChoice, kind decodedKind) {
 	d.closeBlock(cand)
 	d.closeCalls(cand, false)
 	var p content.Part = new(content.Thinking)
-	if cand.hasThinking = cand.hasThinking || kind == blockThinking; kind == blockText {
+	if cand.hasThinking = cand.hasThinking || kind == decodedThinking; kind == decodedText {
 		d.flushThinking(cand)
 		p, cand.hasContent = new(content.Text), true
 	}
@@ -610,7 +639,7 @@ func (d *chatDecoder) openBlock(cand *chatCandidate, kind blockKind) {
 }
 
 // openPart opens a block and returns its number.
-func (d *chatDecoder) openPart(cand *chatCandidate, p content.Part) int {
+func (d *responseDecoder) openPart(cand *decodedChoice, p content.Part) int {
 	n := d.next
 	d.next++
 	d.add(upstream.Event{Kind: upstream.EventOpen, Block: n, Candidate: cand.index, Part: p})
@@ -619,28 +648,28 @@ func (d *chatDecoder) openPart(cand *chatCandidate, p content.Part) int {
 
 // closeBlock closes the open text or thinking block. The signature of thinking holds
 // what the server needs to get it back.
-func (d *chatDecoder) closeBlock(cand *chatCandidate) {
-	if cand.openKind == blockNone {
+func (d *responseDecoder) closeBlock(cand *decodedChoice) {
+	if cand.openKind == decodedNone {
 		return
 	}
-	if cand.openKind == blockThinking {
-		if data := cand.thinkingState.takeSignature(); data != "" {
+	if cand.openKind == decodedThinking {
+		if data := cand.decodedState.takeSignature(); data != "" {
 			d.add(upstream.Event{Kind: upstream.EventSignature, Block: cand.block, Candidate: cand.index,
-				Signature: &content.Signature{Format: ChatFormat, Data: data}})
+				Signature: &content.Signature{Format: Format, Data: data}})
 		}
 	}
 	d.add(upstream.Event{Kind: upstream.EventClose, Block: cand.block, Candidate: cand.index})
-	cand.openKind = blockNone
+	cand.openKind = decodedNone
 }
 
 // addPart adds a complete part.
-func (d *chatDecoder) addPart(cand *chatCandidate, p content.Part) {
+func (d *responseDecoder) addPart(cand *decodedChoice, p content.Part) {
 	n := d.openPart(cand, p)
 	d.add(upstream.Event{Kind: upstream.EventClose, Block: n, Candidate: cand.index})
 }
 
 // addImage adds a generated image. Servers may repeat one.
-func (d *chatDecoder) addImage(cand *chatCandidate, v jsonwire.Value) {
+func (d *responseDecoder) addImage(cand *decodedChoice, v jsonwire.Value) {
 	link := v.Get("image_url")
 	url := link.Str()
 	if url == "" {
@@ -652,8 +681,8 @@ func (d *chatDecoder) addImage(cand *chatCandidate, v jsonwire.Value) {
 		}
 	}
 	s := openaiformat.Source(url)
-	if s == nil || len(cand.images) >= maxImages {
-		d.addLoss(lossResponseFile, "parts")
+	if s == nil || len(cand.images) >= maxDecodedImages {
+		d.addLoss(lossDecodedFile, "parts")
 		return
 	}
 	cand.images = append(cand.images, url)
@@ -665,12 +694,12 @@ func (d *chatDecoder) addImage(cand *chatCandidate, v jsonwire.Value) {
 }
 
 // addCitation adds a citation to the open text.
-func (d *chatDecoder) addCitation(cand *chatCandidate, v jsonwire.Value) {
+func (d *responseDecoder) addCitation(cand *decodedChoice, v jsonwire.Value) {
 	x := v.Get("url_citation")
 	if x.Kind() != jsonwire.Object {
 		return
 	}
-	if cand.openKind != blockText {
+	if cand.openKind != decodedText {
 		d.addLoss(openaiformat.LossCitation, "parts")
 		return
 	}
@@ -679,9 +708,9 @@ func (d *chatDecoder) addCitation(cand *chatCandidate, v jsonwire.Value) {
 	}})
 }
 
-// toStopReason converts a finish_reason. failed reports that the server failed. Unknown
+// decodeStopReason converts a finish_reason. failed reports that the server failed. Unknown
 // values mean a normal end.
-func toStopReason(finish string) (reason content.StopReason, failed bool) {
+func decodeStopReason(finish string) (reason content.StopReason, failed bool) {
 	switch finish {
 	case "length", "max_tokens", "max_output_tokens", "model_length":
 		return content.StopMaxTokens, false

@@ -1,4 +1,4 @@
-package openai
+package responses
 
 import (
 	"context"
@@ -21,9 +21,9 @@ import (
 func readResponses(t *testing.T, src io.Reader, stops ...string) (*upstream.Response, error) {
 	t.Helper()
 	up := upstream.Func(func(ctx context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		r := newResponsesReader(src, content.Limits{})
+		r := NewStreamReaderWith(src, content.Limits{}, DecodeOptions{Stops: stops})
 		r.newID = func() string { return "made" }
-		return adapter.Relay(ctx, w, newStopCutter(stops).wrap(r), adapter.StartInfo{}, nil)
+		return adapter.Relay(ctx, w, r, adapter.StartInfo{}, nil)
 	})
 	return upstream.Collect(t.Context(), up, &upstream.Request{Model: "m"})
 }
@@ -32,23 +32,45 @@ func readResponses(t *testing.T, src io.Reader, stops ...string) (*upstream.Resp
 func completeResponses(t *testing.T, text string, stops ...string) (*upstream.Response, error) {
 	t.Helper()
 	up := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		f, err := decodeResponses(text, content.Limits{})
+		f, err := DecodeResponseWith(text, content.Limits{}, DecodeOptions{Stops: stops})
 		if err != nil {
 			return err
 		}
-		newStopCutter(stops).cutFrame(f)
 		return adapter.WriteResponse(w, f, adapter.StartInfo{}, nil)
 	})
 	return upstream.Collect(t.Context(), up, &upstream.Request{Model: "m"})
 }
 
+// events returns a stream of events.
+func events(chunks ...string) string {
+	var b strings.Builder
+	for _, c := range chunks {
+		b.WriteString("data: " + c + "\n\n")
+	}
+	return b.String()
+}
+
 // Constructors for expected responses.
+func textOf(s string) *content.Text { return &content.Text{Text: s} }
+
+func useOf(id, name, input string) *content.ToolUse {
+	return &content.ToolUse{ID: id, Name: name, Input: input}
+}
+
+func partsOf(p ...content.Part) []content.Part { return p }
+
 func itemSignature(json string) content.Signature {
-	return content.Signature{Format: ResponsesFormat, Data: json}
+	return content.Signature{Format: Format, Data: json}
 }
 
 func redactedPart(json string) *content.Thinking {
 	return &content.Thinking{Redacted: itemSignature(json)}
+}
+
+// example returns a document under testdata.
+func example(t testing.TB, name string) string {
+	t.Helper()
+	return formattest.File(t, "testdata/"+name)
 }
 
 func tideCitation() content.Citation {
@@ -74,26 +96,26 @@ var responsesExamples = []struct {
 			textOf("Checking."),
 			&content.ToolUse{ID: "call_f1", Name: "depth_at", Input: `{"buoy":"B7"}`},
 		},
-		Stop:  upstream.Stop{Reason: content.StopToolUse, Format: ResponsesFormat, RawReason: "completed"},
+		Stop:  upstream.Stop{Reason: content.StopToolUse, Format: Format, RawReason: "completed"},
 		Usage: content.Usage{Input: 172, CacheRead: 128, Output: 40, Thinking: 80},
 	}},
 	{"E21.json", upstream.Response{
 		Start: upstream.Start{ID: "resp_02", Model: "gpt-6.1-sol"},
 		Parts: []content.Part{redactedPart(`{"type":"reasoning","id":"rs_03","summary":[],"encrypted_content":"gAAA"}`)},
-		Stop:  upstream.Stop{Reason: content.StopMaxTokens, Format: ResponsesFormat, RawReason: "max_output_tokens", Details: `{"reason":"max_output_tokens"}`},
+		Stop:  upstream.Stop{Reason: content.StopMaxTokens, Format: Format, RawReason: "max_output_tokens", Details: `{"reason":"max_output_tokens"}`},
 		Usage: content.Usage{Input: 20, Thinking: 64},
 	}},
 	{"E23.json", upstream.Response{
 		Start: upstream.Start{ID: "resp_04", Model: "gpt-6.1-sol"},
 		Parts: []content.Part{
-			&content.ServerToolUse{Format: ResponsesFormat, Kind: "web_search_call", ID: "ws_04", Name: "web_search",
+			&content.ServerToolUse{Format: Format, Kind: "web_search_call", ID: "ws_04", Name: "web_search",
 				Input: `{"type":"search","query":"tide Oslo","queries":["tide Oslo"],"sources":[{"type":"url","url":"https://tides.example/oslo"}]}`},
 			redactedPart(search4),
 			&content.Image{Source: &content.Base64{MediaType: "image/png", Data: "iVBORw0KGgo="},
 				Signature: itemSignature(`{"type":"image_generation_call","id":"ig_04"}`)},
 			&content.Text{Text: "High tide is at 14:10 (tides.example).", Citations: []content.Citation{tideCitation()}},
 		},
-		Stop:  upstream.Stop{Reason: content.StopEnd, Format: ResponsesFormat, RawReason: "completed"},
+		Stop:  upstream.Stop{Reason: content.StopEnd, Format: Format, RawReason: "completed"},
 		Usage: content.Usage{Input: 2000, Output: 50, Thinking: 10},
 	}},
 	{"E24.sse", upstream.Response{
@@ -104,18 +126,18 @@ var responsesExamples = []struct {
 			textOf("Checking."),
 			&content.ToolUse{ID: "call_g1", Name: "depth_at", Input: `{"buoy":"B7"}`},
 		},
-		Stop:  upstream.Stop{Reason: content.StopToolUse, Format: ResponsesFormat, RawReason: "completed"},
+		Stop:  upstream.Stop{Reason: content.StopToolUse, Format: Format, RawReason: "completed"},
 		Usage: content.Usage{Input: 50, Output: 20, Thinking: 20},
 	}},
 	{"E25.sse", upstream.Response{
 		Start: upstream.Start{ID: "resp_11", Model: "gpt-6.1-sol"},
 		Parts: []content.Part{
-			&content.ServerToolUse{Format: ResponsesFormat, Kind: "web_search_call", ID: "ws_11", Name: "web_search",
+			&content.ServerToolUse{Format: Format, Kind: "web_search_call", ID: "ws_11", Name: "web_search",
 				Input: `{"type":"search","query":"tide Oslo","queries":["tide Oslo"]}`},
 			redactedPart(search11),
 			&content.Text{Text: "High tide is at 14:10.", Citations: []content.Citation{tideCitation()}},
 		},
-		Stop:  upstream.Stop{Reason: content.StopEnd, Format: ResponsesFormat, RawReason: "completed"},
+		Stop:  upstream.Stop{Reason: content.StopEnd, Format: Format, RawReason: "completed"},
 		Usage: content.Usage{Input: 900, Output: 12},
 	}},
 }
@@ -297,9 +319,9 @@ func TestReadDeltaFast(t *testing.T) {
 		strings.Replace(resTextDelta, `,"delta":" word and\n more"`, ``, 1):        false,
 		strings.Replace(resTextDelta, `" word and\n more"`, `" word`, 1):           false,
 	} {
-		var d responsesDecoder
+		var d responseDecoder
 		d.init(content.Limits{})
-		d.items = []outputItem{{kind: itemMessage, index: 0, part: 0, block: 0, size: 1, sum: digestSeed}}
+		d.items = []decodedItem{{kind: decodedMessage, index: 0, part: 0, block: 0, size: 1, sum: digestSeed}}
 		if got := d.readDeltaFast(data); got != want {
 			t.Errorf("quick(%s) = %v", data, got)
 		}
@@ -308,7 +330,7 @@ func TestReadDeltaFast(t *testing.T) {
 
 // responsesEvents decodes a stream to its end.
 func responsesEvents(src io.Reader) (list []upstream.Event, err error) {
-	r := newResponsesReader(src, content.Limits{})
+	r := NewStreamReader(src, content.Limits{})
 	r.newID = func() string { return "made" }
 	for {
 		f, err := r.Next()
@@ -343,7 +365,7 @@ func FuzzResponsesReader(f *testing.F) {
 		if wantErr != io.EOF && !errors.As(wantErr, &failed) {
 			t.Fatalf("got an error of type %T", wantErr)
 		}
-		formattest.CheckFrames(t, newResponsesReader(strings.NewReader(stream), content.Limits{}), nil, nil)
+		formattest.CheckFrames(t, NewStreamReader(strings.NewReader(stream), content.Limits{}), nil, nil)
 	})
 }
 
@@ -355,19 +377,7 @@ func FuzzResponsesReply(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		frame, err := decodeResponses(text, content.Limits{})
+		frame, err := DecodeResponse(text, content.Limits{})
 		formattest.CheckWhole(t, frame, err)
-	})
-}
-
-// FuzzResponsesCarried encodes carried state that clients have changed in any way.
-func FuzzResponsesCarried(f *testing.F) {
-	f.Add(think1, `[{"redacted":"{}"}]`, "text")
-	f.Add(`{"type":"web_search_call"}`, `[{"signature":"`+`{\"type\":\"reasoning\"}`+`"}]`, "é")
-	f.Fuzz(func(t *testing.T, item, list, text string) {
-		n := newConversation(redactedPart(item), textOf(text), &content.Thinking{Text: text, Signature: itemSignature(item)},
-			&content.ToolUse{ID: "c", Name: "f", Signature: itemSignature(list)}, &content.Text{Text: text, Signature: itemSignature(list)},
-			&content.Image{Source: &content.Base64{MediaType: "image/png", Data: "iVBORw0KGgo="}, Signature: itemSignature(item)})
-		bodyOf(t, n, ServerOpenAI) // fails unless it is JSON
 	})
 }

@@ -1,4 +1,4 @@
-package openai
+package responses
 
 import (
 	"cmp"
@@ -13,13 +13,13 @@ import (
 )
 
 // itemAdded decodes the beginning of an item.
-func (d *responsesDecoder) itemAdded(v jsonwire.Value) error {
-	item, output := v.Get("item"), toIndex(v.Get("output_index"))
-	k := itemKindOf(item)
-	if k == itemOther || d.sameItem(output, k, item, true) != nil {
+func (d *responseDecoder) itemAdded(v jsonwire.Value) error {
+	item, output := v.Get("item"), decodeIndex(v.Get("output_index"))
+	k := decodedKindOf(item)
+	if k == decodedOther || d.sameItem(output, k, item, true) != nil {
 		return nil // added when it is complete, or a duplicate
 	}
-	if err := checkItem(k, item); err != nil {
+	if err := checkDecodedItem(k, item); err != nil {
 		return codec.BadGateway(err)
 	}
 	it, err := d.beginItem(output, k)
@@ -32,24 +32,24 @@ func (d *responsesDecoder) itemAdded(v jsonwire.Value) error {
 }
 
 // startItem reads what the beginning of an item contains.
-func (d *responsesDecoder) startItem(it *outputItem, item jsonwire.Value) {
+func (d *responseDecoder) startItem(it *decodedItem, item jsonwire.Value) {
 	it.id = digestOf(item.Get("id").Str())
 	switch it.kind {
-	case itemReasoning:
+	case decodedReasoning:
 		it.awaitsState = item.Get("encrypted_content").Str() != ""
-	case itemCall:
+	case decodedCall:
 		it.pending = openaiformat.Text(item.Get("arguments"))
 		it.call = digestOf(openaiformat.Scalar(item.Get("call_id")))
 		d.openCall(it, item, "")
 	}
 }
 
-// carriedCallMembers are the members of a tool call that are returned to the server
+// decodedCallMembers are the members of a tool call that are returned to the server
 // unchanged.
-var carriedCallMembers = [...]string{"namespace", "async", "caller"}
+var decodedCallMembers = [...]string{"namespace", "async", "caller"}
 
 // openCall opens the block of a tool call if its name is known.
-func (d *responsesDecoder) openCall(it *outputItem, item jsonwire.Value, input string) {
+func (d *responseDecoder) openCall(it *decodedItem, item jsonwire.Value, input string) {
 	name := openaiformat.Scalar(item.Get("name"))
 	if name == "" {
 		return
@@ -63,7 +63,7 @@ func (d *responsesDecoder) openCall(it *outputItem, item jsonwire.Value, input s
 	}
 	p.ID, it.sentID = d.uniqueID(p.ID)
 	var w jsonwire.Writer
-	for _, m := range carriedCallMembers {
+	for _, m := range decodedCallMembers {
 		if x := item.Get(m); codec.IsSet(x) {
 			if w.Len() == 0 {
 				w.BeginObject()
@@ -74,14 +74,14 @@ func (d *responsesDecoder) openCall(it *outputItem, item jsonwire.Value, input s
 	}
 	if w.Len() > 0 {
 		w.EndObject()
-		p.Extra = &content.Extra{Format: ResponsesFormat, JSON: w.Text()}
+		p.Extra = &content.Extra{Format: Format, JSON: w.Text()}
 	}
 	it.block = d.openPart(p)
 	d.hasCall, d.hasContent = true, true
 }
 
 // uniqueID returns id, or another id if a previous tool call has it, and its digest.
-func (d *responsesDecoder) uniqueID(id string) (string, uint64) {
+func (d *responseDecoder) uniqueID(id string) (string, uint64) {
 	n, taken := d.countCalls(id)
 	if taken {
 		id += "_" + strconv.Itoa(n+1)
@@ -93,7 +93,7 @@ func (d *responsesDecoder) uniqueID(id string) (string, uint64) {
 }
 
 // countCalls returns the number of blocks of tool calls, and whether one has an id.
-func (d *responsesDecoder) countCalls(id string) (n int, taken bool) {
+func (d *responseDecoder) countCalls(id string) (n int, taken bool) {
 	sum := digestOf(id)
 	for i := range d.items {
 		if sentID := d.items[i].sentID; sentID != 0 {
@@ -106,12 +106,12 @@ func (d *responsesDecoder) countCalls(id string) (n int, taken bool) {
 
 // sameItem returns the known item that an event repeats or completes, or nil. isStart
 // reports that the event begins an item.
-func (d *responsesDecoder) sameItem(output int64, k itemKind, item jsonwire.Value, isStart bool) *outputItem {
+func (d *responseDecoder) sameItem(output int64, k decodedKind, item jsonwire.Value, isStart bool) *decodedItem {
 	id, call := digestOf(item.Get("id").Str()), uint64(0)
-	if k == itemCall {
+	if k == decodedCall {
 		call = digestOf(openaiformat.Scalar(item.Get("call_id")))
 	}
-	var open *outputItem
+	var open *decodedItem
 	for i := len(d.items) - 1; i >= 0; i-- {
 		it := &d.items[i]
 		switch {
@@ -135,7 +135,7 @@ func (d *responsesDecoder) sameItem(output int64, k itemKind, item jsonwire.Valu
 
 // isRepeatedBy reports whether an item with the same call_id is a duplicate. Some
 // servers give all calls the same call_id, but hardly also the same index and item id.
-func (it *outputItem) isRepeatedBy(output int64, id uint64) bool {
+func (it *decodedItem) isRepeatedBy(output int64, id uint64) bool {
 	if it.index >= 0 && output >= 0 && it.index != output {
 		return false
 	}
@@ -143,13 +143,13 @@ func (it *outputItem) isRepeatedBy(output int64, id uint64) bool {
 }
 
 // itemDone decodes a complete item.
-func (d *responsesDecoder) itemDone(v jsonwire.Value) error {
-	item, output := v.Get("item"), toIndex(v.Get("output_index"))
-	k := itemKindOf(item)
+func (d *responseDecoder) itemDone(v jsonwire.Value) error {
+	item, output := v.Get("item"), decodeIndex(v.Get("output_index"))
+	k := decodedKindOf(item)
 	it := d.sameItem(output, k, item, false)
 	if it == nil {
 		// Some servers send an item with another id each time.
-		if open := d.findOpen(output, k); open != nil && !(k == itemCall && open.call != 0 && openaiformat.Scalar(item.Get("call_id")) != "") {
+		if open := d.findOpen(output, k); open != nil && !(k == decodedCall && open.call != 0 && openaiformat.Scalar(item.Get("call_id")) != "") {
 			it = open
 		}
 	}
@@ -160,9 +160,9 @@ func (d *responsesDecoder) itemDone(v jsonwire.Value) error {
 }
 
 // completeItem adds the rest of an item. it is nil if the item is new.
-func (d *responsesDecoder) completeItem(it *outputItem, output int64, item jsonwire.Value) error {
-	k := itemKindOf(item)
-	if err := checkItem(k, item); err != nil {
+func (d *responseDecoder) completeItem(it *decodedItem, output int64, item jsonwire.Value) error {
+	k := decodedKindOf(item)
+	if err := checkDecodedItem(k, item); err != nil {
 		return codec.BadGateway(err)
 	}
 	isNew := it == nil
@@ -174,11 +174,11 @@ func (d *responsesDecoder) completeItem(it *outputItem, output int64, item jsonw
 		it.id = digestOf(item.Get("id").Str())
 	}
 	switch k {
-	case itemMessage:
+	case decodedMessage:
 		d.completeMessage(it, item)
-	case itemReasoning:
+	case decodedReasoning:
 		d.completeReasoning(it, item)
-	case itemCall:
+	case decodedCall:
 		d.completeCall(it, item)
 	default:
 		d.completeOther(item)
@@ -188,9 +188,9 @@ func (d *responsesDecoder) completeItem(it *outputItem, output int64, item jsonw
 	return nil
 }
 
-// checkItem returns an error if item is not an object, or has a member of the wrong
+// checkDecodedItem returns an error if item is not an object, or has a member of the wrong
 // type.
-func checkItem(k itemKind, item jsonwire.Value) error {
+func checkDecodedItem(k decodedKind, item jsonwire.Value) error {
 	if err := cmp.Or(
 		codec.Expect("openai: an item", item, codec.Objects),
 		codec.Expect("openai: the type of an item", item.Get("type"), codec.Texts|codec.Optional),
@@ -198,7 +198,7 @@ func checkItem(k itemKind, item jsonwire.Value) error {
 		return err
 	}
 	switch k {
-	case itemMessage:
+	case decodedMessage:
 		list := item.Get("content")
 		if err := cmp.Or(
 			codec.Expect("openai: role", item.Get("role"), codec.Texts|codec.Optional),
@@ -215,7 +215,7 @@ func checkItem(k itemKind, item jsonwire.Value) error {
 				return err
 			}
 		}
-	case itemReasoning:
+	case decodedReasoning:
 		for _, name := range [...]string{"summary", "content"} {
 			for _, x := range item.Get(name).Elems() {
 				if err := codec.Expect("openai: the text of a thinking part", x.Get("text"), openaiformat.TextKinds|codec.Optional); err != nil {
@@ -226,14 +226,14 @@ func checkItem(k itemKind, item jsonwire.Value) error {
 				return err
 			}
 		}
-	case itemCall:
+	case decodedCall:
 		return codec.Expect("openai: the name of a tool call", item.Get("name"), codec.Texts|codec.Numbers|codec.Optional)
 	}
 	return nil
 }
 
 // completeMessage adds the rest of a message.
-func (d *responsesDecoder) completeMessage(it *outputItem, item jsonwire.Value) {
+func (d *responseDecoder) completeMessage(it *decodedItem, item jsonwire.Value) {
 	for _, phase := range [...]string{commentary, finalAnswer} {
 		if item.Get("phase").Is(phase) {
 			it.phase = phase
@@ -258,7 +258,7 @@ func (d *responsesDecoder) completeMessage(it *outputItem, item jsonwire.Value) 
 }
 
 // addCitations adds the new citations of a part.
-func (d *responsesDecoder) addCitations(it *outputItem, part int64, list jsonwire.Value) {
+func (d *responseDecoder) addCitations(it *decodedItem, part int64, list jsonwire.Value) {
 	if part < it.part {
 		return
 	}
@@ -271,7 +271,7 @@ func (d *responsesDecoder) addCitations(it *outputItem, part int64, list jsonwir
 }
 
 // addCitation adds a citation.
-func (d *responsesDecoder) addCitation(it *outputItem, v jsonwire.Value) {
+func (d *responseDecoder) addCitation(it *decodedItem, v jsonwire.Value) {
 	if it.block < 0 {
 		d.addLoss(openaiformat.LossCitation, d.blockPath(-1))
 		return
@@ -284,7 +284,7 @@ func (d *responsesDecoder) addCitation(it *outputItem, v jsonwire.Value) {
 		if c.Title == "" {
 			c.Title = v.Get("filename").Str()
 		}
-		c.Extra = &content.Extra{Format: ResponsesFormat, JSON: v.Raw()}
+		c.Extra = &content.Extra{Format: Format, JSON: v.Raw()}
 		if v.Kind() != jsonwire.Object {
 			c.Extra = nil
 		}
@@ -294,9 +294,9 @@ func (d *responsesDecoder) addCitation(it *outputItem, v jsonwire.Value) {
 
 // completeReasoning adds the rest of the thinking and the state that identifies it to
 // the server.
-func (d *responsesDecoder) completeReasoning(it *outputItem, item jsonwire.Value) {
+func (d *responseDecoder) completeReasoning(it *decodedItem, item jsonwire.Value) {
 	list, member := item.Get("summary"), "summary_text"
-	if it.hasText && it.isRaw || !it.hasText && !hasText(list) {
+	if it.hasText && it.isRaw || !it.hasText && !hasDecodedText(list) {
 		list, member = item.Get("content"), "reasoning_text"
 	}
 	for i, x := range list.Elems() {
@@ -311,19 +311,19 @@ func (d *responsesDecoder) completeReasoning(it *outputItem, item jsonwire.Value
 	case data == "":
 	case it.block >= 0:
 		d.add(upstream.Event{Kind: upstream.EventSignature, Block: it.block,
-			Signature: &content.Signature{Format: ResponsesFormat, Data: data}})
+			Signature: &content.Signature{Format: Format, Data: data}})
 	default:
 		d.addCarried(data)
 	}
 }
 
 // addCarried adds an item that only the server can read.
-func (d *responsesDecoder) addCarried(data string) {
-	d.addPart(&content.Thinking{Redacted: content.Signature{Format: ResponsesFormat, Data: data}})
+func (d *responseDecoder) addCarried(data string) {
+	d.addPart(&content.Thinking{Redacted: content.Signature{Format: Format, Data: data}})
 }
 
-// hasText reports whether a list of texts contains text.
-func hasText(list jsonwire.Value) bool {
+// hasDecodedText reports whether a list of texts contains text.
+func hasDecodedText(list jsonwire.Value) bool {
 	for _, x := range list.Elems() {
 		if openaiformat.Text(x.Get("text")) != "" {
 			return true
@@ -333,7 +333,7 @@ func hasText(list jsonwire.Value) bool {
 }
 
 // completeCall adds the rest of a tool call.
-func (d *responsesDecoder) completeCall(it *outputItem, item jsonwire.Value) {
+func (d *responseDecoder) completeCall(it *decodedItem, item jsonwire.Value) {
 	args := openaiformat.Text(item.Get("arguments"))
 	if it.call == 0 {
 		it.call = digestOf(openaiformat.Scalar(item.Get("call_id")))
@@ -350,13 +350,13 @@ func (d *responsesDecoder) completeCall(it *outputItem, item jsonwire.Value) {
 }
 
 // completeInput adds the rest of the arguments after their deltas.
-func (d *responsesDecoder) completeInput(it *outputItem, full string) {
+func (d *responseDecoder) completeInput(it *decodedItem, full string) {
 	switch {
 	case len(full) > it.size && appendDigest(digestSeed, full[:it.size]) == it.sum:
 		d.add(upstream.Event{Kind: upstream.EventInput, Block: it.block, Text: full[it.size:]})
 		it.sum, it.size = appendDigest(digestSeed, full), len(full)
 	case full != "" && (len(full) != it.size || appendDigest(digestSeed, full) != it.sum):
-		d.addLoss(lossConflictingText, d.blockPath(it.block))
+		d.addLoss(lossDecodedText, d.blockPath(it.block))
 	}
 }
 
@@ -395,7 +395,7 @@ func carriedItem(item jsonwire.Value) (data string, fits bool) {
 }
 
 // completeOther adds the item of a built-in tool, or of an unknown kind.
-func (d *responsesDecoder) completeOther(item jsonwire.Value) {
+func (d *responseDecoder) completeOther(item jsonwire.Value) {
 	if item.Kind() != jsonwire.Object {
 		return
 	}
@@ -407,7 +407,7 @@ func (d *responsesDecoder) completeOther(item jsonwire.Value) {
 		return
 	case "custom_tool_call":
 		d.addLoss(openaiformat.LossCustomCall, d.blockPath(-1))
-		d.addPart(&content.Unknown{Format: ResponsesFormat, Kind: kind, Raw: item.Raw()})
+		d.addPart(&content.Unknown{Format: Format, Kind: kind, Raw: item.Raw()})
 		return
 	case "web_search_call":
 		d.addToolUse(item, kind, "web_search", item.Get("action").Raw())
@@ -422,10 +422,10 @@ func (d *responsesDecoder) completeOther(item jsonwire.Value) {
 		d.addToolResult(item, kind, item.Get("output"))
 	case "compaction":
 	default:
-		d.addPart(&content.Unknown{Format: ResponsesFormat, Kind: kind, Raw: item.Raw()})
+		d.addPart(&content.Unknown{Format: Format, Kind: kind, Raw: item.Raw()})
 	}
 	if _, isCarried := itemTools[kind]; !isCarried {
-		d.addLoss(lossUnknownItem, d.blockPath(-1))
+		d.addLoss(lossDecodedItem, d.blockPath(-1))
 		return
 	}
 	if data, fits := carriedItem(item); fits {
@@ -436,17 +436,17 @@ func (d *responsesDecoder) completeOther(item jsonwire.Value) {
 }
 
 // addToolUse adds the call of a built-in tool.
-func (d *responsesDecoder) addToolUse(item jsonwire.Value, kind, name, input string) {
+func (d *responseDecoder) addToolUse(item jsonwire.Value, kind, name, input string) {
 	if !jsonwire.ValidObject(input) {
 		input = ""
 	}
-	d.addPart(&content.ServerToolUse{Format: ResponsesFormat, Kind: kind, ID: item.Get("id").Str(), Name: name, Input: input})
+	d.addPart(&content.ServerToolUse{Format: Format, Kind: kind, ID: item.Get("id").Str(), Name: name, Input: input})
 }
 
 // addToolResult adds the result of a built-in tool, if there is one.
-func (d *responsesDecoder) addToolResult(item jsonwire.Value, kind string, v jsonwire.Value) {
+func (d *responseDecoder) addToolResult(item jsonwire.Value, kind string, v jsonwire.Value) {
 	if codec.IsSet(v) {
-		d.addPart(&content.ServerToolResult{Format: ResponsesFormat, Kind: kind, ID: item.Get("id").Str(), Content: v.Raw()})
+		d.addPart(&content.ServerToolResult{Format: Format, Kind: kind, ID: item.Get("id").Str(), Content: v.Raw()})
 	}
 }
 
@@ -459,10 +459,10 @@ func objectWith(name string, v jsonwire.Value) string {
 }
 
 // addImage adds a generated image.
-func (d *responsesDecoder) addImage(item jsonwire.Value) {
+func (d *responseDecoder) addImage(item jsonwire.Value) {
 	data := item.Get("result").Str()
 	if jsonwire.CheckBase64(data) != 0 {
-		d.addLoss(lossImageFailed, d.blockPath(-1))
+		d.addLoss(lossDecodedImage, d.blockPath(-1))
 		return
 	}
 	kind := "image/png"
@@ -473,7 +473,7 @@ func (d *responsesDecoder) addImage(item jsonwire.Value) {
 	d.hasContent = true
 	p := &content.Image{Source: &content.Base64{MediaType: kind, Data: data}}
 	if id := item.Get("id"); id.Str() != "" {
-		p.Signature = content.Signature{Format: ResponsesFormat, Data: `{"type":"image_generation_call","id":` + id.Raw() + `}`}
+		p.Signature = content.Signature{Format: Format, Data: `{"type":"image_generation_call","id":` + id.Raw() + `}`}
 	}
 	d.addPart(p)
 }

@@ -1,4 +1,4 @@
-package openai
+package responses
 
 import (
 	"cmp"
@@ -20,35 +20,56 @@ import (
 // endOfResponse is the error with which the last event is decoded.
 var endOfResponse = io.EOF
 
-// decodeResponses decodes a complete response.
-func decodeResponses(text string, lim content.Limits) (*upstream.Frame, error) {
-	var d responsesDecoder
+// defaultMaxBody is the default limit of a whole response, in bytes.
+const defaultMaxBody = 64 << 20
+
+// DecodeResponse decodes the body of a successful response that is not streamed. The frame
+// is Complete and contains all events of the response: the start, each block opened and
+// closed, the usage, the stop reason, and losses. It can be passed to
+// [upstream.Writer.Frame].
+//
+// DecodeResponse uses three limits of lim: Body (default 64 MiB), Depth and Values. Unpaired
+// surrogates and invalid UTF-8 become U+FFFD, which is reported as a loss. Unknown members are
+// skipped; the items of built-in tools and unknown items are kept for the server.
+//
+// The error is an [*upstream.Error]: the error in the body, or that of a response that failed, or
+// else one with [upstream.CodeBadGateway].
+func DecodeResponse(body string, lim content.Limits) (*upstream.Frame, error) {
+	if limit := cmp.Or(max(lim.Body, 0), defaultMaxBody); int64(len(body)) > limit {
+		return nil, codec.BadGateway(fmt.Errorf("responses: the response has %d bytes; the limit is %d", len(body), limit))
+	}
+	return DecodeResponseWith(body, lim, DecodeOptions{})
+}
+
+// decodeDocument decodes a complete response.
+func decodeDocument(body string, lim content.Limits) (*upstream.Frame, error) {
+	var d responseDecoder
 	d.init(lim)
 	defer d.doc.Close()
-	if err := d.parse(text); err != nil {
+	if err := d.parse(body); err != nil {
 		return nil, err
 	}
 	root := d.doc.Root()
 	switch {
 	case root.Kind() != jsonwire.Object:
 		if root.Kind() == jsonwire.Array && root.Len() > 0 {
-			return nil, decodeResponsesError(root)
+			return nil, decodeError(root)
 		}
 		return nil, codec.BadGateway(errors.New("openai: the document is not a response object"))
 	case codec.IsSet(root.Get("error")) && !root.Get("status").Exists(), root.Get("object").Is("error"):
-		return nil, decodeResponsesError(root)
+		return nil, decodeError(root)
 	case root.Get("output").Kind() != jsonwire.Array && !root.Get("status").Exists():
 		return nil, codec.BadGateway(errors.New("openai: the document is not a response object"))
 	}
 	if err := d.readEnd("completed", root); err != endOfResponse {
 		return nil, err
 	}
-	return &upstream.Frame{Format: ResponsesFormat, Data: d.doc.Source(), Complete: true, Events: d.events}, nil
+	return &upstream.Frame{Format: Format, Data: d.doc.Source(), Complete: true, Events: d.events}, nil
 }
 
-// A responsesDecoder decodes a response into events. It keeps the state between the
+// A responseDecoder decodes a response into events. It keeps the state between the
 // events of a stream.
-type responsesDecoder struct {
+type responseDecoder struct {
 	doc    jsonwire.Doc
 	limits jsonwire.Limits
 	newID  func() string    // for a call without an id
@@ -57,8 +78,8 @@ type responsesDecoder struct {
 	emitted bool // events were returned: it is too late for a start event
 	started bool // there was a start event
 
-	items      []outputItem // in the order in which they began
-	next       int          // number of the next block
+	items      []decodedItem // in the order in which they began
+	next       int           // number of the next block
 	refused    bool
 	hasCall    bool
 	clientItem bool // an item is a call of a built-in tool that the client runs
@@ -67,10 +88,10 @@ type responsesDecoder struct {
 	namelessCall bool // a call was dropped because it has no name
 }
 
-// An outputItem is the state of an item of the response. Finished items remain, to
+// An decodedItem is the state of an item of the response. Finished items remain, to
 // detect duplicates.
-type outputItem struct {
-	kind    itemKind
+type decodedItem struct {
+	kind    decodedKind
 	index   int64  // output_index, or -1
 	id      uint64 // digest of the item's id, or 0
 	call    uint64 // digest of the call_id, or 0
@@ -90,32 +111,32 @@ type outputItem struct {
 	phase       string // of a message: commentary, finalAnswer or ""
 }
 
-// An itemKind is the kind of an output item.
-type itemKind uint8
+// An decodedKind is the kind of an output item.
+type decodedKind uint8
 
 const (
-	itemOther itemKind = iota
-	itemMessage
-	itemReasoning
-	itemCall
+	decodedOther decodedKind = iota
+	decodedMessage
+	decodedReasoning
+	decodedCall
 )
 
-func itemKindOf(v jsonwire.Value) itemKind {
+func decodedKindOf(v jsonwire.Value) decodedKind {
 	switch t := v.Get("type"); {
 	case t.Is("message"):
-		return itemMessage
+		return decodedMessage
 	case t.Is("reasoning"):
-		return itemReasoning
+		return decodedReasoning
 	case t.Is("function_call"):
-		return itemCall
+		return decodedCall
 	case !t.Exists() && v.Get("role").Is("assistant"):
-		return itemMessage
+		return decodedMessage
 	}
-	return itemOther
+	return decodedOther
 }
 
-// maxItems bounds the items of a response.
-const maxItems = 4096
+// maxDecodedItems bounds the items of a response.
+const maxDecodedItems = 4096
 
 // appendDigest continues an FNV-1a digest. The first sum is digestSeed.
 func appendDigest(sum uint64, s string) uint64 {
@@ -134,13 +155,13 @@ func digestOf(s string) uint64 {
 	return appendDigest(digestSeed, s)
 }
 
-func (d *responsesDecoder) init(lim content.Limits) {
+func (d *responseDecoder) init(lim content.Limits) {
 	d.limits = jsonwire.Limits{Depth: lim.Depth, Values: lim.Values, AllowInvalidUTF8: true}
 	d.newID = openaiformat.NewCallID
 }
 
 // parse parses the next document.
-func (d *responsesDecoder) parse(data string) error {
+func (d *responseDecoder) parse(data string) error {
 	clear(d.events)
 	d.events = d.events[:0]
 	if err := d.doc.Parse(data, d.limits); err != nil {
@@ -150,29 +171,29 @@ func (d *responsesDecoder) parse(data string) error {
 }
 
 // reportReplaced adds a loss if invalid UTF-8 was replaced.
-func (d *responsesDecoder) reportReplaced() {
+func (d *responseDecoder) reportReplaced() {
 	if d.doc.Replacements() > 0 && len(d.events) > 0 {
 		d.addLoss(openaiformat.LossCharacters, "parts")
 	}
 }
 
 // textOf returns a text. It reports one that is not a string.
-func (d *responsesDecoder) textOf(v jsonwire.Value) string {
+func (d *responseDecoder) textOf(v jsonwire.Value) string {
 	if v.Kind() != jsonwire.String && codec.IsSet(v) {
 		d.addLoss(openaiformat.LossJSONText, d.blockPath(-1))
 	}
 	return openaiformat.Text(v)
 }
 
-func (d *responsesDecoder) add(e upstream.Event) { d.events = append(d.events, e) }
+func (d *responseDecoder) add(e upstream.Event) { d.events = append(d.events, e) }
 
-func (d *responsesDecoder) addLoss(r *loss.Rule, path string) {
+func (d *responseDecoder) addLoss(r *loss.Rule, path string) {
 	l := r.At(path)
 	d.add(upstream.Event{Kind: upstream.EventLoss, Loss: &l})
 }
 
 // blockPath returns the path of a block, or of the next block if block is negative.
-func (d *responsesDecoder) blockPath(block int) string {
+func (d *responseDecoder) blockPath(block int) string {
 	if block < 0 {
 		block = d.next
 	}
@@ -180,7 +201,7 @@ func (d *responsesDecoder) blockPath(block int) string {
 }
 
 // start adds the start event, once.
-func (d *responsesDecoder) start(response jsonwire.Value) {
+func (d *responseDecoder) start(response jsonwire.Value) {
 	if d.emitted || d.started || response.Kind() != jsonwire.Object {
 		return
 	}
@@ -190,8 +211,8 @@ func (d *responsesDecoder) start(response jsonwire.Value) {
 	}})
 }
 
-// toIndex returns an index, or -1.
-func toIndex(v jsonwire.Value) int64 {
+// decodeIndex returns an index, or -1.
+func decodeIndex(v jsonwire.Value) int64 {
 	if n, ok := v.Int(); ok && n >= 0 && n <= math.MaxInt32 {
 		return n
 	}
@@ -200,7 +221,7 @@ func toIndex(v jsonwire.Value) int64 {
 
 // findOpen returns the last unfinished item of a kind that has the index, or that lacks
 // an index. It returns nil if there is none.
-func (d *responsesDecoder) findOpen(output int64, k itemKind) *outputItem {
+func (d *responseDecoder) findOpen(output int64, k decodedKind) *decodedItem {
 	for i := len(d.items) - 1; i >= 0; i-- {
 		if it := &d.items[i]; !it.done && it.kind == k && (output < 0 || it.index < 0 || it.index == output) {
 			return it
@@ -210,8 +231,8 @@ func (d *responsesDecoder) findOpen(output int64, k itemKind) *outputItem {
 }
 
 // beginItem adds an item.
-func (d *responsesDecoder) beginItem(output int64, k itemKind) (*outputItem, error) {
-	if len(d.items) >= maxItems {
+func (d *responseDecoder) beginItem(output int64, k decodedKind) (*decodedItem, error) {
+	if len(d.items) >= maxDecodedItems {
 		return nil, codec.BadGateway(errors.New("openai: the response has too many items"))
 	}
 	for i := range d.items {
@@ -220,16 +241,16 @@ func (d *responsesDecoder) beginItem(output int64, k itemKind) (*outputItem, err
 		case it.done:
 		case output >= 0 && it.index == output:
 			d.endItem(it) // the server omitted its end
-		case it.kind == itemMessage, it.kind == itemReasoning && !it.awaitsState:
+		case it.kind == decodedMessage, it.kind == decodedReasoning && !it.awaitsState:
 			d.closeBlock(it) // a new text ends the previous one
 		}
 	}
-	d.items = append(d.items, outputItem{kind: k, index: output, block: -1, part: -1, sum: digestSeed})
+	d.items = append(d.items, decodedItem{kind: k, index: output, block: -1, part: -1, sum: digestSeed})
 	return &d.items[len(d.items)-1], nil
 }
 
 // closeBlock closes the block of an item if one is open.
-func (d *responsesDecoder) closeBlock(it *outputItem) {
+func (d *responseDecoder) closeBlock(it *decodedItem) {
 	if it.block >= 0 {
 		d.add(upstream.Event{Kind: upstream.EventClose, Block: it.block})
 		it.block = -1
@@ -237,8 +258,8 @@ func (d *responsesDecoder) closeBlock(it *outputItem) {
 }
 
 // endItem finishes an item.
-func (d *responsesDecoder) endItem(it *outputItem) {
-	if it.kind == itemCall && it.block >= 0 && it.size == 0 && it.pending != "" {
+func (d *responseDecoder) endItem(it *decodedItem) {
+	if it.kind == decodedCall && it.block >= 0 && it.size == 0 && it.pending != "" {
 		d.add(upstream.Event{Kind: upstream.EventInput, Block: it.block, Text: it.pending})
 	}
 	d.closeBlock(it)
@@ -246,7 +267,7 @@ func (d *responsesDecoder) endItem(it *outputItem) {
 }
 
 // openPart opens a block and returns its number.
-func (d *responsesDecoder) openPart(p content.Part) int {
+func (d *responseDecoder) openPart(p content.Part) int {
 	n := d.next
 	d.next++
 	d.add(upstream.Event{Kind: upstream.EventOpen, Block: n, Part: p})
@@ -254,14 +275,14 @@ func (d *responsesDecoder) openPart(p content.Part) int {
 }
 
 // addPart adds a complete part.
-func (d *responsesDecoder) addPart(p content.Part) {
+func (d *responseDecoder) addPart(p content.Part) {
 	d.add(upstream.Event{Kind: upstream.EventClose, Block: d.openPart(p)})
 }
 
 // addText adds text to a part of a message or reasoning item.
-func (d *responsesDecoder) addText(it *outputItem, part int64, s string) {
+func (d *responseDecoder) addText(it *decodedItem, part int64, s string) {
 	if part != it.part {
-		if it.kind == itemMessage {
+		if it.kind == decodedMessage {
 			d.closeBlock(it)
 		}
 		it.part, it.size, it.sum, it.citations = part, 0, digestSeed, 0
@@ -272,26 +293,26 @@ func (d *responsesDecoder) addText(it *outputItem, part int64, s string) {
 	if it.block < 0 {
 		it.block = d.openPart(d.textPart(it))
 	}
-	if it.kind == itemReasoning && it.hasText && it.size == 0 {
+	if it.kind == decodedReasoning && it.hasText && it.size == 0 {
 		d.add(upstream.Event{Kind: upstream.EventText, Block: it.block, Text: "\n\n"})
 	}
 	it.hasText = true
-	d.hasContent = d.hasContent || it.kind == itemMessage
+	d.hasContent = d.hasContent || it.kind == decodedMessage
 	it.size += len(s)
 	it.sum = appendDigest(it.sum, s)
 	d.add(upstream.Event{Kind: upstream.EventText, Block: it.block, Text: s})
 }
 
 // textPart returns the part that opens the block of an item.
-func (d *responsesDecoder) textPart(it *outputItem) content.Part {
-	if it.kind == itemReasoning {
+func (d *responseDecoder) textPart(it *decodedItem) content.Part {
+	if it.kind == decodedReasoning {
 		return &content.Thinking{}
 	}
 	return &content.Text{}
 }
 
 // reconcile adds the rest of a part's text after its deltas.
-func (d *responsesDecoder) reconcile(it *outputItem, part int64, full string) {
+func (d *responseDecoder) reconcile(it *decodedItem, part int64, full string) {
 	switch {
 	case part < it.part:
 	case part > it.part:
@@ -299,32 +320,32 @@ func (d *responsesDecoder) reconcile(it *outputItem, part int64, full string) {
 	case len(full) > it.size && appendDigest(digestSeed, full[:it.size]) == it.sum:
 		d.addText(it, part, full[it.size:])
 	case len(full) != it.size || appendDigest(digestSeed, full) != it.sum:
-		d.addLoss(lossConflictingText, d.blockPath(it.block))
+		d.addLoss(lossDecodedText, d.blockPath(it.block))
 	}
 }
 
 // itemOfPart returns the item and the part to which an event belongs. It begins the
 // item if its beginning is missing. For arguments of an unknown call, it returns nil.
-func (d *responsesDecoder) itemOfPart(kind string, v jsonwire.Value) (it *outputItem, part int64, err error) {
-	k, at := itemMessage, "content_index"
+func (d *responseDecoder) itemOfPart(kind string, v jsonwire.Value) (it *decodedItem, part int64, err error) {
+	k, at := decodedMessage, "content_index"
 	switch kind[:10] {
 	case "reasoning_":
-		k = itemReasoning
+		k = decodedReasoning
 		if kind[10] == 's' {
 			at = "summary_index"
 		}
 	case "function_c":
-		k = itemCall
+		k = decodedCall
 	}
-	output := toIndex(v.Get("output_index"))
-	if it = d.findOpen(output, k); it == nil && k != itemCall {
+	output := decodeIndex(v.Get("output_index"))
+	if it = d.findOpen(output, k); it == nil && k != decodedCall {
 		it, err = d.beginItem(output, k)
 	}
-	return it, max(toIndex(v.Get(at)), 0), err
+	return it, max(decodeIndex(v.Get(at)), 0), err
 }
 
 // readDelta decodes a delta of text or arguments.
-func (d *responsesDecoder) readDelta(kind string, v jsonwire.Value) error {
+func (d *responseDecoder) readDelta(kind string, v jsonwire.Value) error {
 	piece := d.textOf(v.Get("delta"))
 	if piece == "" {
 		return nil
@@ -352,7 +373,7 @@ func (d *responsesDecoder) readDelta(kind string, v jsonwire.Value) error {
 }
 
 // addInput adds arguments to an open call.
-func (d *responsesDecoder) addInput(it *outputItem, piece string) {
+func (d *responseDecoder) addInput(it *decodedItem, piece string) {
 	if it.block >= 0 {
 		it.size += len(piece)
 		it.sum = appendDigest(it.sum, piece)
@@ -362,13 +383,13 @@ func (d *responsesDecoder) addInput(it *outputItem, piece string) {
 
 // readDone decodes a complete text or complete arguments. It does not close the block,
 // since the complete item follows.
-func (d *responsesDecoder) readDone(kind string, v jsonwire.Value) error {
+func (d *responseDecoder) readDone(kind string, v jsonwire.Value) error {
 	member := "text"
 	switch kind {
 	case "refusal.done":
 		member = "refusal"
 	case "function_call_arguments.done":
-		if it := d.findOpen(toIndex(v.Get("output_index")), itemCall); it != nil && it.block >= 0 {
+		if it := d.findOpen(decodeIndex(v.Get("output_index")), decodedCall); it != nil && it.block >= 0 {
 			d.completeInput(it, openaiformat.Text(v.Get("arguments")))
 		}
 		d.reportReplaced()
@@ -378,7 +399,7 @@ func (d *responsesDecoder) readDone(kind string, v jsonwire.Value) error {
 	if full == "" {
 		return nil
 	}
-	if d.findOpen(toIndex(v.Get("output_index")), itemMessage) == nil && kind[:10] != "reasoning_" && d.isMessageDone(v) {
+	if d.findOpen(decodeIndex(v.Get("output_index")), decodedMessage) == nil && kind[:10] != "reasoning_" && d.isMessageDone(v) {
 		return nil
 	}
 	it, part, err := d.itemOfPart(kind, v)
@@ -386,7 +407,7 @@ func (d *responsesDecoder) readDone(kind string, v jsonwire.Value) error {
 		return err
 	}
 	raw := kind == "reasoning_text.done"
-	if it.kind == itemReasoning && it.hasText && it.isRaw != raw {
+	if it.kind == decodedReasoning && it.hasText && it.isRaw != raw {
 		return nil
 	}
 	it.isRaw = raw
@@ -397,10 +418,10 @@ func (d *responsesDecoder) readDone(kind string, v jsonwire.Value) error {
 }
 
 // isMessageDone reports whether the message of an event is finished.
-func (d *responsesDecoder) isMessageDone(v jsonwire.Value) bool {
-	output := toIndex(v.Get("output_index"))
+func (d *responseDecoder) isMessageDone(v jsonwire.Value) bool {
+	output := decodeIndex(v.Get("output_index"))
 	for i := range d.items {
-		if it := &d.items[i]; it.done && it.kind == itemMessage && it.index == output {
+		if it := &d.items[i]; it.done && it.kind == decodedMessage && it.index == output {
 			return true
 		}
 	}
@@ -408,13 +429,13 @@ func (d *responsesDecoder) isMessageDone(v jsonwire.Value) bool {
 }
 
 // readAnnotation decodes a citation.
-func (d *responsesDecoder) readAnnotation(v jsonwire.Value) {
-	it := d.findOpen(toIndex(v.Get("output_index")), itemMessage)
+func (d *responseDecoder) readAnnotation(v jsonwire.Value) {
+	it := d.findOpen(decodeIndex(v.Get("output_index")), decodedMessage)
 	if it == nil {
 		return
 	}
 	// A lower index repeats a citation. Without an index it is new.
-	if n := toIndex(v.Get("annotation_index")); n >= 0 && n < int64(it.citations) {
+	if n := decodeIndex(v.Get("annotation_index")); n >= 0 && n < int64(it.citations) {
 		return
 	}
 	it.citations++
@@ -423,7 +444,7 @@ func (d *responsesDecoder) readAnnotation(v jsonwire.Value) {
 }
 
 // readEnd decodes the end of a response. kind is the type of the event, if it has one.
-func (d *responsesDecoder) readEnd(kind string, response jsonwire.Value) error {
+func (d *responseDecoder) readEnd(kind string, response jsonwire.Value) error {
 	if err := cmp.Or(
 		codec.Expect("openai: the response", response, codec.Objects),
 		codec.Expect("openai: status", response.Get("status"), codec.Texts|codec.Optional),
@@ -442,9 +463,9 @@ func (d *responsesDecoder) readEnd(kind string, response jsonwire.Value) error {
 	case kind == "failed", kind == "cancelled", codec.IsOn(failed):
 		switch failed.Kind() {
 		case jsonwire.Object:
-			return decodeResponsesError(failed)
+			return decodeError(failed)
 		case jsonwire.String:
-			return decodeResponsesError(response)
+			return decodeError(response)
 		}
 		return &upstream.Error{Code: upstream.CodeUnavailable, Err: fmt.Errorf("openai: the response has the status %s", codec.Clip(kind))}
 	case kind == "in_progress", kind == "queued":
@@ -473,20 +494,20 @@ func (d *responsesDecoder) readEnd(kind string, response jsonwire.Value) error {
 
 // checkPhases reports a phase that differs from the one with which the message returns.
 // Consecutive messages return as one.
-func (d *responsesDecoder) checkPhases() {
+func (d *responseDecoder) checkPhases() {
 	phase, found := finalAnswer, false // found: a later item is a message
 	if d.hasCall || d.clientItem {
 		phase = commentary
 	}
 	for i := range slices.Backward(d.items) {
 		switch it := &d.items[i]; {
-		case it.kind != itemMessage:
+		case it.kind != decodedMessage:
 			if found {
 				phase = commentary
 			}
 		case it.hasText:
 			if found = true; it.phase != "" && it.phase != phase {
-				d.addLoss(lossPhase, "parts")
+				d.addLoss(lossDecodedPhase, "parts")
 				return
 			}
 		}
@@ -495,9 +516,9 @@ func (d *responsesDecoder) checkPhases() {
 
 // readRemaining adds the items of a complete response that were not streamed. It
 // matches items by kind and order, since indexes are not reliable.
-func (d *responsesDecoder) readRemaining(output jsonwire.Value) error {
+func (d *responseDecoder) readRemaining(output jsonwire.Value) error {
 	for i, item := range output.Elems() {
-		it := d.matchItem(itemKindOf(item), item)
+		it := d.matchItem(decodedKindOf(item), item)
 		if it != nil {
 			it.matched = true
 			if it.done {
@@ -516,9 +537,9 @@ func (d *responsesDecoder) readRemaining(output jsonwire.Value) error {
 
 // matchItem returns the first unmatched item of a kind, for a tool call one with the
 // same call_id. It returns nil if there is none.
-func (d *responsesDecoder) matchItem(k itemKind, item jsonwire.Value) *outputItem {
+func (d *responseDecoder) matchItem(k decodedKind, item jsonwire.Value) *decodedItem {
 	call := uint64(0)
-	if k == itemCall {
+	if k == decodedCall {
 		call = digestOf(item.Get("call_id").Str())
 	}
 	for i := range d.items {
@@ -531,8 +552,8 @@ func (d *responsesDecoder) matchItem(k itemKind, item jsonwire.Value) *outputIte
 }
 
 // toStop returns the stop event.
-func (d *responsesDecoder) toStop(kind string, details jsonwire.Value) *upstream.Stop {
-	s := &upstream.Stop{Reason: content.StopEnd, Format: ResponsesFormat, RawReason: kind}
+func (d *responseDecoder) toStop(kind string, details jsonwire.Value) *upstream.Stop {
+	s := &upstream.Stop{Reason: content.StopEnd, Format: Format, RawReason: kind}
 	if kind == "incomplete" {
 		s.RawReason = details.Get("reason").Str()
 		if details.Kind() == jsonwire.Object {

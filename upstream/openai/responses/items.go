@@ -1,4 +1,4 @@
-package openai
+package responses
 
 import (
 	"slices"
@@ -20,7 +20,7 @@ import (
 // itemOf returns the item in a thinking block, or "".
 func itemOf(t *content.Thinking) string {
 	for _, s := range [...]content.Signature{t.Redacted, t.Signature} {
-		if s.Format == ResponsesFormat && strings.HasPrefix(s.Data, "{") {
+		if s.Format == Format && strings.HasPrefix(s.Data, "{") {
 			return s.Data
 		}
 	}
@@ -144,7 +144,7 @@ func (r *itemRecall) isReplayable(kind string) bool {
 	hasTool, known := r.hasTool[tool]
 	if !known {
 		hasTool = slices.ContainsFunc(r.tools, func(t content.Tool) bool { // one pass
-			return t.Format == ResponsesFormat && strings.HasPrefix(t.Kind, tool) // a version may follow
+			return t.Format == Format && strings.HasPrefix(t.Kind, tool) // a version may follow
 		})
 		if r.hasTool == nil {
 			r.hasTool = make(map[string]bool)

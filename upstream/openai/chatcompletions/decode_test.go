@@ -1,4 +1,4 @@
-package openai
+package chatcompletions
 
 import (
 	"errors"
@@ -48,7 +48,7 @@ func example(t testing.TB, name string) string {
 func TestChatExamples(t *testing.T) {
 	for name, want := range chatExamples {
 		t.Run(name, func(t *testing.T) {
-			want.Stop.Format = ChatFormat
+			want.Stop.Format = Format
 			got, err := collectChat(t, strings.NewReader(example(t, name)), ThinkTagsOff)
 			if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(upstream.Response{}, "NoUsageFrom")); diff != "" || err != nil {
 				t.Errorf("%v (-want +got):\n%s", err, diff)
@@ -68,7 +68,7 @@ func TestChatBuffered(t *testing.T) {
 	one := chunkOf(`{"content":"a"}`)
 	first := events(one, one, one)
 	src := &halting{text: first}
-	r := newChatReader(src, content.Limits{}, ThinkTagsOff)
+	r := NewStreamReader(src, content.Limits{})
 	halts := 0
 	for range 3 {
 		src.halted = r.Buffered()

@@ -1,4 +1,4 @@
-package openai
+package chatcompletions
 
 import (
 	"context"
@@ -20,7 +20,7 @@ import (
 func collectChat(t *testing.T, src io.Reader, tags ThinkTags) (*upstream.Response, error) {
 	t.Helper()
 	up := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		r := newChatReader(src, content.Limits{}, tags)
+		r := NewStreamReaderWith(src, content.Limits{}, DecodeOptions{ThinkTags: tags})
 		r.newID = func() string { return "made" }
 		return adapter.Relay(t.Context(), w, r, adapter.StartInfo{}, nil)
 	})
@@ -31,7 +31,7 @@ func collectChat(t *testing.T, src io.Reader, tags ThinkTags) (*upstream.Respons
 func completeChat(t *testing.T, text string, tags ThinkTags) (*upstream.Response, error) {
 	t.Helper()
 	up := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		f, err := decodeChat(text, content.Limits{}, chatOptions{tags: tags})
+		f, err := DecodeResponseWith(text, content.Limits{}, DecodeOptions{ThinkTags: tags})
 		if err != nil {
 			return err
 		}
@@ -66,7 +66,7 @@ func useOf(id, name, input string) *content.ToolUse {
 func thinkingPart(s, data string) *content.Thinking {
 	p := &content.Thinking{Text: s}
 	if data != "" {
-		p.Signature = content.Signature{Format: ChatFormat, Data: data}
+		p.Signature = content.Signature{Format: Format, Data: data}
 	}
 	return p
 }
@@ -223,7 +223,7 @@ func TestChatFailures(t *testing.T) {
 		{"finish error", events(hi, `{"choices":[{"index":0,"delta":{},"finish_reason":"error"}]}`, done), upstream.CodeUnavailable, ""},
 		{"insufficient resources", events(hi, `{"choices":[{"index":0,"delta":{},"finish_reason":"insufficient_system_resource"}]}`), upstream.CodeUnavailable, ""},
 		{"too many choices", events(hi, `{"choices":[{"index":128,"delta":{"content":"hi"}}]}`, stopped), upstream.CodeBadGateway, ""},
-		{"too many calls", events(completeCalls(strings.Repeat(`{"function":{"name":"f"}},`, maxCalls)+`{"function":{"name":"f"}}`), done), upstream.CodeBadGateway, ""},
+		{"too many calls", events(completeCalls(strings.Repeat(`{"function":{"name":"f"}},`, maxDecodedCalls)+`{"function":{"name":"f"}}`), done), upstream.CodeBadGateway, ""},
 		{"not JSON", events(hi, `{"choices":`, done), upstream.CodeBadGateway, ""},
 		{"not an object", events(hi, `1`, done), upstream.CodeBadGateway, ""},
 		{"context exceeded", events(`{"error":{"message":"Your input exceeds the context window of this model.","type":"invalid_request_error","code":"context_length_exceeded"}}`), upstream.CodeInvalid, "Your input exceeds the context window of this model."},
@@ -340,7 +340,7 @@ func TestChatFraming(t *testing.T) {
 
 // readChat decodes a stream to its end, with or without templates.
 func readChat(src io.Reader, templates bool) ([]upstream.Event, error) {
-	r := newChatReader(src, content.Limits{Body: 1 << 20}, ThinkTagsOff)
+	r := NewStreamReader(src, content.Limits{Body: 1 << 20})
 	r.newID = func() string { return "made" }
 	var all []upstream.Event
 	for {

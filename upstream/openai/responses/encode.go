@@ -1,4 +1,4 @@
-package openai
+package responses
 
 import (
 	"slices"
@@ -10,15 +10,15 @@ import (
 	"github.com/polywire/polywire/internal/openaiformat"
 )
 
-// A responsesWriter writes a request that was lowered for Responses. It writes what the
+// A requestEncoder writes a request that was lowered for this format. It writes what the
 // request says, and reports nothing.
-type responsesWriter struct {
+type requestEncoder struct {
 	openaiformat.Encoder
 	texts []string // of the current message
 }
 
 // write writes the document.
-func (c *responsesWriter) write() {
+func (c *requestEncoder) write() {
 	w, n := c.W, c.Req
 	w.BeginObject()
 	c.Member("model", c.Req.Model)
@@ -40,7 +40,7 @@ func (c *responsesWriter) write() {
 }
 
 // Result writes a tool result as the output of its call.
-func (c *responsesWriter) Result(r *content.ToolResult) {
+func (c *requestEncoder) Result(r *content.ToolResult) {
 	c.W.BeginObject()
 	c.Member("type", "function_call_output")
 	c.Member("call_id", r.ID)
@@ -49,7 +49,7 @@ func (c *responsesWriter) Result(r *content.ToolResult) {
 	c.W.EndObject()
 }
 
-func (c *responsesWriter) Content(parts []content.Part) {
+func (c *requestEncoder) Content(parts []content.Part) {
 	if t, ok := parts[0].(*content.Text); ok && len(parts) == 1 && t.Cache == nil {
 		c.W.String(t.Text)
 		return
@@ -57,7 +57,7 @@ func (c *responsesWriter) Content(parts []content.Part) {
 	c.List(c, parts)
 }
 
-func (c *responsesWriter) Part(p content.Part) {
+func (c *requestEncoder) Part(p content.Part) {
 	w := c.W
 	w.BeginObject()
 	var cache *content.Cache
@@ -97,7 +97,7 @@ func (c *responsesWriter) Part(p content.Part) {
 
 // Assistant writes a turn of the assistant as items. Consecutive texts are one message,
 // since clients may store the chunks of a stream as they are.
-func (c *responsesWriter) Assistant(parts []content.Part, _ bool) {
+func (c *requestEncoder) Assistant(parts []content.Part, _ bool) {
 	last := -1                                     // index of the last text, if its message is the final answer
 	if !slices.ContainsFunc(parts, isClientCall) { // one pass
 		for i, p := range parts {
@@ -135,7 +135,7 @@ func (c *responsesWriter) Assistant(parts []content.Part, _ bool) {
 }
 
 // endMessage writes the current message, if there is one.
-func (c *responsesWriter) endMessage(phase string) {
+func (c *requestEncoder) endMessage(phase string) {
 	if len(c.texts) == 0 {
 		return
 	}
@@ -153,22 +153,22 @@ func (c *responsesWriter) endMessage(phase string) {
 	c.texts = c.texts[:0]
 }
 
-func (c *responsesWriter) toolCall(p *content.ToolUse) {
+func (c *requestEncoder) toolCall(p *content.ToolUse) {
 	w := c.W
 	w.BeginObject()
 	c.Member("type", "function_call")
 	c.Member("call_id", p.ID)
 	c.Member("name", p.Name)
 	c.Member("arguments", p.Input)
-	if x := codec.Own(p.Extra, ResponsesFormat); x != nil {
-		// bounded by carriedCallMembers
-		_ = w.MembersExcept(x.JSON, func(name string) bool { return !slices.Contains(carriedCallMembers[:], name) }) // invalid JSON has no members
+	if x := codec.Own(p.Extra, Format); x != nil {
+		// bounded by decodedCallMembers
+		_ = w.MembersExcept(x.JSON, func(name string) bool { return !slices.Contains(decodedCallMembers[:], name) }) // invalid JSON has no members
 	}
 	w.EndObject()
 }
 
 // generatedImage writes an image of an earlier response as the item that it was.
-func (c *responsesWriter) generatedImage(p *content.Image) {
+func (c *requestEncoder) generatedImage(p *content.Image) {
 	c.W.BeginObject()
 	c.Member("type", "image_generation_call")
 	c.Member("id", gjson.Get(p.Signature.Data, "id").Str)
@@ -178,7 +178,7 @@ func (c *responsesWriter) generatedImage(p *content.Image) {
 }
 
 // settings writes the members behind the input.
-func (c *responsesWriter) settings() {
+func (c *requestEncoder) settings() {
 	w, n := c.W, c.Req
 	c.tools()
 	c.ToolChoice()
@@ -216,12 +216,12 @@ func (c *responsesWriter) settings() {
 }
 
 // ownMember returns the value of an extra member that is merged with fields, or "".
-func (c *responsesWriter) ownMember(name string) string {
+func (c *requestEncoder) ownMember(name string) string {
 	json, _ := c.Req.Extra.Get(name)
 	return json
 }
 
-func (c *responsesWriter) tools() {
+func (c *requestEncoder) tools() {
 	if len(c.Req.Tools) == 0 {
 		return
 	}
@@ -256,7 +256,7 @@ func (c *responsesWriter) tools() {
 }
 
 // reasoning writes the effort and the summary of thinking, with the members of own.
-func (c *responsesWriter) reasoning(own string) {
+func (c *requestEncoder) reasoning(own string) {
 	effort, summary := c.Req.Effort, c.Req.Thinking.Display
 	if summary == "omitted" {
 		summary = ""
@@ -278,7 +278,7 @@ func (c *responsesWriter) reasoning(own string) {
 }
 
 // textFormat writes the form of the response, with the members of own.
-func (c *responsesWriter) textFormat(own string) {
+func (c *requestEncoder) textFormat(own string) {
 	w, schema := c.W, c.Req.Output.Schema.JSON
 	if own == "" && schema == "" && !c.Req.Object {
 		return
@@ -299,7 +299,7 @@ func (c *responsesWriter) textFormat(own string) {
 	w.EndObject()
 }
 
-func (c *responsesWriter) jsonSchema(text string, strict bool) {
+func (c *requestEncoder) jsonSchema(text string, strict bool) {
 	w := c.W
 	w.Name("format")
 	w.BeginObject()
@@ -317,7 +317,7 @@ const encryptedReasoning = "reasoning.encrypted_content"
 
 // include writes the additional output to include: encrypted thinking, and the values of
 // own.
-func (c *responsesWriter) include(own string) {
+func (c *requestEncoder) include(own string) {
 	if !c.Shape.Encrypted && own == "" {
 		return
 	}

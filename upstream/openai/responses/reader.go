@@ -1,14 +1,12 @@
-package openai
+package responses
 
 import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/openaiformat"
@@ -16,7 +14,8 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// A responsesReader decodes a streamed response. It must not be used concurrently.
+// A StreamReader reads the streamed response of a server of this format. It is not safe for
+// concurrent use.
 //
 // The type of an event is the type in its JSON or, without one, its name. Sequence
 // numbers are ignored. Items are identified by index and kind, and tool calls also by
@@ -27,29 +26,36 @@ import (
 // error.
 //
 // Memory does not grow with the stream, except by a few words per item.
-type responsesReader struct {
+type StreamReader struct {
 	source *sse.Reader
-	responsesDecoder
+	responseDecoder
 	frame upstream.Frame
+	cut   *stopCutter // or nil
 	err   error
 }
 
-func newResponsesReader(src io.Reader, lim content.Limits) *responsesReader {
-	// Some servers omit the empty line after the last event.
-	r := &responsesReader{source: sse.NewReader(io.MultiReader(src, strings.NewReader("\n\n")), sse.EventLimit(lim.Body))}
-	r.init(lim)
-	r.frame.Format = ResponsesFormat
-	return r
+// NewStreamReader returns a reader of src, which the caller closes. The reader uses three
+// limits of lim: Body, for the bytes of one event (default 32 MiB), Depth and Values.
+func NewStreamReader(src io.Reader, lim content.Limits) *StreamReader {
+	return NewStreamReaderWith(src, lim, DecodeOptions{})
 }
 
 // Next returns the next event of the stream and its meaning. The frame is valid until
 // the next call of Next. The error is [io.EOF] after the last event of a complete
 // response, and an [*upstream.Error] otherwise. Later calls return the same error.
-func (r *responsesReader) Next() (*upstream.Frame, error) {
+func (r *StreamReader) Next() (*upstream.Frame, error) {
+	if r.cut != nil {
+		return r.cut.next(r)
+	}
+	return r.next()
+}
+
+// next is Next without stop sequences.
+func (r *StreamReader) next() (*upstream.Frame, error) {
 	for r.err == nil {
 		e, err := r.source.Next()
 		if err != nil {
-			r.err = responsesStreamError(err)
+			r.err = streamEndError(err)
 			break
 		}
 		err = r.readEvent(e)
@@ -64,7 +70,10 @@ func (r *responsesReader) Next() (*upstream.Frame, error) {
 
 // Buffered reports whether Next returns without reading from the source. It may return
 // false although Next would.
-func (r *responsesReader) Buffered() bool {
+func (r *StreamReader) Buffered() bool {
+	if r.cut != nil {
+		return r.cut.done
+	}
 	if r.err != nil {
 		return true
 	}
@@ -73,8 +82,8 @@ func (r *responsesReader) Buffered() bool {
 	return ok && strings.HasPrefix(e.Data, textDeltaPrefix) && !strings.Contains(e.Data, `"delta":""`)
 }
 
-// responsesStreamError converts an error of reading the stream, or its early end.
-func responsesStreamError(err error) error {
+// streamEndError converts an error of reading the stream, or its early end.
+func streamEndError(err error) error {
 	if err == io.EOF {
 		return codec.BadGateway(fmt.Errorf("openai: the stream ended without its last event: %w", io.ErrUnexpectedEOF))
 	}
@@ -82,7 +91,7 @@ func responsesStreamError(err error) error {
 }
 
 // readEvent decodes one event of the stream.
-func (r *responsesReader) readEvent(e sse.Event) error {
+func (r *StreamReader) readEvent(e sse.Event) error {
 	if e.Data == "" || e.Data[0] == '[' && strings.TrimSpace(e.Data) == "[DONE]" {
 		r.events = r.events[:0]
 		return nil
@@ -98,14 +107,14 @@ func (r *responsesReader) readEvent(e sse.Event) error {
 }
 
 // decodeEvent decodes the data of an event.
-func (d *responsesDecoder) decodeEvent(name string, v jsonwire.Value) error {
+func (d *responseDecoder) decodeEvent(name string, v jsonwire.Value) error {
 	kind := v.Get("type").Str()
 	if kind == "" || kind == "error" {
 		if v.Get("object").Is("response") {
 			return d.readEnd("", v)
 		}
 		if name == "error" || kind == "error" || codec.IsSet(v.Get("error")) {
-			return decodeResponsesError(v)
+			return decodeError(v)
 		}
 		kind = name
 	}
@@ -116,11 +125,11 @@ func (d *responsesDecoder) decodeEvent(name string, v jsonwire.Value) error {
 	switch {
 	case ok:
 	case codec.IsOn(v.Get("error")), v.Get("object").Is("error"):
-		return decodeResponsesError(v)
+		return decodeError(v)
 	default:
 		return nil
 	}
-	if err := checkEvent(rest, v); err != nil {
+	if err := checkDecodedEvent(rest, v); err != nil {
 		return codec.BadGateway(err)
 	}
 	switch rest {
@@ -144,10 +153,10 @@ func (d *responsesDecoder) decodeEvent(name string, v jsonwire.Value) error {
 	return nil
 }
 
-// checkEvent returns an error if an event lacks a required member or has one of the
+// checkDecodedEvent returns an error if an event lacks a required member or has one of the
 // wrong type. Indexes are optional, since some servers omit them. kind is the event's
 // type without "response.".
-func checkEvent(kind string, v jsonwire.Value) error {
+func checkDecodedEvent(kind string, v jsonwire.Value) error {
 	member, want := "", codec.Kinds(0)
 	switch kind {
 	case "output_text.delta", "refusal.delta", "function_call_arguments.delta", "reasoning_summary_text.delta", "reasoning_text.delta":
@@ -190,25 +199,25 @@ const (
 	summaryDeltaPrefix = `{"type":"response.reasoning_summary_text.delta"`
 )
 
-// deltaMembers are the members of such an event.
-type deltaMembers struct {
+// decodedDelta are the members of such an event.
+type decodedDelta struct {
 	output, part int64
 	delta        string // raw JSON string
 }
 
 // readDeltaFast decodes such an event, and reports whether it could. The result is that
 // of decodeEvent, several times faster: only the delta is parsed.
-func (d *responsesDecoder) readDeltaFast(data string) bool {
+func (d *responseDecoder) readDeltaFast(data string) bool {
 	k, rest := deltaKind(data)
-	if k == itemOther {
+	if k == decodedOther {
 		return false
 	}
-	q := deltaMembers{output: -1, part: -1}
+	q := decodedDelta{output: -1, part: -1}
 	if !q.read(rest) || q.output < 0 {
 		return false
 	}
 	it := d.openItem(q.output, k)
-	if it == nil || it.block < 0 || k != itemCall && (it.part != q.part || it.isRaw || it.size == 0) {
+	if it == nil || it.block < 0 || k != decodedCall && (it.part != q.part || it.isRaw || it.size == 0) {
 		return false
 	}
 	// If delta is one string, the event is valid JSON and has no other content.
@@ -220,7 +229,7 @@ func (d *responsesDecoder) readDeltaFast(data string) bool {
 	it.size += len(text)
 	it.sum = appendDigest(it.sum, text)
 	kind := upstream.EventText
-	if k == itemCall {
+	if k == decodedCall {
 		kind = upstream.EventInput
 	}
 	if len(d.events) == 1 && (d.events[0].Kind == upstream.EventText || d.events[0].Kind == upstream.EventInput) {
@@ -236,21 +245,21 @@ func (d *responsesDecoder) readDeltaFast(data string) bool {
 }
 
 // deltaKind returns the kind of item that an event extends, and the rest of its data.
-func deltaKind(data string) (itemKind, string) {
+func deltaKind(data string) (decodedKind, string) {
 	if rest, ok := strings.CutPrefix(data, textDeltaPrefix); ok {
-		return itemMessage, rest
+		return decodedMessage, rest
 	}
 	if rest, ok := strings.CutPrefix(data, inputDeltaPrefix); ok {
-		return itemCall, rest
+		return decodedCall, rest
 	}
 	if rest, ok := strings.CutPrefix(data, summaryDeltaPrefix); ok {
-		return itemReasoning, rest
+		return decodedReasoning, rest
 	}
-	return itemOther, ""
+	return decodedOther, ""
 }
 
 // openItem returns the last unfinished item of a kind at an index, or nil.
-func (d *responsesDecoder) openItem(output int64, k itemKind) *outputItem {
+func (d *responseDecoder) openItem(output int64, k decodedKind) *decodedItem {
 	for i := len(d.items) - 1; i >= 0; i-- {
 		if it := &d.items[i]; !it.done && it.kind == k && it.index == output {
 			return it
@@ -271,7 +280,7 @@ const (
 )
 
 // read reads the members after the type, each at most once.
-func (q *deltaMembers) read(s string) bool {
+func (q *decodedDelta) read(s string) bool {
 	seen := 0
 	for {
 		if s == "}" {
@@ -364,155 +373,4 @@ func isPlainString(s string) bool {
 		}
 	}
 	return len(s) >= 2
-}
-
-// A stopCutter ends a response at a stop sequence, since the Responses API has no such member.
-// It holds back text that may begin a stop sequence. A nil stopCutter changes nothing.
-type stopCutter struct {
-	stops []string
-	src   adapter.FrameReader
-
-	block      int // the open text block, or -1
-	openBlocks []int
-	pending    string
-	done       bool // a stop sequence was found
-	events     []upstream.Event
-}
-
-func newStopCutter(stops []string) *stopCutter {
-	list := slices.DeleteFunc(slices.Clone(stops), func(s string) bool { return s == "" })
-	if len(list) == 0 {
-		return nil
-	}
-	return &stopCutter{stops: list, block: -1}
-}
-
-// wrap returns frames that end at a stop sequence.
-func (c *stopCutter) wrap(from adapter.FrameReader) adapter.FrameReader {
-	if c == nil {
-		return from
-	}
-	c.src = from
-	return c
-}
-
-// Next implements [adapter.FrameReader].
-func (c *stopCutter) Next() (*upstream.Frame, error) {
-	for !c.done {
-		f, err := c.src.Next()
-		if err != nil {
-			return nil, err
-		}
-		c.cut(f)
-		if c.done {
-			l := lossUsageCut.At("usage")
-			f.Events = append(f.Events, upstream.Event{Kind: upstream.EventLoss, Loss: &l})
-		}
-		if len(f.Events) > 0 {
-			return f, nil
-		}
-	}
-	return nil, io.EOF
-}
-
-// Buffered implements [adapter.FrameReader].
-func (c *stopCutter) Buffered() bool { return c.done }
-
-// cutFrame cuts a complete response. Its usage remains.
-func (c *stopCutter) cutFrame(f *upstream.Frame) {
-	if c != nil {
-		c.cut(f)
-	}
-}
-
-// cut removes the events of f after the stop sequence.
-func (c *stopCutter) cut(f *upstream.Frame) {
-	clear(c.events)
-	c.events = c.events[:0]
-	for i := range f.Events {
-		e := &f.Events[i]
-		if c.done {
-			if e.Kind == upstream.EventUsage || e.Kind == upstream.EventLoss {
-				c.events = append(c.events, *e)
-			}
-			continue
-		}
-		switch e.Kind {
-		case upstream.EventOpen:
-			c.openBlocks = append(c.openBlocks, e.Block)
-			if _, ok := e.Part.(*content.Text); ok {
-				c.block = e.Block
-			}
-		case upstream.EventText:
-			if e.Block == c.block {
-				c.addText(e)
-				continue
-			}
-		case upstream.EventClose:
-			c.closeBlock(e.Block)
-		}
-		c.events = append(c.events, *e)
-	}
-	f.Events = c.events
-}
-
-// closeBlock closes a block and adds the text that was held back.
-func (c *stopCutter) closeBlock(block int) {
-	c.openBlocks = slices.DeleteFunc(c.openBlocks, func(n int) bool { return n == block })
-	if block != c.block {
-		return
-	}
-	if c.pending != "" {
-		c.events = append(c.events, upstream.Event{Kind: upstream.EventText, Block: block, Text: c.pending})
-	}
-	c.block, c.pending = -1, ""
-}
-
-// addText adds the text before a stop sequence.
-func (c *stopCutter) addText(e *upstream.Event) {
-	s := c.pending + e.Text
-	at, stop := -1, ""
-	for _, x := range c.stops {
-		if i := strings.Index(s, x); i >= 0 && (at < 0 || i < at) {
-			at, stop = i, x
-		}
-	}
-	if at < 0 {
-		keep := len(s) - c.partialStop(s)
-		c.pending = s[keep:]
-		c.emit(e, s[:keep])
-		return
-	}
-	c.emit(e, s[:at])
-	c.pending = ""
-	for _, n := range c.openBlocks {
-		c.events = append(c.events, upstream.Event{Kind: upstream.EventClose, Block: n})
-	}
-	c.done = true
-	c.events = append(c.events, upstream.Event{Kind: upstream.EventStop, Stop: &upstream.Stop{
-		Reason: content.StopSequence, Sequence: stop, Format: ResponsesFormat, RawReason: "stop_sequence",
-	}})
-}
-
-func (c *stopCutter) emit(e *upstream.Event, s string) {
-	if s != "" {
-		n := *e
-		n.Text = s
-		c.events = append(c.events, n)
-	}
-}
-
-// partialStop returns the length of the longest suffix of s that may begin a stop
-// sequence.
-func (c *stopCutter) partialStop(s string) int {
-	longest := 0
-	for _, x := range c.stops {
-		for n := min(len(x)-1, len(s)); n > longest; n-- {
-			if strings.HasSuffix(s, x[:n]) {
-				longest = n
-				break
-			}
-		}
-	}
-	return longest
 }

@@ -1,4 +1,4 @@
-package openai
+package chatcompletions
 
 import (
 	"strings"
@@ -16,20 +16,20 @@ const (
 	encryptedName = "encrypted_content" // a string, sent in addition to the text
 )
 
-// A thinkingState is received thinking that is not signed yet.
-type thinkingState struct {
+// A decodedState is received thinking that is not signed yet.
+type decodedState struct {
 	member    string // the member of the text, or "" if the server does not need it back
-	details   []thinkingDetail
-	blocks    []thinkingDetail
+	details   []decodedDetail
+	blocks    []decodedDetail
 	encrypted string
 	size      int
 }
 
-// maxDetails bounds the size of thinking lists in bytes.
-const maxDetails = 1 << 20
+// maxDecodedDetails bounds the size of thinking lists in bytes.
+const maxDecodedDetails = 1 << 20
 
-// A thinkingDetail is an element of a thinking list, merged from its deltas.
-type thinkingDetail struct {
+// A decodedDetail is an element of a thinking list, merged from its deltas.
+type decodedDetail struct {
 	kind       string
 	index      int64
 	names      []string
@@ -41,9 +41,9 @@ type thinkingDetail struct {
 
 // readThinking reads the thinking of a choice. Servers send the same thinking in
 // several members; it is shown once.
-func (d *chatDecoder) readThinking(cand *chatCandidate, s *choiceMembers) {
+func (d *responseDecoder) readThinking(cand *decodedChoice, s *decodedMembers) {
 	if encrypted := s.encrypted.Str(); encrypted != "" {
-		if cand.size += len(encrypted); cand.size > maxDetails {
+		if cand.size += len(encrypted); cand.size > maxDecodedDetails {
 			d.addLoss(openaiformat.LossThinkingState, "parts")
 			cand.encrypted = ""
 		} else {
@@ -64,13 +64,13 @@ func (d *chatDecoder) readThinking(cand *chatCandidate, s *choiceMembers) {
 	}
 	for _, v := range s.reasoning {
 		if !(codec.Texts | codec.Lists | codec.Objects | codec.Optional).Has(v.Kind()) {
-			d.addLoss(lossUnknownPiece, "")
+			d.addLoss(lossDecodedPart, "")
 		}
 	}
 	shown := text != ""
 	for _, list := range [...]struct {
 		v  jsonwire.Value
-		to *[]thinkingDetail
+		to *[]decodedDetail
 	}{{s.details, &cand.details}, {s.blocks, &cand.blocks}} {
 		if list.v.Len() == 0 {
 			continue
@@ -84,24 +84,24 @@ func (d *chatDecoder) readThinking(cand *chatCandidate, s *choiceMembers) {
 	if text == "" {
 		return
 	}
-	d.addDelta(cand, blockThinking, text)
+	d.addDelta(cand, decodedThinking, text)
 	if member != "" {
 		cand.member = member
 	}
 }
 
 // readDetails adds the elements of a list, complete or deltas, and returns their text.
-func (d *chatDecoder) readDetails(cand *chatCandidate, v jsonwire.Value, to *[]thinkingDetail, complete bool) string {
+func (d *responseDecoder) readDetails(cand *decodedChoice, v jsonwire.Value, to *[]decodedDetail, complete bool) string {
 	text := ""
 	for _, x := range v.Elems() {
 		if x.Kind() != jsonwire.Object {
 			continue
 		}
 		cand.size += len(x.Raw())
-		for _, name := range textMembers {
+		for _, name := range detailTexts {
 			text += x.Get(name).Str()
 		}
-		if cand.size > maxDetails {
+		if cand.size > maxDecodedDetails {
 			d.addLoss(openaiformat.LossThinkingState, "parts")
 			cand.details, cand.blocks = nil, nil
 			continue
@@ -111,18 +111,18 @@ func (d *chatDecoder) readDetails(cand *chatCandidate, v jsonwire.Value, to *[]t
 	return text
 }
 
-// textMembers are the members to which deltas append.
-var textMembers = [...]string{"text", "summary", "thinking"}
+// detailTexts are the members to which deltas append.
+var detailTexts = [...]string{"text", "summary", "thinking"}
 
 // addDetail adds an element, or merges it with the last one if that has the same type,
 // index and text member. Without an index, a text after a signature begins another
 // element.
-func addDetail(list []thinkingDetail, v jsonwire.Value, complete bool) []thinkingDetail {
+func addDetail(list []decodedDetail, v jsonwire.Value, complete bool) []decodedDetail {
 	kind, index, text := v.Get("type").Str(), int64(-1), ""
 	if n, ok := v.Get("index").Int(); ok {
 		index = n
 	}
-	for _, name := range textMembers {
+	for _, name := range detailTexts {
 		if v.Get(name).Kind() == jsonwire.String {
 			text = name
 		}
@@ -130,7 +130,7 @@ func addDetail(list []thinkingDetail, v jsonwire.Value, complete bool) []thinkin
 	n := len(list) - 1
 	if complete || n < 0 || list[n].kind != kind || list[n].index != index || list[n].textMember == "" ||
 		index < 0 && list[n].signed && v.Get(list[n].textMember).Str() != "" {
-		list = append(list, thinkingDetail{kind: strings.Clone(kind), index: index, textMember: text})
+		list = append(list, decodedDetail{kind: strings.Clone(kind), index: index, textMember: text})
 	}
 	list[len(list)-1].merge(v)
 	return list
@@ -138,7 +138,7 @@ func addDetail(list []thinkingDetail, v jsonwire.Value, complete bool) []thinkin
 
 // merge merges the members of a delta. Texts are appended; for other members the last
 // value wins.
-func (x *thinkingDetail) merge(v jsonwire.Value) {
+func (x *decodedDetail) merge(v jsonwire.Value) {
 	for name, m := range v.Members() {
 		switch name {
 		case x.textMember:
@@ -163,7 +163,7 @@ func (x *thinkingDetail) merge(v jsonwire.Value) {
 }
 
 // takeSignature returns the signature of the thinking that ends, or "", and resets t.
-func (t *thinkingState) takeSignature() string {
+func (t *decodedState) takeSignature() string {
 	data := t.member
 	if t.hasState() {
 		var w jsonwire.Writer
@@ -177,14 +177,14 @@ func (t *thinkingState) takeSignature() string {
 		w.EndObject()
 		data = w.Text()
 	}
-	*t = thinkingState{size: t.size}
+	*t = decodedState{size: t.size}
 	return data
 }
 
 // hasState reports whether there is more than text.
-func (t *thinkingState) hasState() bool { return len(t.details)+len(t.blocks)+len(t.encrypted) > 0 }
+func (t *decodedState) hasState() bool { return len(t.details)+len(t.blocks)+len(t.encrypted) > 0 }
 
-func writeDetails(w *jsonwire.Writer, name string, list []thinkingDetail) {
+func writeDetails(w *jsonwire.Writer, name string, list []decodedDetail) {
 	if len(list) == 0 {
 		return
 	}
@@ -207,12 +207,12 @@ func writeDetails(w *jsonwire.Writer, name string, list []thinkingDetail) {
 }
 
 // flushThinking adds a redacted block for thinking without text.
-func (d *chatDecoder) flushThinking(cand *chatCandidate) {
-	if cand.openKind == blockThinking || !cand.hasState() {
+func (d *responseDecoder) flushThinking(cand *decodedChoice) {
+	if cand.openKind == decodedThinking || !cand.hasState() {
 		return
 	}
 	cand.hasThinking = true
-	d.addPart(cand, &content.Thinking{Redacted: content.Signature{Format: ChatFormat, Data: cand.thinkingState.takeSignature()}})
+	d.addPart(cand, &content.Thinking{Redacted: content.Signature{Format: Format, Data: cand.decodedState.takeSignature()}})
 }
 
 // The tags around thinking in text.
@@ -238,7 +238,7 @@ const (
 )
 
 // splitTags adds the thinking and the text in s.
-func (d *chatDecoder) splitTags(cand *chatCandidate, s string) {
+func (d *responseDecoder) splitTags(cand *decodedChoice, s string) {
 	t := &cand.tags
 	s = t.pending + s
 	t.pending = ""
@@ -253,13 +253,13 @@ func (d *chatDecoder) splitTags(cand *chatCandidate, s string) {
 			n := partialTag(s, tagClose)
 			thinking, t.pending = s[:len(s)-n], s[len(s)-n:]
 		}
-		d.addDelta(cand, blockThinking, t.trimBlanks(thinking))
+		d.addDelta(cand, decodedThinking, t.trimBlanks(thinking))
 		if !closed {
 			return
 		}
 		t.state, t.trim, s = tagAfter, true, rest
 	}
-	d.addDelta(cand, blockText, t.trimBlanks(s))
+	d.addDelta(cand, decodedText, t.trimBlanks(s))
 }
 
 // start determines how the text begins. It holds back text that is not decided yet.
@@ -299,11 +299,11 @@ func partialTag(s, tag string) int {
 }
 
 // flushTags adds the text that was held back.
-func (d *chatDecoder) flushTags(cand *chatCandidate) {
+func (d *responseDecoder) flushTags(cand *decodedChoice) {
 	t := &cand.tags
-	kind := blockText
+	kind := decodedText
 	if t.state == tagInside {
-		kind = blockThinking
+		kind = decodedThinking
 	}
 	d.addDelta(cand, kind, t.pending)
 	t.pending = ""
