@@ -121,8 +121,10 @@ func (s *responseEncoder) OpenBlock(b *sentBlock, rest []upstream.Event) respons
 	case *content.ToolUse: // a copy
 		return s.openCall(b, p, rest)
 	case *content.Image:
-		if url := imageURL(p.Source); url != "" && s.Own {
-			s.dropHints(b, p)
+		if url := imageURL(p.Source); url != "" {
+			if s.dropHints(b, p); !s.Own {
+				s.Lose(b, lossImageMember)
+			}
 			b.Part = &content.Image{Source: &content.URL{URL: url}}
 			return response.Now
 		}

@@ -37,14 +37,12 @@ func (s *responseEncoder) openThinking(b *sentBlock, p *content.Thinking) respon
 		s.Lose(b, envelope.UnknownFormat)
 		return response.Never
 	}
-	if !s.Own {
-		t := *p
-		if !isForeign(t.Signature) || !envelope.CallsCarryThinking(t.Signature.Format) {
-			t.Signature = content.Signature{} // no id carries it
-		}
-		if s.state(k).Open(b.Number, b.Index, &t, &s.Room) {
-			s.state(k).AppendText(b.Number, t.Text, &s.Room)
-		}
+	t := *p
+	if !isForeign(t.Signature) || !envelope.CallsCarryThinking(t.Signature.Format) {
+		t.Signature = content.Signature{} // no id carries it
+	}
+	if s.state(k).Open(b.Number, b.Index, &t, &s.Room) {
+		s.state(k).AppendText(b.Number, t.Text, &s.Room)
 	}
 	s.signThinking(b, p.Signature)
 	switch {

@@ -11,7 +11,9 @@ import (
 // Losses of responses that are sent in this format.
 var (
 	lossResponseImage = &loss.Rule{Feature: loss.ResponseImage, Severity: content.LossDropped,
-		Reason: "Chat Completions responses cannot contain images; the part was dropped"}
+		Reason: "the source of the image has no URL or media type; the part was dropped"}
+	lossImageMember = &loss.Rule{Feature: loss.ResponseImage, Severity: content.LossDegraded,
+		Reason: "Chat Completions does not define images in responses; the image was sent in the member images, which only some clients read"}
 	lossResponseFile = &loss.Rule{Feature: loss.ResponseFile, Severity: content.LossDropped,
 		Reason: "Chat Completions responses cannot contain this file; the part was dropped"}
 	lossResponseTool = &loss.Rule{Feature: loss.ResponseVendorPart, Severity: content.LossDropped,
@@ -65,7 +67,7 @@ var (
 // responseLosses lists the losses of responses that are sent.
 var responseLosses = []*loss.Rule{
 	envelope.UnknownFormat, envelope.TooLarge, envelope.TooLate, envelope.TwoVendors, lossTextSignature, lossUncarriedState, lossHiddenReasoning,
-	lossResponseImage, lossResponseFile, lossResponseTool, lossResponsePart, lossManyChoices, lossTextOrder,
+	lossResponseImage, lossImageMember, lossResponseFile, lossResponseTool, lossResponsePart, lossManyChoices, lossTextOrder,
 	response.LossCallName, response.LossCallArguments, lossSentCall, response.LossCutCall, lossCallID, lossNamespace, lossManyFunctions,
 	lossResponseCitation, lossCitedPassage, lossManyCitations, lossStopReason, lossStopSequence, lossStopDetails, lossUsageCounts,
 	lossResponseCache, lossMemberPlace, lossManyMembers, lossEventMembers, lossVendorEvent,
