@@ -19,6 +19,10 @@ type Text struct {
 	// responses.
 	Citations []Citation
 
+	// Refusal reports that the text is the model's refusal to respond, for formats that mark
+	// one. It is a text of the model like any other where they do not.
+	Refusal bool
+
 	// Signature is set by vendors that sign the parts of a response.
 	Signature Signature
 
@@ -80,6 +84,14 @@ type Thinking struct {
 type ToolUse struct {
 	ID   string // matches the ID of its [ToolResult]; empty if the format has no ids
 	Name string
+
+	// Namespace is that of the called [Tool].
+	Namespace string
+
+	// Freeform reports that the called tool is one: see [Tool]. Then Text is the input, as the
+	// model wrote it, and Input is empty.
+	Freeform bool
+	Text     string
 
 	// Input holds the arguments, a JSON object as text, as the model wrote it. Empty
 	// means "{}". In a response it may be other text, if the model wrote something else

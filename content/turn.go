@@ -30,6 +30,18 @@ type Tool struct {
 	// The zero Schema means that there is no schema.
 	Input, Output Schema
 
+	// Freeform reports that the input of the tool is one text, without a schema, instead of a
+	// JSON object. Grammar is what the text must satisfy; nil means any text. They mirror the
+	// custom tools of OpenAI's formats. For servers without them the tool becomes a function
+	// with one string "input", and calls of it are changed back.
+	Freeform bool
+	Grammar  *Grammar
+
+	// Namespace is the name of the group that the tool is in, or empty. Tools of different
+	// namespaces may have the same Name. For servers without namespaces it becomes a prefix of
+	// the name, and is removed from the calls.
+	Namespace string
+
 	// Strict requires that arguments satisfy Input exactly.
 	Strict bool
 
@@ -43,6 +55,12 @@ type Tool struct {
 
 	Cache *Cache
 	Extra *Extra
+}
+
+// A Grammar describes texts.
+type Grammar struct {
+	Syntax     string // of Definition: "lark" or "regex"
+	Definition string
 }
 
 // A Schema describes JSON values.
@@ -101,7 +119,8 @@ type Citation struct {
 
 	// Index is the position of the source among the documents, or the search results,
 	// of the request, from 0. Start and End are the bounds of the passage in the units
-	// of Kind. End is exclusive. Pages count from 1, other units from 0.
+	// of Kind. End is exclusive. Pages count from 1, other units from 0. With CiteWeb they are
+	// characters of the text that has the citation, and both are 0 if unknown.
 	Index, Start, End int64
 
 	// URL is the address of the web page, or the Source of the search result.

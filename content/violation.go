@@ -31,6 +31,10 @@ type Violation struct {
 	Path string // place in the document, such as "messages.2.content.0.source"; empty for the whole document
 	Text string // sent to the client
 
+	// Vendor is the vendor's own code of the violation, such as "integer_below_min_value", for
+	// formats that send one. Empty means that it follows from Code.
+	Vendor string
+
 	// Err is the cause, or nil. It is for the log of the host and is never sent to the
 	// client.
 	Err error

@@ -39,7 +39,7 @@ const (
 	EventStart      EventKind = iota + 1 // Start
 	EventOpen                            // Block, Part: a block begins with Part
 	EventText                            // Block, Text: text to append to a Text or Thinking block
-	EventInput                           // Block, Text: JSON text, split anywhere, to append to the arguments of a tool call
+	EventInput                           // Block, Text: JSON text, split anywhere, to append to the arguments of a tool call; with Freeform its Text
 	EventCitation                        // Block, Citation: a citation to append to a Text block
 	EventSignature                       // Block, Signature: signature of the whole block
 	EventBlockExtra                      // Block, Text, Extra: see Event.Extra

@@ -111,9 +111,18 @@ type Thinking struct {
 
 // Output specifies the form of the response. The zero value means plain text.
 type Output struct {
-	Modalities  []string // "text", "image", "audio"; empty means text only
-	MediaType   string   // of text, such as application/json
-	Schema      content.Schema
+	Modalities []string // "text", "image", "audio"; empty means text only
+	MediaType  string   // of text, such as application/json
+	Schema     content.Schema
+
+	// Name and Description name the Schema for the model. Strict is whether the response must
+	// satisfy it exactly; nil means the default of the server. They mirror members of OpenAI's
+	// formats.
+	Name, Description string
+	Strict            *bool
+
+	Verbosity string // of text: "low", "medium" or "high"; empty means the default of the model
+
 	AspectRatio string // of images, such as "16:9"
 	ImageSize   string // of images, such as "2K"
 	Extra       *content.Extra
@@ -150,13 +159,14 @@ func (r *Request) Clone() *Request {
 	c.Tools = slices.Clone(r.Tools)
 	for i := range c.Tools {
 		t := &c.Tools[i]
-		t.Cache, t.Extra = cloneCache(t.Cache), clonePtr(t.Extra)
+		t.Cache, t.Grammar, t.Extra = cloneCache(t.Cache), clonePtr(t.Grammar), clonePtr(t.Extra)
 	}
 	c.Choice.Names, c.Choice.Extra = slices.Clone(r.Choice.Names), clonePtr(r.Choice.Extra)
 	c.MaxTokens, c.Temperature, c.TopP, c.TopK = clonePtr(r.MaxTokens), clonePtr(r.Temperature), clonePtr(r.TopP), clonePtr(r.TopK)
 	c.Seed, c.PresencePenalty, c.FrequencyPenalty = clonePtr(r.Seed), clonePtr(r.PresencePenalty), clonePtr(r.FrequencyPenalty)
 	c.StopSequences = slices.Clone(r.StopSequences)
 	c.Thinking.Budget, c.Thinking.Extra = clonePtr(r.Thinking.Budget), clonePtr(r.Thinking.Extra)
+	c.Output.Strict = clonePtr(r.Output.Strict)
 	c.Output.Modalities, c.Output.Extra = slices.Clone(r.Output.Modalities), clonePtr(r.Output.Extra)
 	c.Header, c.Extra = slices.Clone(r.Header), clonePtr(r.Extra)
 	return &c

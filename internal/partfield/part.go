@@ -89,7 +89,7 @@ func (f *Part) read(p content.Part, copy bool) content.Part {
 	case *content.Text:
 		p = own(p, copy)
 		s[0] = String{&p.Text, Written}
-		f.Kind, f.Citations, f.Signature, f.Cache, f.Extra = Text, &p.Citations, &p.Signature, &p.Cache, &p.Extra
+		f.Kind, f.On, f.Citations, f.Signature, f.Cache, f.Extra = Text, &p.Refusal, &p.Citations, &p.Signature, &p.Cache, &p.Extra
 		return p
 	case *content.Image:
 		p = own(p, copy)
@@ -112,7 +112,11 @@ func (f *Part) read(p content.Part, copy bool) content.Part {
 	case *content.ToolUse:
 		p = own(p, copy)
 		s[0], s[1], s[2] = String{&p.Input, Argument}, String{&p.ID, ID}, String{&p.Name, Title}
-		f.Kind, f.Signature, f.Cache, f.Extra = ToolUse, &p.Signature, &p.Cache, &p.Extra
+		s[3], s[4] = String{&p.Text, Title}, String{&p.Namespace, Title}
+		if p.Freeform {
+			s[0].At, s[3].At = s[3].At, s[0].At
+		}
+		f.Kind, f.On, f.Signature, f.Cache, f.Extra = ToolUse, &p.Freeform, &p.Signature, &p.Cache, &p.Extra
 		return p
 	case *content.ToolResult:
 		p = own(p, copy)

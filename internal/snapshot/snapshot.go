@@ -246,6 +246,13 @@ func (w *walk) request(r *upstream.Request) {
 	w.strings(r.Output.Modalities)
 	w.text(r.Output.MediaType)
 	w.schema(&r.Output.Schema)
+	w.text(r.Output.Name)
+	w.text(r.Output.Description)
+	w.bool(r.Output.Strict != nil)
+	if r.Output.Strict != nil {
+		w.bool(*r.Output.Strict)
+	}
+	w.text(r.Output.Verbosity)
 	w.text(r.Output.AspectRatio)
 	w.text(r.Output.ImageSize)
 	w.extra(r.Output.Extra)
@@ -266,6 +273,13 @@ func (w *walk) tool(t *content.Tool) {
 	w.text(t.Description)
 	w.schema(&t.Input)
 	w.schema(&t.Output)
+	w.bool(t.Freeform)
+	w.bool(t.Grammar != nil)
+	if t.Grammar != nil {
+		w.text(t.Grammar.Syntax)
+		w.text(t.Grammar.Definition)
+	}
+	w.text(t.Namespace)
 	w.bool(t.Strict)
 	w.text(t.Kind)
 	w.text(string(t.Format))
