@@ -6,8 +6,8 @@ import (
 
 	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/internal/adapter"
-	"github.com/polywire/polywire/internal/floor"
-	"github.com/polywire/polywire/internal/workload"
+	"github.com/polywire/polywire/internal/test/floor"
+	"github.com/polywire/polywire/internal/test/workload"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 )

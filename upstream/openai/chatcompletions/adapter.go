@@ -14,9 +14,9 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// DecodeOptions are what the decoding of a response depends on besides the response.
-//
 // For adapters of this module.
+//
+// DecodeOptions are what the decoding of a response depends on besides the response.
 type DecodeOptions struct {
 	// ThinkTags selects the meaning of tags in text.
 	ThinkTags ThinkTags
@@ -30,9 +30,10 @@ type DecodeOptions struct {
 	ApartThinking bool
 }
 
-// ThinkTags selects the meaning of <think> and </think> in response text.
+// For adapters of this module.
 //
-// For adapters of this module: upstream/openai has the same type.
+// ThinkTags selects the meaning of <think> and </think> in response text. Package
+// upstream/openai exports it for programs.
 type ThinkTags uint8
 
 const (
@@ -44,14 +45,13 @@ const (
 	ThinkTagsLeading
 
 	// ThinkTagsOpen is for chat templates that end with <think>: a response begins with
-	// thinking, and its text begins after </think>. For requests that turn thinking off
-	// it means ThinkTagsLeading.
+	// thinking, and its text begins after </think>.
 	ThinkTagsOpen
 )
 
-// DecodeResponseWith is [DecodeResponse] with options, and without a limit of the body.
-//
 // For adapters of this module.
+//
+// DecodeResponseWith is [DecodeResponse] with options, and without a limit of the body.
 func DecodeResponseWith(body string, lim content.Limits, o DecodeOptions) (*upstream.Frame, error) {
 	body = trimStart(body)
 	switch {
@@ -72,27 +72,27 @@ func DecodeResponseWith(body string, lim content.Limits, o DecodeOptions) (*upst
 	return &upstream.Frame{Format: Format, Events: d.events, Complete: true}, nil
 }
 
-// NewStreamReaderWith is [NewStreamReader] with options.
-//
 // For adapters of this module.
+//
+// NewStreamReaderWith is [NewStreamReader] with options.
 func NewStreamReaderWith(src io.Reader, lim content.Limits, o DecodeOptions) *StreamReader {
 	r := &StreamReader{src: src, maxBody: int64(sse.EventLimit(lim.Body))}
 	r.init(lim, o)
 	return r
 }
 
+// For adapters of this module.
+//
 // EncodeRequest writes the document of a request that was lowered for a server of this format,
 // which shape describes. It writes what the request says, and reports nothing.
-//
-// For adapters of this module.
 func EncodeRequest(w *jsonwire.Writer, r *lower.Request, shape *openaiformat.Shape) {
 	c := requestEncoder{openaiformat.Encoder{W: w, Req: r, Shape: shape}}
 	c.write()
 }
 
-// BaseTarget returns what every server of this format accepts. The caller may change it.
-//
 // For adapters of this module.
+//
+// BaseTarget returns what every server of this format accepts. The caller may change it.
 func BaseTarget() *lower.Target {
 	t := openaiformat.BaseTarget(Format)
 	t.Members.Fields = encodedMembers
@@ -107,10 +107,10 @@ func BaseTarget() *lower.Target {
 	return t
 }
 
+// For adapters of this module.
+//
 // RecallThinking returns which thinking can be returned to a server. member is the member that all
 // messages with tool calls must have, or "" if it depends on the thinking.
-//
-// For adapters of this module.
 func RecallThinking(member string) func(content.Part) *loss.Rule {
 	return func(p content.Part) *loss.Rule {
 		if t, ok := p.(*content.Thinking); ok && (member != "" || isReturnable(t)) {
@@ -120,16 +120,16 @@ func RecallThinking(member string) func(content.Part) *loss.Rule {
 	}
 }
 
+// For adapters of this module.
+//
 // The members that turn thinking on and off: that of the vendor DeepSeek, and that of chat
 // templates.
-//
-// For adapters of this module.
 const (
 	ThinkingObject    = "thinking"
 	TemplateArguments = "chat_template_kwargs"
 )
 
-// MaxDescription is the limit of the description of a tool that some models have, in characters.
-//
 // For adapters of this module.
+//
+// MaxDescription is the limit of the description of a tool that some models have, in characters.
 const MaxDescription = 1024

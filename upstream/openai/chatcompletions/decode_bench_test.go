@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/floor"
-	"github.com/polywire/polywire/internal/race"
+	"github.com/polywire/polywire/internal/test/floor"
+	"github.com/polywire/polywire/internal/test/race"
 )
 
 // deltas returns a stream of n chunks in OpenAI's form.

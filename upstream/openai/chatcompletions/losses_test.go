@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/polywire/polywire/internal/loss"
-	"github.com/polywire/polywire/internal/loss/losstable"
 	"github.com/polywire/polywire/internal/openaiformat"
+	"github.com/polywire/polywire/internal/test/losstable"
 )
 
 // chatResponseLosses are streams with one loss.

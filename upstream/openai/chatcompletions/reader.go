@@ -38,9 +38,14 @@ func NewStreamReader(src io.Reader, lim content.Limits) *StreamReader {
 	return NewStreamReaderWith(src, lim, DecodeOptions{})
 }
 
-// Next returns the next events. The frame and its events are valid until the next call
-// of Next. The error is [io.EOF] after a complete response, and an [*upstream.Error]
-// otherwise. Later calls return the same error.
+// Next returns the next events of the stream, as a frame for [upstream.Writer.Frame]. The
+// frame and its Events are valid until the next call; their strings and pointers remain valid.
+// Next skips chunks without content.
+//
+// The error is [io.EOF] after a complete response. Every other error is an [*upstream.Error]:
+// the error that the server sent, or one with [upstream.CodeBadGateway] if the stream ends early
+// (the error wraps [io.ErrUnexpectedEOF]), is not valid or exceeds a limit, and with
+// [upstream.CodeTimeout] if a read timed out. Later calls return the same error.
 func (r *StreamReader) Next() (*upstream.Frame, error) {
 	for r.err == nil {
 		r.reset()

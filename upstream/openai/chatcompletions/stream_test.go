@@ -8,7 +8,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/envelope"
-	"github.com/polywire/polywire/internal/formattest"
+	"github.com/polywire/polywire/internal/test/formattest"
 	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/upstream"
 )

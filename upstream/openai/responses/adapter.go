@@ -15,18 +15,18 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// DecodeOptions are what the decoding of a response depends on besides the response.
-//
 // For adapters of this module.
+//
+// DecodeOptions are what the decoding of a response depends on besides the response.
 type DecodeOptions struct {
 	// Stops are the stop sequences at which the response ends: the format has no member for
 	// them. See [lower.Request] Cut.
 	Stops []string
 }
 
-// DecodeResponseWith is [DecodeResponse] with options, and without a limit of the body.
-//
 // For adapters of this module.
+//
+// DecodeResponseWith is [DecodeResponse] with options, and without a limit of the body.
 func DecodeResponseWith(body string, lim content.Limits, o DecodeOptions) (*upstream.Frame, error) {
 	f, err := decodeDocument(body, lim)
 	if err != nil {
@@ -36,9 +36,9 @@ func DecodeResponseWith(body string, lim content.Limits, o DecodeOptions) (*upst
 	return f, nil
 }
 
-// NewStreamReaderWith is [NewStreamReader] with options.
-//
 // For adapters of this module.
+//
+// NewStreamReaderWith is [NewStreamReader] with options.
 func NewStreamReaderWith(src io.Reader, lim content.Limits, o DecodeOptions) *StreamReader {
 	// Some servers omit the empty line after the last event.
 	r := &StreamReader{source: sse.NewReader(io.MultiReader(src, strings.NewReader("\n\n")), sse.EventLimit(lim.Body))}
@@ -47,18 +47,18 @@ func NewStreamReaderWith(src io.Reader, lim content.Limits, o DecodeOptions) *St
 	return r
 }
 
+// For adapters of this module.
+//
 // EncodeRequest writes the document of a request that was lowered for a server of this format,
 // which shape describes. It writes what the request says, and reports nothing.
-//
-// For adapters of this module.
 func EncodeRequest(w *jsonwire.Writer, r *lower.Request, shape *openaiformat.Shape) {
 	c := requestEncoder{Encoder: openaiformat.Encoder{W: w, Req: r, Shape: shape, FlatToolRefs: true}}
 	c.write()
 }
 
-// BaseTarget returns what every server of this format accepts. The caller may change it.
-//
 // For adapters of this module.
+//
+// BaseTarget returns what every server of this format accepts. The caller may change it.
 func BaseTarget() *lower.Target {
 	t := openaiformat.BaseTarget(Format)
 	t.Members.Fields, t.Members.State, t.Members.Merged = encodedMembers, encodedState, mergedMembers
@@ -76,22 +76,22 @@ func BaseTarget() *lower.Target {
 	return t
 }
 
+// For adapters of this module.
+//
 // RecallItems returns which items of the vendor a request may return to the server. refused reports
 // that the server cannot read its earlier thinking.
-//
-// For adapters of this module.
 func RecallItems(r *upstream.Request, refused bool) func(content.Part) *loss.Rule {
 	c := itemRecall{tools: r.Tools, refused: refused}
 	return c.rule
 }
 
+// For adapters of this module.
+//
 // OwnTool returns the vendor's built-in tool for the purpose of another vendor's tool, with the
 // settings that exist here too.
-//
-// For adapters of this module.
 func OwnTool(t *content.Tool) (own content.Tool, losses []*loss.Rule) { return ownTool(t) }
 
-// HasFunctionChoice reports whether the tool choice of a tool's format is limited to functions.
-//
 // For adapters of this module.
+//
+// HasFunctionChoice reports whether the tool choice of a tool's format is limited to functions.
 func HasFunctionChoice(t *content.Tool) bool { return t.Format == "generatecontent" }

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/floor"
-	"github.com/polywire/polywire/internal/race"
+	"github.com/polywire/polywire/internal/test/floor"
+	"github.com/polywire/polywire/internal/test/race"
 )
 
 // responsesStream returns a stream of n deltas.

@@ -83,7 +83,7 @@ func (c *stopCutter) cut(f *upstream.Frame) {
 		}
 		c.events = append(c.events, *e)
 	}
-	f.Events = c.events
+	f.Format, f.Name, f.Data, f.Events = "", "", "", c.events // the data is not cut
 }
 
 // closeBlock closes a block and adds the text that was held back.

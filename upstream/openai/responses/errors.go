@@ -16,7 +16,8 @@ import (
 // The Code depends on the status and on the code and type of the error. It is
 // [upstream.CodeBadGateway] for errors that concern the program's account, such as a rejected
 // key, and [upstream.CodeQuota] for used-up credit, which clients do not retry. For invalid
-// requests and rate limits, the Text is the server's message on one line without secrets.
+// requests and rate limits, the Text is the server's message on one line without secrets. An
+// error of a filter is an error of the request, [upstream.CodeInvalid].
 func DecodeError(status int, header http.Header, body []byte) *upstream.Error {
 	return openaiformat.DecodeError(Format, status, header, body)
 }

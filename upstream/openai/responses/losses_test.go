@@ -8,8 +8,8 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/loss"
-	"github.com/polywire/polywire/internal/loss/losstable"
 	"github.com/polywire/polywire/internal/openaiformat"
+	"github.com/polywire/polywire/internal/test/losstable"
 	"github.com/polywire/polywire/upstream"
 )
 

@@ -40,9 +40,15 @@ func NewStreamReader(src io.Reader, lim content.Limits) *StreamReader {
 	return NewStreamReaderWith(src, lim, DecodeOptions{})
 }
 
-// Next returns the next event of the stream and its meaning. The frame is valid until
-// the next call of Next. The error is [io.EOF] after the last event of a complete
-// response, and an [*upstream.Error] otherwise. Later calls return the same error.
+// Next returns the next event of the stream as a frame for [upstream.Writer.Frame]. The
+// frame and its Events are valid until the next call; their strings and pointers remain valid.
+// Next skips events without content.
+//
+// The error is [io.EOF] after the last event of a complete response. Every other error is an
+// [*upstream.Error]: the error that the server sent or that of a response that failed, or one
+// with [upstream.CodeBadGateway] if the stream ends early (the error wraps
+// [io.ErrUnexpectedEOF]), is not valid or exceeds a limit, and with [upstream.CodeTimeout] if a
+// read timed out. Later calls return the same error.
 func (r *StreamReader) Next() (*upstream.Frame, error) {
 	if r.cut != nil {
 		return r.cut.next(r)
