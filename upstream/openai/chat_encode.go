@@ -4,39 +4,40 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/lower"
+	"github.com/polywire/polywire/internal/openaiformat"
 )
 
 // A chatWriter writes a request that was lowered for Chat Completions. It writes what the
 // request says, and reports nothing.
 type chatWriter struct {
-	writer
+	openaiformat.Encoder
 }
 
 // write writes the document.
 func (c *chatWriter) write() {
-	w, n := c.w, c.req
+	w, n := c.W, c.Req
 	w.BeginObject()
-	c.member("model", c.req.Model)
+	c.Member("model", c.Req.Model)
 	w.Name("messages")
 	w.BeginArray()
-	c.message(c, c.shape.systemRole, n.System)
-	c.turns(c)
+	c.Message(c, c.Shape.SystemRole, n.System)
+	c.Turns(c)
 	w.EndArray()
 	c.settings()
 	w.EndObject()
 }
 
-// result writes a tool result, which is a text.
-func (c *chatWriter) result(r *content.ToolResult) {
-	c.w.BeginObject()
-	c.member("role", "tool")
-	c.member("tool_call_id", r.ID)
-	c.w.Name("content")
-	c.resultContent(c, r)
-	c.w.EndObject()
+// Result writes a tool result, which is a text.
+func (c *chatWriter) Result(r *content.ToolResult) {
+	c.W.BeginObject()
+	c.Member("role", "tool")
+	c.Member("tool_call_id", r.ID)
+	c.W.Name("content")
+	c.ResultContent(c, r)
+	c.W.EndObject()
 }
 
-func (c *chatWriter) content(parts []content.Part) {
+func (c *chatWriter) Content(parts []content.Part) {
 	plain := true
 	for _, p := range parts {
 		t, ok := p.(*content.Text)
@@ -44,18 +45,18 @@ func (c *chatWriter) content(parts []content.Part) {
 	}
 	switch {
 	case plain && len(parts) == 1:
-		c.w.String(parts[0].(*content.Text).Text)
-	case plain && c.shape.joinTexts:
-		c.joined(parts, "\n\n")
+		c.W.String(parts[0].(*content.Text).Text)
+	case plain && c.Shape.JoinTexts:
+		c.Joined(parts, "\n\n")
 	default:
-		c.list(c, parts)
+		c.List(c, parts)
 	}
 }
 
-// assistant writes a turn of the assistant as one message. The last one is the beginning of
+// Assistant writes a turn of the assistant as one message. The last one is the beginning of
 // a response.
-func (c *chatWriter) assistant(parts []content.Part, last bool) {
-	w := c.w
+func (c *chatWriter) Assistant(parts []content.Part, last bool) {
+	w := c.W
 	calls := len(parts)
 	for calls > 0 {
 		if _, ok := parts[calls-1].(*content.ToolUse); !ok {
@@ -64,9 +65,9 @@ func (c *chatWriter) assistant(parts []content.Part, last bool) {
 		calls--
 	}
 	w.BeginObject()
-	c.member("role", "assistant")
+	c.Member("role", "assistant")
 	w.Name("content")
-	if !c.joined(parts[:calls], "") {
+	if !c.Joined(parts[:calls], "") {
 		w.Null()
 	}
 	if calls < len(parts) {
@@ -78,7 +79,7 @@ func (c *chatWriter) assistant(parts []content.Part, last bool) {
 		}
 		w.EndArray()
 	}
-	if last && c.shape.prefix {
+	if last && c.Shape.Prefix {
 		w.Name("prefix")
 		w.Bool(true)
 	}
@@ -86,66 +87,63 @@ func (c *chatWriter) assistant(parts []content.Part, last bool) {
 }
 
 func (c *chatWriter) toolCall(p *content.ToolUse) {
-	w := c.w
+	w := c.W
 	w.BeginObject()
-	c.member("id", p.ID)
-	c.member("type", "function")
+	c.Member("id", p.ID)
+	c.Member("type", "function")
 	w.Name("function")
 	w.BeginObject()
-	c.member("name", p.Name)
-	c.member("arguments", p.Input)
+	c.Member("name", p.Name)
+	c.Member("arguments", p.Input)
 	w.EndObject()
 	w.EndObject()
 }
 
-func (c *chatWriter) part(p content.Part) {
-	w := c.w
+func (c *chatWriter) Part(p content.Part) {
+	w := c.W
 	w.BeginObject()
 	var cache *content.Cache
 	switch p := p.(type) { // other kinds have been lowered to others
 	case *content.Text:
-		c.member("type", "text")
-		c.member("text", p.Text)
+		c.Member("type", "text")
+		c.Member("text", p.Text)
 		cache = p.Cache
 	case *content.Image:
-		c.member("type", "image_url")
+		c.Member("type", "image_url")
 		w.Name("image_url")
 		w.BeginObject()
 		w.Name("url")
-		c.fileURL(p.Source)
-		c.members(p.Extra)
+		c.FileURL(p.Source)
+		c.Members(p.Extra)
 		w.EndObject()
 		cache = p.Cache
 	case *content.Media:
 		b := p.Source.(*content.Base64)
-		c.member("type", "input_audio")
+		c.Member("type", "input_audio")
 		w.Name("input_audio")
 		w.BeginObject()
-		c.member("data", toStandardBase64(b.Data))
-		c.member("format", audioFormats[b.MediaType])
+		c.Member("data", openaiformat.StandardBase64(b.Data))
+		c.Member("format", openaiformat.AudioFormats[b.MediaType])
 		w.EndObject()
 		cache = p.Cache
 	case *content.Document:
-		c.member("type", "file")
+		c.Member("type", "file")
 		w.Name("file")
 		w.BeginObject()
-		c.member("filename", p.Title)
+		c.Member("filename", p.Title)
 		w.Name("file_data")
-		c.fileURL(p.Source)
+		c.FileURL(p.Source)
 		w.EndObject()
 		cache = p.Cache
 	}
-	c.cacheMark(cache)
+	c.CacheMark(cache)
 	w.EndObject()
 }
-
-// audioFormats maps media types to the formats of input_audio.
-var audioFormats = map[string]string{"audio/wav": "wav", "audio/mp3": "mp3"}
 
 // thinking writes the members that return the thinking of a message with tool calls.
 func (c *chatWriter) thinking(parts []content.Part) {
 	var b replay
-	forced := c.shape.returns
+	forced := c.Shape.Returns
 	for _, p := range parts {
 		if t, ok := p.(*content.Thinking); ok {
 			b.add(t, forced)
@@ -157,27 +155,27 @@ func (c *chatWriter) thinking(parts []content.Part) {
 	if forced != "" && forced != "-" {
 		name = forced
 	}
-	if c.shape.noReturn {
+	if c.Shape.NoReturn {
 		return
 	}
 	if name != "" {
-		c.w.Name(name)
-		c.w.JoinedString(b.text...)
+		c.W.Name(name)
+		c.W.JoinedString(b.text...)
 	}
 	if len(b.encrypted) > 0 {
-		c.w.Name(encryptedName)
-		c.w.JoinedString(b.encrypted...)
+		c.W.Name(encryptedName)
+		c.W.JoinedString(b.encrypted...)
 	}
 	for i, list := range b.lists {
 		if len(list) == 0 {
 			continue
 		}
-		c.w.Name(thinkingLists[i])
-		c.w.BeginArray()
+		c.W.Name(thinkingLists[i])
+		c.W.BeginArray()
 		for _, element := range list {
-			c.w.Raw(element)
+			c.W.Raw(element)
 		}
-		c.w.EndArray()
+		c.W.EndArray()
 	}
 }
 
@@ -243,53 +241,53 @@ func (b *replay) addObject(object string) (added, hasText bool) {
 
 // settings writes the members behind the messages.
 func (c *chatWriter) settings() {
-	w, n := c.w, c.req
+	w, n := c.W, c.Req
 	if n.Stream {
 		w.Name("stream")
 		w.Bool(true)
 		c.streamOptions()
 	}
 	c.tools()
-	c.toolChoice()
+	c.ToolChoice()
 	if n.Effort != "" {
-		c.member("reasoning_effort", n.Effort)
+		c.Member("reasoning_effort", n.Effort)
 	}
 	c.thinkingSwitch()
 	c.limit()
 	c.sampling()
 	c.responseFormat()
-	c.identity()
-	c.members(n.Extra)
+	c.Identity()
+	c.Members(n.Extra)
 }
 
 func (c *chatWriter) streamOptions() {
-	if !c.shape.usage {
+	if !c.Shape.Usage {
 		return
 	}
-	c.w.Name("stream_options")
-	c.w.BeginObject()
-	c.w.Name("include_usage")
-	c.w.Bool(true)
-	c.noObfuscation()
-	c.w.EndObject()
+	c.W.Name("stream_options")
+	c.W.BeginObject()
+	c.W.Name("include_usage")
+	c.W.Bool(true)
+	c.NoObfuscation()
+	c.W.EndObject()
 }
 
 func (c *chatWriter) tools() {
-	if len(c.req.Tools) == 0 {
+	if len(c.Req.Tools) == 0 {
 		return
 	}
-	w := c.w
+	w := c.W
 	w.Name("tools")
 	w.BeginArray()
-	for i := range c.req.Tools {
-		t := &c.req.Tools[i]
+	for i := range c.Req.Tools {
+		t := &c.Req.Tools[i]
 		w.BeginObject()
-		c.member("type", "function")
+		c.Member("type", "function")
 		w.Name("function")
 		w.BeginObject()
-		c.member("name", t.Name)
+		c.Member("name", t.Name)
 		if t.Description != "" {
-			c.member("description", t.Description)
+			c.Member("description", t.Description)
 		}
 		w.Name("parameters")
 		w.Raw(t.Input.JSON)
@@ -308,61 +306,61 @@ const maxDescription = 1024
 
 // thinkingSwitch writes the member that turns thinking on or off.
 func (c *chatWriter) thinkingSwitch() {
-	if c.req.Switch == lower.SwitchNone {
+	if c.Req.Switch == lower.SwitchNone {
 		return
 	}
-	w, on := c.w, c.req.Switch == lower.SwitchOn
-	w.Name(c.shape.thinking)
+	w, on := c.W, c.Req.Switch == lower.SwitchOn
+	w.Name(c.Shape.Thinking)
 	w.BeginObject()
 	switch {
-	case c.shape.thinking != thinkingObject: // templates use one of the two
+	case c.Shape.Thinking != thinkingObject: // templates use one of the two
 		w.Name("enable_thinking")
 		w.Bool(on)
 		w.Name("thinking")
 		w.Bool(on)
 	case on:
-		c.member("type", "enabled")
+		c.Member("type", "enabled")
 	default:
-		c.member("type", "disabled")
+		c.Member("type", "disabled")
 	}
 	w.EndObject()
 }
 
 // limit writes the limit of output tokens and the number of candidates.
 func (c *chatWriter) limit() {
-	if n := c.req.MaxTokens; n != nil {
-		c.w.Name(c.shape.limitMember)
-		c.w.Int(*n)
+	if n := c.Req.MaxTokens; n != nil {
+		c.W.Name(c.Shape.LimitMember)
+		c.W.Int(*n)
 	}
-	if n := c.req.Candidates; n > 1 {
-		c.w.Name("n")
-		c.w.Int(int64(n))
+	if n := c.Req.Candidates; n > 1 {
+		c.W.Name("n")
+		c.W.Int(int64(n))
 	}
 }
 
 // sampling writes the parameters of sampling and the stop sequences.
 func (c *chatWriter) sampling() {
-	n := c.req
-	c.float("temperature", n.Temperature)
-	c.float("top_p", n.TopP)
-	c.float("presence_penalty", n.PresencePenalty)
-	c.float("frequency_penalty", n.FrequencyPenalty)
-	c.int("top_k", n.TopK)
-	c.int(c.shape.seedMember, n.Seed)
+	n := c.Req
+	c.Float("temperature", n.Temperature)
+	c.Float("top_p", n.TopP)
+	c.Float("presence_penalty", n.PresencePenalty)
+	c.Float("frequency_penalty", n.FrequencyPenalty)
+	c.Int("top_k", n.TopK)
+	c.Int(c.Shape.SeedMember, n.Seed)
 	if len(n.StopSequences) == 0 {
 		return
 	}
-	c.w.Name("stop")
-	c.w.BeginArray()
+	c.W.Name("stop")
+	c.W.BeginArray()
 	for _, s := range n.StopSequences {
-		c.w.String(s)
+		c.W.String(s)
 	}
-	c.w.EndArray()
+	c.W.EndArray()
 }
 
 // responseFormat writes the form of the response.
 func (c *chatWriter) responseFormat() {
-	w, o := c.w, &c.req.Output
+	w, o := c.W, &c.Req.Output
 	if len(o.Modalities) > 1 || len(o.Modalities) == 1 && o.Modalities[0] != "text" {
 		w.Name("modalities")
 		w.BeginArray()
@@ -375,18 +373,18 @@ func (c *chatWriter) responseFormat() {
 	case o.Schema.JSON != "":
 		w.Name("response_format")
 		w.BeginObject()
-		c.member("type", "json_schema")
+		c.Member("type", "json_schema")
 		w.Name("json_schema")
 		w.BeginObject()
-		c.member("name", "answer")
+		c.Member("name", "answer")
 		w.Name("schema")
 		w.Raw(o.Schema.JSON)
 		w.Name("strict")
-		w.Bool(c.req.Strict)
+		w.Bool(c.Req.Strict)
 		w.EndObject()
 		w.EndObject()
-	case !c.req.Object:
-	case c.shape.objectForm:
+	case !c.Req.Object:
+	case c.Shape.ObjectForm:
 		w.Name("response_format")
 		w.Raw(`{"type":"json_schema","json_schema":{"name":"answer","schema":{"type":"object"}}}`)
 	default:

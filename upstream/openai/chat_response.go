@@ -10,7 +10,7 @@ import (
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
-	"github.com/polywire/polywire/internal/media"
+	"github.com/polywire/polywire/internal/openaiformat"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -81,7 +81,7 @@ const (
 
 func (d *chatDecoder) init(lim content.Limits, tags ThinkTags) {
 	d.limits = jsonwire.Limits{Depth: lim.Depth, Values: lim.Values, AllowInvalidUTF8: true}
-	d.options.tags, d.newID = tags, newCallID
+	d.options.tags, d.newID = tags, openaiformat.NewCallID
 }
 
 // reset removes the events of the previous chunk.
@@ -157,7 +157,7 @@ func (d *chatDecoder) readChunk(data string, failed bool) error {
 		return codec.BadGateway(err)
 	}
 	if d.doc.Replacements() > 0 {
-		d.addLoss(lossCharacters, "parts")
+		d.addLoss(openaiformat.LossCharacters, "parts")
 	}
 	for _, v := range choices.Elems() {
 		if err := d.readChoice(v); err != nil {
@@ -184,15 +184,15 @@ func (d *chatDecoder) setOnce(to *string, v jsonwire.Value) {
 
 // readUsage adds a usage event if the counts have changed.
 func (d *chatDecoder) readUsage(usage, fallback jsonwire.Value) {
-	u, ok := toUsage(usage, d.options.apart)
+	u, ok := openaiformat.Usage(usage, d.options.apart)
 	switch {
 	case ok:
 		d.hasUsage = true
 	case d.hasUsage:
 		return
 	default:
-		if u, ok = toUsage(fallback, d.options.apart); !ok || u.Prompt()+u.Completion() == 0 {
-			u, ok = usageFromTimings(fallback)
+		if u, ok = openaiformat.Usage(fallback, d.options.apart); !ok || u.Prompt()+u.Completion() == 0 {
+			u, ok = openaiformat.TimingsUsage(fallback)
 		}
 	}
 	if !ok || sameUsage(u, d.usage) {
@@ -255,7 +255,7 @@ func (d *chatDecoder) finish() error {
 		if d.usage.Completion() == 0 && !hasThinking {
 			return codec.BadGateway(errors.New("openai: the response is empty"))
 		}
-		d.addLoss(lossEmptyResponse, "parts")
+		d.addLoss(openaiformat.LossEmptyResponse, "parts")
 	}
 	return io.EOF
 }
@@ -436,8 +436,8 @@ func (s *choiceMembers) read(v jsonwire.Value) error {
 	// Other members are extensions of single servers, with different meanings.
 	return cmp.Or(
 		codec.Expect("openai: role", role, codec.Texts|codec.Optional),
-		codec.Expect("openai: content", s.content, jsonTexts|codec.Optional),
-		codec.Expect("openai: refusal", s.refusal, jsonTexts|codec.Optional),
+		codec.Expect("openai: content", s.content, openaiformat.TextKinds|codec.Optional),
+		codec.Expect("openai: refusal", s.refusal, openaiformat.TextKinds|codec.Optional),
 		codec.Expect("openai: tool_calls", s.calls, codec.Lists|codec.Optional),
 		codec.Expect("openai: function_call", s.function, codec.Objects|codec.Optional),
 	)
@@ -450,7 +450,7 @@ func (cand *chatCandidate) readFinish(s *choiceMembers, idle bool) {
 	for _, v := range s.filter.Members() {
 		cand.filtered = cand.filtered || v.Get("filtered").Kind() == jsonwire.True
 	}
-	switch reason := scalarText(s.finish); {
+	switch reason := openaiformat.Scalar(s.finish); {
 	case cand.finishReason != "":
 	case reason != "":
 		cand.isFinished, cand.finishReason = true, strings.Clone(reason)
@@ -520,7 +520,7 @@ func (d *chatDecoder) addContent(cand *chatCandidate, v jsonwire.Value) error {
 		}
 		if err := cmp.Or(
 			codec.Expect("openai: a part of content", p, codec.Objects),
-			codec.Expect("openai: the text of a part", p.Get("text"), jsonTexts|codec.Optional),
+			codec.Expect("openai: the text of a part", p.Get("text"), openaiformat.TextKinds|codec.Optional),
 		); err != nil {
 			return err
 		}
@@ -558,9 +558,9 @@ func isParts(list jsonwire.Value) bool {
 // textOf returns a text. It reports one that is not a string.
 func (d *chatDecoder) textOf(v jsonwire.Value) string {
 	if v.Kind() != jsonwire.String && codec.IsSet(v) {
-		d.addLoss(lossJSONText, "parts")
+		d.addLoss(openaiformat.LossJSONText, "parts")
 	}
-	return jsonText(v)
+	return openaiformat.Text(v)
 }
 
 // addListedThinking adds a thinking part in a list of content. Its text is a string or
@@ -651,7 +651,7 @@ func (d *chatDecoder) addImage(cand *chatCandidate, v jsonwire.Value) {
 			return
 		}
 	}
-	s := imageSource(url)
+	s := openaiformat.Source(url)
 	if s == nil || len(cand.images) >= maxImages {
 		d.addLoss(lossResponseFile, "parts")
 		return
@@ -664,24 +664,6 @@ func (d *chatDecoder) addImage(cand *chatCandidate, v jsonwire.Value) {
 	d.addPart(cand, &content.Image{Source: s})
 }
 
-// imageSource parses a data URL or a link. It returns nil for other strings.
-func imageSource(url string) content.Source {
-	rest, ok := strings.CutPrefix(url, "data:")
-	if !ok {
-		if isWebURL(url) {
-			return &content.URL{URL: url}
-		}
-		return nil
-	}
-	head, data, ok := strings.Cut(rest, ",")
-	kind, encoded := strings.CutSuffix(head, ";base64")
-	if !ok || !encoded || media.Base64Any.Check(data) != "" {
-		return nil
-	}
-	kind, _, _ = strings.Cut(kind, ";")
-	return &content.Base64{MediaType: kind, Data: data}
-}
-
 // addCitation adds a citation to the open text.
 func (d *chatDecoder) addCitation(cand *chatCandidate, v jsonwire.Value) {
 	x := v.Get("url_citation")
@@ -689,7 +671,7 @@ func (d *chatDecoder) addCitation(cand *chatCandidate, v jsonwire.Value) {
 		return
 	}
 	if cand.openKind != blockText {
-		d.addLoss(lossResponseCitation, "parts")
+		d.addLoss(openaiformat.LossCitation, "parts")
 		return
 	}
 	d.add(upstream.Event{Kind: upstream.EventCitation, Block: cand.block, Candidate: cand.index, Citation: &content.Citation{

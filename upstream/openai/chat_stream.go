@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/openaiformat"
 	"github.com/polywire/polywire/internal/sse"
 	"github.com/polywire/polywire/upstream"
 )
@@ -78,7 +78,7 @@ func (r *chatReader) readEvent() error {
 	case err == io.EOF, errors.Is(err, io.ErrUnexpectedEOF) && r.isFinished():
 		return r.end() // some servers close the connection early
 	case err != nil:
-		return streamError(err)
+		return openaiformat.StreamError(err)
 	case e.Name == "" && r.readTemplate(e.Data):
 		return nil
 	}
@@ -98,7 +98,7 @@ func (r *chatReader) readEvent() error {
 func (r *chatReader) open() error {
 	head, err := r.readHead()
 	if err != nil {
-		return streamError(err)
+		return openaiformat.StreamError(err)
 	}
 	rest := io.MultiReader(strings.NewReader(head), r.src)
 	if text := trimBlank(head); text != "" && (text[0] == '{' || text[0] == '[') {
@@ -132,12 +132,12 @@ func trimBlank(s string) string {
 
 // document decodes a complete response.
 func (r *chatReader) document(src io.Reader) error {
-	text, more, err := adapter.ReadText(src, -1, r.maxBody)
+	text, more, err := codec.ReadText(src, -1, r.maxBody)
 	switch {
 	case err != nil:
-		return streamError(err)
+		return openaiformat.StreamError(err)
 	case more:
-		return streamError(sse.ErrTooLarge)
+		return openaiformat.StreamError(sse.ErrTooLarge)
 	}
 	r.done, r.complete = true, true
 	if err := r.readChunk(trimBlank(text), false); err != nil {
@@ -152,15 +152,6 @@ func (r *chatReader) end() error {
 		return codec.BadGateway(fmt.Errorf("openai: the stream ended without a finish_reason: %w", io.ErrUnexpectedEOF))
 	}
 	return r.finish()
-}
-
-// streamError converts an error of reading the stream.
-func streamError(err error) *upstream.Error {
-	var timeout interface{ Timeout() bool }
-	if errors.As(err, &timeout) && timeout.Timeout() {
-		return &upstream.Error{Code: upstream.CodeTimeout, Err: fmt.Errorf("openai: reading the stream: %w", err)}
-	}
-	return codec.BadGateway(fmt.Errorf("openai: reading the stream: %w", err))
 }
 
 // decodeChat decodes a response that is not declared as a stream. Of lim, Body, Depth

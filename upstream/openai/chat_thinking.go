@@ -6,6 +6,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/openaiformat"
 )
 
 // The members that return thinking unchanged.
@@ -43,7 +44,7 @@ type thinkingDetail struct {
 func (d *chatDecoder) readThinking(cand *chatCandidate, s *choiceMembers) {
 	if encrypted := s.encrypted.Str(); encrypted != "" {
 		if cand.size += len(encrypted); cand.size > maxDetails {
-			d.addLoss(lossThinkingState, "parts")
+			d.addLoss(openaiformat.LossThinkingState, "parts")
 			cand.encrypted = ""
 		} else {
 			cand.encrypted += encrypted
@@ -101,7 +102,7 @@ func (d *chatDecoder) readDetails(cand *chatCandidate, v jsonwire.Value, to *[]t
 			text += x.Get(name).Str()
 		}
 		if cand.size > maxDetails {
-			d.addLoss(lossThinkingState, "parts")
+			d.addLoss(openaiformat.LossThinkingState, "parts")
 			cand.details, cand.blocks = nil, nil
 			continue
 		}

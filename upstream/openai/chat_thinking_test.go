@@ -8,6 +8,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/lower"
+	"github.com/polywire/polywire/internal/openaiformat"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -81,7 +82,7 @@ func TestDetailsLimit(t *testing.T) {
 	if diff := cmp.Diff(partsOf(thinkingPart(strings.Repeat("x", 20), "reasoning"), textOf("hi")), got.Parts); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if diff := cmp.Diff([]content.Loss{lossThinkingState.At("parts")}, got.Losses); diff != "" {
+	if diff := cmp.Diff([]content.Loss{openaiformat.LossThinkingState.At("parts")}, got.Losses); diff != "" {
 		t.Errorf("losses (-want +got):\n%s", diff)
 	}
 }

@@ -2,7 +2,6 @@ package openai
 
 import (
 	"cmp"
-	"crypto/rand"
 	"errors"
 	"strconv"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/openaiformat"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -27,17 +27,6 @@ type chatCall struct {
 	pending   strings.Builder // arguments received before the block is open
 }
 
-// scalarText returns an id or a name, which some servers send as a number.
-func scalarText(v jsonwire.Value) string {
-	if v.Kind() == jsonwire.Number {
-		return v.Raw()
-	}
-	return v.Str()
-}
-
-// newCallID returns an id for a tool call without one.
-func newCallID() string { return "call_" + strings.ToLower(rand.Text()[:24]) }
-
 // addFragment reads a tool call or a fragment of one. v is the element of tool_calls, f
 // its function.
 func (d *chatDecoder) addFragment(cand *chatCandidate, v, f jsonwire.Value, complete bool) error {
@@ -50,11 +39,11 @@ func (d *chatDecoder) addFragment(cand *chatCandidate, v, f jsonwire.Value, comp
 	}
 	if f.Kind() != jsonwire.Object {
 		if v.Get("custom").Kind() == jsonwire.Object {
-			d.addLoss(lossCustomCall, "parts")
+			d.addLoss(openaiformat.LossCustomCall, "parts")
 		}
 		return nil
 	}
-	id, name, args, index := scalarText(v.Get("id")), scalarText(f.Get("name")), jsonText(f.Get("arguments")), 0
+	id, name, args, index := openaiformat.Scalar(v.Get("id")), openaiformat.Scalar(f.Get("name")), openaiformat.Text(f.Get("arguments")), 0
 	if n, ok := v.Get("index").Int(); ok && n > 0 {
 		index = int(min(n, 1<<30))
 	}
@@ -202,7 +191,7 @@ func (d *chatDecoder) closeCall(cand *chatCandidate, c *chatCall) {
 	c.closed = true
 	if c.name == "" {
 		cand.namelessCall = true
-		d.addLoss(lossNamelessCall, "parts."+strconv.Itoa(d.next))
+		d.addLoss(openaiformat.LossNamelessCall, "parts."+strconv.Itoa(d.next))
 		return
 	}
 	if c.block < 0 {

@@ -148,7 +148,7 @@ const (
 type server struct {
 	defaults Dialect // for fields of the caller's Dialect that are not set
 	seed     string  // the member "seed" has this name; "" means its own
-	apart    bool    // thinking above the completion tokens is billed in addition to them; see toUsage
+	apart    bool    // thinking above the completion tokens is billed in addition to them; see openaiformat.Usage
 	prefix   bool    // the member "prefix" marks the beginning of a response, which the model continues
 
 	phases    bool             // messages of the assistant in Responses have a phase

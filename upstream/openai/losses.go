@@ -3,6 +3,7 @@ package openai
 import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/openaiformat"
 )
 
 func hint(feature, reason string) *loss.Rule {
@@ -25,17 +26,10 @@ var (
 
 // Losses of responses in Chat Completions. Some are shared with the Responses API.
 var (
-	lossEmptyResponse    = degraded(loss.ResponseText, "the response has no content that can be shown; the client receives none")
-	lossCharacters       = hint(loss.ResponseText, "invalid UTF-8 was replaced by U+FFFD")
-	lossThinkingState    = hint(loss.ResponseSignature, "the state that returns thinking to the server is too large; later requests omit it")
-	lossResponseCitation = hint(loss.ResponseCitations, "a citation outside of a text was omitted")
 	lossUnknownPiece     = dropped(loss.ResponseUnknown, "a part of unknown kind was dropped")
 	lossLateInput        = degraded(loss.ResponseArguments, "arguments after the end of a tool call were omitted")
-	lossCustomCall       = dropped(loss.ResponseUnknown, "a custom tool call cannot be represented; it was dropped")
-	lossNamelessCall     = dropped(loss.ResponseCall, "a tool call without a name was dropped")
 	lossResponseFile     = dropped(loss.ResponseFile, "a file that cannot be decoded was dropped")
 	lossExecutedTools    = dropped(loss.ResponseVendorPart, "calls of the server's built-in tools and their results were dropped")
-	lossJSONText         = hint(loss.ResponseText, "the server sent a JSON value where the format has a text; the text is its JSON")
 	lossMessageSignature = hint(loss.ResponseSignature, "the signature of a message was omitted")
 )
 
@@ -50,12 +44,12 @@ var (
 
 // chatLosses lists the losses of responses in Chat Completions.
 var chatLosses = []*loss.Rule{
-	lossEmptyResponse, lossCharacters, lossThinkingState, lossResponseCitation, lossUnknownPiece, lossLateInput, lossCustomCall,
-	lossNamelessCall, lossResponseFile, lossExecutedTools, lossMessageSignature, lossJSONText,
+	openaiformat.LossEmptyResponse, openaiformat.LossCharacters, openaiformat.LossThinkingState, openaiformat.LossCitation, lossUnknownPiece, lossLateInput, openaiformat.LossCustomCall,
+	openaiformat.LossNamelessCall, lossResponseFile, lossExecutedTools, lossMessageSignature, openaiformat.LossJSONText,
 }
 
 // responsesLosses lists the losses of responses in the Responses API.
 var responsesLosses = []*loss.Rule{
-	lossEmptyResponse, lossCharacters, lossThinkingState, lossResponseCitation, lossCustomCall, lossNamelessCall,
-	lossImageFailed, lossUsageCut, lossConflictingText, lossUnknownItem, lossJSONText, lossPhase,
+	openaiformat.LossEmptyResponse, openaiformat.LossCharacters, openaiformat.LossThinkingState, openaiformat.LossCitation, openaiformat.LossCustomCall, openaiformat.LossNamelessCall,
+	lossImageFailed, lossUsageCut, lossConflictingText, lossUnknownItem, openaiformat.LossJSONText, lossPhase,
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/loss/losstable"
 	"github.com/polywire/polywire/internal/lower"
+	"github.com/polywire/polywire/internal/openaiformat"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -239,18 +240,18 @@ var requestLossCases = []lossCase{
 
 // chatResponseLosses are streams with one loss.
 var chatResponseLosses = map[*loss.Rule]string{
-	lossEmptyResponse:    events(`{"choices":[],"usage":{"completion_tokens":3}}`, stopped),
-	lossCharacters:       events(chunkOf(`{"content":"a\ud800"}`), stopped),
-	lossThinkingState:    events(chunkOf(`{"content":"a","reasoning_details":[{"type":"x","data":"`+strings.Repeat("x", maxDetails)+`"}]}`), stopped),
-	lossResponseCitation: events(chunkOf(`{"annotations":[{"url_citation":{"url":"https://a.example/"}}]}`), chunkOf(`{"content":"a"}`), stopped),
-	lossUnknownPiece:     events(chunkOf(`{"content":[{"type":"reference","ids":[1]},{"type":"text","text":"a"}]}`), stopped),
-	lossLateInput:        events(fragmentOf(`"index":0,"id":"a","function":{"name":"f","arguments":"{}"}`), chunkOf(`{"content":"a"}`), fragmentOf(`"index":0,"function":{"arguments":"more"}`), stopped),
-	lossNamelessCall:     events(fragmentOf(`"index":0,"id":"a","function":{"arguments":"{}"}`), toolStop),
-	lossExecutedTools:    events(chunkOf(`{"content":"a","executed_tools":[{"index":0,"type":"search","arguments":"{}","output":"x"}]}`), stopped),
-	lossJSONText:         events(chunkOf(`{"content":{"title":"Apples"}}`), stopped),
-	lossMessageSignature: events(chunkOf(`{"content":"a","extra_content":{"google":{"thought_signature":"c2ln"}}}`), stopped),
-	lossCustomCall:       events(fragmentOf(`"index":0,"id":"a","custom":{"name":"f","input":"x"}`), chunkOf(`{"content":"a"}`), stopped),
-	lossResponseFile:     events(chunkOf(`{"content":"a","images":[{"image_url":{"url":"file:///x"}}]}`), stopped),
+	openaiformat.LossEmptyResponse: events(`{"choices":[],"usage":{"completion_tokens":3}}`, stopped),
+	openaiformat.LossCharacters:    events(chunkOf(`{"content":"a\ud800"}`), stopped),
+	openaiformat.LossThinkingState: events(chunkOf(`{"content":"a","reasoning_details":[{"type":"x","data":"`+strings.Repeat("x", maxDetails)+`"}]}`), stopped),
+	openaiformat.LossCitation:      events(chunkOf(`{"annotations":[{"url_citation":{"url":"https://a.example/"}}]}`), chunkOf(`{"content":"a"}`), stopped),
+	lossUnknownPiece:               events(chunkOf(`{"content":[{"type":"reference","ids":[1]},{"type":"text","text":"a"}]}`), stopped),
+	lossLateInput:                  events(fragmentOf(`"index":0,"id":"a","function":{"name":"f","arguments":"{}"}`), chunkOf(`{"content":"a"}`), fragmentOf(`"index":0,"function":{"arguments":"more"}`), stopped),
+	openaiformat.LossNamelessCall:  events(fragmentOf(`"index":0,"id":"a","function":{"arguments":"{}"}`), toolStop),
+	lossExecutedTools:              events(chunkOf(`{"content":"a","executed_tools":[{"index":0,"type":"search","arguments":"{}","output":"x"}]}`), stopped),
+	openaiformat.LossJSONText:      events(chunkOf(`{"content":{"title":"Apples"}}`), stopped),
+	lossMessageSignature:           events(chunkOf(`{"content":"a","extra_content":{"google":{"thought_signature":"c2ln"}}}`), stopped),
+	openaiformat.LossCustomCall:    events(fragmentOf(`"index":0,"id":"a","custom":{"name":"f","input":"x"}`), chunkOf(`{"content":"a"}`), stopped),
+	lossResponseFile:               events(chunkOf(`{"content":"a","images":[{"image_url":{"url":"file:///x"}}]}`), stopped),
 }
 
 func (x *lossCase) plan(t *testing.T) *plan {
@@ -318,7 +319,7 @@ func TestLosses(t *testing.T) {
 	for r, stream := range chatResponseLosses {
 		path := "parts"
 		switch r {
-		case lossNamelessCall:
+		case openaiformat.LossNamelessCall:
 			path = "parts.0"
 		case lossExecutedTools:
 			path = "executed_tools"
@@ -667,18 +668,18 @@ func responsesResponseLosses(t *testing.T) map[*loss.Rule][]content.Loss {
 	t.Helper()
 	large := strings.Repeat("x", envelope.MaxSize)
 	streams := map[*loss.Rule][]string{
-		lossEmptyResponse:    {completedWith("")},
-		lossCharacters:       {strings.Replace(resHi, `"hi"`, `"\ud800"`, 1), resEnd},
-		lossThinkingState:    {`{"type":"response.output_item.done","output_index":0,"item":{"id":"rs_1","type":"reasoning","summary":[],"encrypted_content":"` + large + `"}}`, resHi, resEnd},
-		lossResponseCitation: {`{"type":"response.output_item.done","output_index":0,"item":{"type":"message","content":[{"type":"output_text","text":"","annotations":[{"type":"url_citation"}]}]}}`, resEnd},
-		lossCustomCall:       {`{"type":"response.output_item.done","output_index":0,"item":{"type":"custom_tool_call","call_id":"c","name":"n","input":"x"}}`, resEnd},
-		lossNamelessCall:     {`{"type":"response.output_item.done","output_index":0,"item":{"type":"function_call","call_id":"c"}}`, resEnd},
-		lossImageFailed:      {`{"type":"response.output_item.done","output_index":0,"item":{"type":"image_generation_call","id":"ig_1","result":null}}`, resEnd},
-		lossUsageCut:         {strings.Replace(resHi, "hi", "a STOP b", 1), resEnd},
-		lossPhase:            {resAddMsg, resHi, strings.Replace(resMsgDone, `"status"`, `"phase":"commentary","status"`, 1), resEnd},
-		lossConflictingText:  {resAddMsg, resHi, strings.Replace(resMsgDone, `"hi"`, `"ho"`, 1), resEnd},
-		lossJSONText:         {strings.Replace(resHi, `"hi"`, `{"a":1}`, 1), resEnd},
-		lossUnknownItem:      {`{"type":"response.output_item.done","output_index":0,"item":{"type":"new_call"}}`, resEnd},
+		openaiformat.LossEmptyResponse: {completedWith("")},
+		openaiformat.LossCharacters:    {strings.Replace(resHi, `"hi"`, `"\ud800"`, 1), resEnd},
+		openaiformat.LossThinkingState: {`{"type":"response.output_item.done","output_index":0,"item":{"id":"rs_1","type":"reasoning","summary":[],"encrypted_content":"` + large + `"}}`, resHi, resEnd},
+		openaiformat.LossCitation:      {`{"type":"response.output_item.done","output_index":0,"item":{"type":"message","content":[{"type":"output_text","text":"","annotations":[{"type":"url_citation"}]}]}}`, resEnd},
+		openaiformat.LossCustomCall:    {`{"type":"response.output_item.done","output_index":0,"item":{"type":"custom_tool_call","call_id":"c","name":"n","input":"x"}}`, resEnd},
+		openaiformat.LossNamelessCall:  {`{"type":"response.output_item.done","output_index":0,"item":{"type":"function_call","call_id":"c"}}`, resEnd},
+		lossImageFailed:                {`{"type":"response.output_item.done","output_index":0,"item":{"type":"image_generation_call","id":"ig_1","result":null}}`, resEnd},
+		lossUsageCut:                   {strings.Replace(resHi, "hi", "a STOP b", 1), resEnd},
+		lossPhase:                      {resAddMsg, resHi, strings.Replace(resMsgDone, `"status"`, `"phase":"commentary","status"`, 1), resEnd},
+		lossConflictingText:            {resAddMsg, resHi, strings.Replace(resMsgDone, `"hi"`, `"ho"`, 1), resEnd},
+		openaiformat.LossJSONText:      {strings.Replace(resHi, `"hi"`, `{"a":1}`, 1), resEnd},
+		lossUnknownItem:                {`{"type":"response.output_item.done","output_index":0,"item":{"type":"new_call"}}`, resEnd},
 	}
 	got := map[*loss.Rule][]content.Loss{}
 	for r, list := range streams {

@@ -8,6 +8,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/internal/lower"
+	"github.com/polywire/polywire/internal/openaiformat"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -196,8 +197,8 @@ func TestResponsesLearn(t *testing.T) {
 		{`{"error":{"message":"temperature must be at most 0.1","param":"temperature","code":null}}`, 400, 0, false, false},
 	} {
 		c := &client{format: ResponsesFormat}
-		p := &plan{Plan: adapter.Plan{Request: sent}, client: c, shape: shape{encrypted: true, noPadding: true, phases: true}}
-		retry := p.learn(decodeError(ResponsesFormat, tt.status, nil, []byte(tt.body)))
+		p := &plan{Plan: adapter.Plan{Request: sent}, client: c, shape: openaiformat.Shape{Encrypted: true, NoPadding: true, Phases: true}}
+		retry := p.learn(openaiformat.DecodeError(ResponsesFormat, tt.status, nil, []byte(tt.body)))
 		remembered := c.refusals.get("") != refusals{}
 		if p.target.refusals.fields != tt.want || retry != tt.again || remembered != tt.keep {
 			t.Errorf("%s: %b, retry %v, remembered %v", tt.body, p.target.refusals.fields, retry, remembered)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/formattest"
+	"github.com/polywire/polywire/internal/openaiformat"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -146,7 +147,7 @@ func TestResponsesWrongTypes(t *testing.T) {
 // hint. Cloudflare Workers AI responds so to every request with a schema.
 func TestJSONTexts(t *testing.T) {
 	apples := partsOf(textOf(`{"title":"Apples"}`))
-	hint := []content.Loss{lossJSONText.At("parts")}
+	hint := []content.Loss{openaiformat.LossJSONText.At("parts")}
 	for _, tt := range []struct {
 		name, message string
 		want          []content.Part
@@ -193,7 +194,7 @@ func TestJSONTexts(t *testing.T) {
 			continue
 		}
 		for _, got := range []*upstream.Response{whole, stream} {
-			if diff := cmp.Diff(apples, got.Parts); diff != "" || len(got.Losses) != 1 || got.Losses[0].Reason != lossJSONText.Reason {
+			if diff := cmp.Diff(apples, got.Parts); diff != "" || len(got.Losses) != 1 || got.Losses[0].Reason != openaiformat.LossJSONText.Reason {
 				t.Errorf("%s: losses %v (-want +got):\n%s", message, got.Losses, diff)
 			}
 		}

@@ -7,96 +7,97 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/openaiformat"
 )
 
 // A responsesWriter writes a request that was lowered for Responses. It writes what the
 // request says, and reports nothing.
 type responsesWriter struct {
-	writer
-	counting bool // for a token count, which has fewer members
+	openaiformat.Encoder
+	texts []string // of the current message
 }
 
 // write writes the document.
 func (c *responsesWriter) write() {
-	w, n := c.w, c.req
+	w, n := c.W, c.Req
 	w.BeginObject()
-	c.member("model", c.req.Model)
+	c.Member("model", c.Req.Model)
 	// one pass
 	marked := slices.ContainsFunc(n.System, func(p content.Part) bool { return p.(*content.Text).Cache != nil })
 	if len(n.System) > 0 && !marked {
 		w.Name("instructions")
-		c.joined(n.System, "\n\n")
+		c.Joined(n.System, "\n\n")
 	}
 	w.Name("input")
 	w.BeginArray()
 	if marked {
-		c.message(c, c.shape.systemRole, n.System)
+		c.Message(c, c.Shape.SystemRole, n.System)
 	}
-	c.turns(c)
+	c.Turns(c)
 	w.EndArray()
 	c.settings()
 	w.EndObject()
 }
 
-// result writes a tool result as the output of its call.
-func (c *responsesWriter) result(r *content.ToolResult) {
-	c.w.BeginObject()
-	c.member("type", "function_call_output")
-	c.member("call_id", r.ID)
-	c.w.Name("output")
-	c.resultContent(c, r)
-	c.w.EndObject()
+// Result writes a tool result as the output of its call.
+func (c *responsesWriter) Result(r *content.ToolResult) {
+	c.W.BeginObject()
+	c.Member("type", "function_call_output")
+	c.Member("call_id", r.ID)
+	c.W.Name("output")
+	c.ResultContent(c, r)
+	c.W.EndObject()
 }
 
-func (c *responsesWriter) content(parts []content.Part) {
+func (c *responsesWriter) Content(parts []content.Part) {
 	if t, ok := parts[0].(*content.Text); ok && len(parts) == 1 && t.Cache == nil {
-		c.w.String(t.Text)
+		c.W.String(t.Text)
 		return
 	}
-	c.list(c, parts)
+	c.List(c, parts)
 }
 
-func (c *responsesWriter) part(p content.Part) {
-	w := c.w
+func (c *responsesWriter) Part(p content.Part) {
+	w := c.W
 	w.BeginObject()
 	var cache *content.Cache
 	switch p := p.(type) {
 	case *content.Text:
-		c.member("type", "input_text")
-		c.member("text", p.Text)
+		c.Member("type", "input_text")
+		c.Member("text", p.Text)
 		cache = p.Cache
 	case *content.Image:
-		c.member("type", "input_image")
+		c.Member("type", "input_image")
 		if f, ok := p.Source.(*content.File); ok {
-			c.member("file_id", f.ID)
+			c.Member("file_id", f.ID)
 		} else {
 			w.Name("image_url")
-			c.fileURL(p.Source)
+			c.FileURL(p.Source)
 		}
-		c.members(p.Extra)
+		c.Members(p.Extra)
 		cache = p.Cache
 	case *content.Document:
-		c.member("type", "input_file")
+		c.Member("type", "input_file")
 		switch s := p.Source.(type) {
 		case *content.File:
-			c.member("file_id", s.ID)
+			c.Member("file_id", s.ID)
 		case *content.URL:
-			c.member("file_url", s.URL)
+			c.Member("file_url", s.URL)
 		default:
-			c.member("filename", p.Title)
+			c.Member("filename", p.Title)
 			w.Name("file_data")
-			c.fileURL(s)
+			c.FileURL(s)
 		}
-		c.members(p.Extra)
+		c.Members(p.Extra)
 		cache = p.Cache
 	}
-	c.cacheMark(cache)
+	c.CacheMark(cache)
 	w.EndObject()
 }
 
-// assistant writes a turn of the assistant as items. Consecutive texts are one message,
+// Assistant writes a turn of the assistant as items. Consecutive texts are one message,
 // since clients may store the chunks of a stream as they are.
-func (c *responsesWriter) assistant(parts []content.Part, _ bool) {
+func (c *responsesWriter) Assistant(parts []content.Part, _ bool) {
 	last := -1                                     // index of the last text, if its message is the final answer
 	if !slices.ContainsFunc(parts, isClientCall) { // one pass
 		for i, p := range parts {
@@ -123,9 +124,9 @@ func (c *responsesWriter) assistant(parts []content.Part, _ bool) {
 		case *content.ToolUse:
 			c.toolCall(p)
 		case *content.Thinking:
-			c.w.Raw(itemOf(p))
+			c.W.Raw(itemOf(p))
 		case *content.Unknown:
-			c.w.Raw(p.Raw)
+			c.W.Raw(p.Raw)
 		case *content.Image:
 			c.generatedImage(p)
 		}
@@ -138,14 +139,14 @@ func (c *responsesWriter) endMessage(phase string) {
 	if len(c.texts) == 0 {
 		return
 	}
-	w := c.w
+	w := c.W
 	w.BeginObject()
-	c.member("type", "message")
-	c.member("role", "assistant")
+	c.Member("type", "message")
+	c.Member("role", "assistant")
 	w.Name("content")
 	w.JoinedString(c.texts...)
-	if c.shape.phases {
-		c.member("phase", phase)
+	if c.Shape.Phases {
+		c.Member("phase", phase)
 	}
 	w.EndObject()
 	clear(c.texts)
@@ -153,12 +154,12 @@ func (c *responsesWriter) endMessage(phase string) {
 }
 
 func (c *responsesWriter) toolCall(p *content.ToolUse) {
-	w := c.w
+	w := c.W
 	w.BeginObject()
-	c.member("type", "function_call")
-	c.member("call_id", p.ID)
-	c.member("name", p.Name)
-	c.member("arguments", p.Input)
+	c.Member("type", "function_call")
+	c.Member("call_id", p.ID)
+	c.Member("name", p.Name)
+	c.Member("arguments", p.Input)
 	if x := codec.Own(p.Extra, ResponsesFormat); x != nil {
 		// bounded by carriedCallMembers
 		_ = w.MembersExcept(x.JSON, func(name string) bool { return !slices.Contains(carriedCallMembers[:], name) }) // invalid JSON has no members
@@ -168,42 +169,42 @@ func (c *responsesWriter) toolCall(p *content.ToolUse) {
 
 // generatedImage writes an image of an earlier response as the item that it was.
 func (c *responsesWriter) generatedImage(p *content.Image) {
-	c.w.BeginObject()
-	c.member("type", "image_generation_call")
-	c.member("id", gjson.Get(p.Signature.Data, "id").Str)
-	c.member("status", "completed")
-	c.member("result", toStandardBase64(p.Source.(*content.Base64).Data))
-	c.w.EndObject()
+	c.W.BeginObject()
+	c.Member("type", "image_generation_call")
+	c.Member("id", gjson.Get(p.Signature.Data, "id").Str)
+	c.Member("status", "completed")
+	c.Member("result", openaiformat.StandardBase64(p.Source.(*content.Base64).Data))
+	c.W.EndObject()
 }
 
 // settings writes the members behind the input.
 func (c *responsesWriter) settings() {
-	w, n := c.w, c.req
+	w, n := c.W, c.Req
 	c.tools()
-	c.toolChoice()
+	c.ToolChoice()
 	reasoning, text, include := c.ownMember("reasoning"), c.ownMember("text"), c.ownMember("include")
 	c.reasoning(reasoning)
 	c.textFormat(text)
-	if c.counting {
+	if c.Shape.Counting {
 		return
 	}
 	if n.MaxTokens != nil {
 		w.Name("max_output_tokens")
 		w.Int(*n.MaxTokens)
 	}
-	c.float("temperature", n.Temperature)
-	c.float("top_p", n.TopP)
+	c.Float("temperature", n.Temperature)
+	c.Float("top_p", n.TopP)
 	w.Name("store")
 	w.Bool(false)
 	c.include(include)
-	c.identity()
+	c.Identity()
 	if n.Stream {
 		w.Name("stream")
 		w.Bool(true)
-		if c.shape.noPadding {
+		if c.Shape.NoPadding {
 			w.Name("stream_options")
 			w.BeginObject()
-			c.noObfuscation()
+			c.NoObfuscation()
 			w.EndObject()
 		}
 	}
@@ -216,28 +217,28 @@ func (c *responsesWriter) settings() {
 
 // ownMember returns the value of an extra member that is merged with fields, or "".
 func (c *responsesWriter) ownMember(name string) string {
-	json, _ := c.req.Extra.Get(name)
+	json, _ := c.Req.Extra.Get(name)
 	return json
 }
 
 func (c *responsesWriter) tools() {
-	if len(c.req.Tools) == 0 {
+	if len(c.Req.Tools) == 0 {
 		return
 	}
-	w := c.w
+	w := c.W
 	w.Name("tools")
 	w.BeginArray()
-	for i := range c.req.Tools {
-		t := &c.req.Tools[i]
+	for i := range c.Req.Tools {
+		t := &c.Req.Tools[i]
 		if t.Kind != "" {
 			w.Raw(t.Raw)
 			continue
 		}
 		w.BeginObject()
-		c.member("type", "function")
-		c.member("name", t.Name)
+		c.Member("type", "function")
+		c.Member("name", t.Name)
 		if t.Description != "" {
-			c.member("description", t.Description)
+			c.Member("description", t.Description)
 		}
 		w.Name("parameters")
 		w.Raw(t.Input.JSON)
@@ -256,21 +257,21 @@ func (c *responsesWriter) tools() {
 
 // reasoning writes the effort and the summary of thinking, with the members of own.
 func (c *responsesWriter) reasoning(own string) {
-	effort, summary := c.req.Effort, c.req.Thinking.Display
+	effort, summary := c.Req.Effort, c.Req.Thinking.Display
 	if summary == "omitted" {
 		summary = ""
 	}
 	if effort == "" && summary == "" && own == "" {
 		return
 	}
-	w := c.w
+	w := c.W
 	w.Name("reasoning")
 	w.BeginObject()
 	if effort != "" {
-		c.member("effort", effort)
+		c.Member("effort", effort)
 	}
 	if summary != "" {
-		c.member("summary", summary)
+		c.Member("summary", summary)
 	}
 	w.Members(own)
 	w.EndObject()
@@ -278,17 +279,17 @@ func (c *responsesWriter) reasoning(own string) {
 
 // textFormat writes the form of the response, with the members of own.
 func (c *responsesWriter) textFormat(own string) {
-	w, schema := c.w, c.req.Output.Schema.JSON
-	if own == "" && schema == "" && !c.req.Object {
+	w, schema := c.W, c.Req.Output.Schema.JSON
+	if own == "" && schema == "" && !c.Req.Object {
 		return
 	}
 	w.Name("text")
 	w.BeginObject()
 	switch {
 	case schema != "":
-		c.jsonSchema(schema, c.req.Strict)
-	case !c.req.Object:
-	case c.shape.objectForm:
+		c.jsonSchema(schema, c.Req.Strict)
+	case !c.Req.Object:
+	case c.Shape.ObjectForm:
 		c.jsonSchema(`{"type":"object"}`, false)
 	default:
 		w.Name("format")
@@ -299,11 +300,11 @@ func (c *responsesWriter) textFormat(own string) {
 }
 
 func (c *responsesWriter) jsonSchema(text string, strict bool) {
-	w := c.w
+	w := c.W
 	w.Name("format")
 	w.BeginObject()
-	c.member("type", "json_schema")
-	c.member("name", "answer")
+	c.Member("type", "json_schema")
+	c.Member("name", "answer")
 	w.Name("schema")
 	w.Raw(text)
 	w.Name("strict")
@@ -317,13 +318,13 @@ const encryptedReasoning = "reasoning.encrypted_content"
 // include writes the additional output to include: encrypted thinking, and the values of
 // own.
 func (c *responsesWriter) include(own string) {
-	if !c.shape.encrypted && own == "" {
+	if !c.Shape.Encrypted && own == "" {
 		return
 	}
-	w := c.w
+	w := c.W
 	w.Name("include")
 	w.BeginArray()
-	if c.shape.encrypted {
+	if c.Shape.Encrypted {
 		w.String(encryptedReasoning)
 	}
 	gjson.Parse(own).ForEach(func(_, v gjson.Result) bool {

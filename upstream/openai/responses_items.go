@@ -8,6 +8,7 @@ import (
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/openaiformat"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -37,8 +38,8 @@ func (d *responsesDecoder) startItem(it *outputItem, item jsonwire.Value) {
 	case itemReasoning:
 		it.awaitsState = item.Get("encrypted_content").Str() != ""
 	case itemCall:
-		it.pending = jsonText(item.Get("arguments"))
-		it.call = digestOf(scalarText(item.Get("call_id")))
+		it.pending = openaiformat.Text(item.Get("arguments"))
+		it.call = digestOf(openaiformat.Scalar(item.Get("call_id")))
 		d.openCall(it, item, "")
 	}
 }
@@ -49,11 +50,11 @@ var carriedCallMembers = [...]string{"namespace", "async", "caller"}
 
 // openCall opens the block of a tool call if its name is known.
 func (d *responsesDecoder) openCall(it *outputItem, item jsonwire.Value, input string) {
-	name := scalarText(item.Get("name"))
+	name := openaiformat.Scalar(item.Get("name"))
 	if name == "" {
 		return
 	}
-	p := &content.ToolUse{ID: scalarText(item.Get("call_id")), Name: name, Input: input}
+	p := &content.ToolUse{ID: openaiformat.Scalar(item.Get("call_id")), Name: name, Input: input}
 	if p.ID == "" {
 		p.ID = item.Get("id").Str()
 	}
@@ -108,7 +109,7 @@ func (d *responsesDecoder) countCalls(id string) (n int, taken bool) {
 func (d *responsesDecoder) sameItem(output int64, k itemKind, item jsonwire.Value, isStart bool) *outputItem {
 	id, call := digestOf(item.Get("id").Str()), uint64(0)
 	if k == itemCall {
-		call = digestOf(scalarText(item.Get("call_id")))
+		call = digestOf(openaiformat.Scalar(item.Get("call_id")))
 	}
 	var open *outputItem
 	for i := len(d.items) - 1; i >= 0; i-- {
@@ -148,7 +149,7 @@ func (d *responsesDecoder) itemDone(v jsonwire.Value) error {
 	it := d.sameItem(output, k, item, false)
 	if it == nil {
 		// Some servers send an item with another id each time.
-		if open := d.findOpen(output, k); open != nil && !(k == itemCall && open.call != 0 && scalarText(item.Get("call_id")) != "") {
+		if open := d.findOpen(output, k); open != nil && !(k == itemCall && open.call != 0 && openaiformat.Scalar(item.Get("call_id")) != "") {
 			it = open
 		}
 	}
@@ -201,15 +202,15 @@ func checkItem(k itemKind, item jsonwire.Value) error {
 		list := item.Get("content")
 		if err := cmp.Or(
 			codec.Expect("openai: role", item.Get("role"), codec.Texts|codec.Optional),
-			codec.Expect("openai: content", list, jsonTexts|codec.Optional),
+			codec.Expect("openai: content", list, openaiformat.TextKinds|codec.Optional),
 		); err != nil {
 			return err
 		}
 		for _, x := range list.Elems() {
 			if err := cmp.Or(
 				codec.Expect("openai: a part of content", x, codec.Objects),
-				codec.Expect("openai: the text of a part", x.Get("text"), jsonTexts|codec.Optional),
-				codec.Expect("openai: the refusal of a part", x.Get("refusal"), jsonTexts|codec.Optional),
+				codec.Expect("openai: the text of a part", x.Get("text"), openaiformat.TextKinds|codec.Optional),
+				codec.Expect("openai: the refusal of a part", x.Get("refusal"), openaiformat.TextKinds|codec.Optional),
 			); err != nil {
 				return err
 			}
@@ -217,7 +218,7 @@ func checkItem(k itemKind, item jsonwire.Value) error {
 	case itemReasoning:
 		for _, name := range [...]string{"summary", "content"} {
 			for _, x := range item.Get(name).Elems() {
-				if err := codec.Expect("openai: the text of a thinking part", x.Get("text"), jsonTexts|codec.Optional); err != nil {
+				if err := codec.Expect("openai: the text of a thinking part", x.Get("text"), openaiformat.TextKinds|codec.Optional); err != nil {
 					return err
 				}
 			}
@@ -272,7 +273,7 @@ func (d *responsesDecoder) addCitations(it *outputItem, part int64, list jsonwir
 // addCitation adds a citation.
 func (d *responsesDecoder) addCitation(it *outputItem, v jsonwire.Value) {
 	if it.block < 0 {
-		d.addLoss(lossResponseCitation, d.blockPath(-1))
+		d.addLoss(openaiformat.LossCitation, d.blockPath(-1))
 		return
 	}
 	c := &content.Citation{Title: v.Get("title").Str(), URL: v.Get("url").Str(), FileID: v.Get("file_id").Str()}
@@ -306,7 +307,7 @@ func (d *responsesDecoder) completeReasoning(it *outputItem, item jsonwire.Value
 	data, fits := carriedItem(item)
 	switch {
 	case !fits:
-		d.addLoss(lossThinkingState, d.blockPath(it.block))
+		d.addLoss(openaiformat.LossThinkingState, d.blockPath(it.block))
 	case data == "":
 	case it.block >= 0:
 		d.add(upstream.Event{Kind: upstream.EventSignature, Block: it.block,
@@ -324,7 +325,7 @@ func (d *responsesDecoder) addCarried(data string) {
 // hasText reports whether a list of texts contains text.
 func hasText(list jsonwire.Value) bool {
 	for _, x := range list.Elems() {
-		if jsonText(x.Get("text")) != "" {
+		if openaiformat.Text(x.Get("text")) != "" {
 			return true
 		}
 	}
@@ -333,9 +334,9 @@ func hasText(list jsonwire.Value) bool {
 
 // completeCall adds the rest of a tool call.
 func (d *responsesDecoder) completeCall(it *outputItem, item jsonwire.Value) {
-	args := jsonText(item.Get("arguments"))
+	args := openaiformat.Text(item.Get("arguments"))
 	if it.call == 0 {
-		it.call = digestOf(scalarText(item.Get("call_id")))
+		it.call = digestOf(openaiformat.Scalar(item.Get("call_id")))
 	}
 	it.pending = ""
 	if it.block >= 0 {
@@ -344,7 +345,7 @@ func (d *responsesDecoder) completeCall(it *outputItem, item jsonwire.Value) {
 	}
 	if d.openCall(it, item, args); it.block < 0 {
 		d.namelessCall = true
-		d.addLoss(lossNamelessCall, d.blockPath(-1))
+		d.addLoss(openaiformat.LossNamelessCall, d.blockPath(-1))
 	}
 }
 
@@ -405,7 +406,7 @@ func (d *responsesDecoder) completeOther(item jsonwire.Value) {
 		d.addImage(item)
 		return
 	case "custom_tool_call":
-		d.addLoss(lossCustomCall, d.blockPath(-1))
+		d.addLoss(openaiformat.LossCustomCall, d.blockPath(-1))
 		d.addPart(&content.Unknown{Format: ResponsesFormat, Kind: kind, Raw: item.Raw()})
 		return
 	case "web_search_call":
@@ -417,7 +418,7 @@ func (d *responsesDecoder) completeOther(item jsonwire.Value) {
 		d.addToolUse(item, kind, "code_interpreter", objectWith("code", item.Get("code")))
 		d.addToolResult(item, kind, item.Get("outputs"))
 	case "mcp_call":
-		d.addToolUse(item, kind, scalarText(item.Get("name")), item.Get("arguments").Str())
+		d.addToolUse(item, kind, openaiformat.Scalar(item.Get("name")), item.Get("arguments").Str())
 		d.addToolResult(item, kind, item.Get("output"))
 	case "compaction":
 	default:
@@ -430,7 +431,7 @@ func (d *responsesDecoder) completeOther(item jsonwire.Value) {
 	if data, fits := carriedItem(item); fits {
 		d.addCarried(data)
 	} else {
-		d.addLoss(lossThinkingState, d.blockPath(-1))
+		d.addLoss(openaiformat.LossThinkingState, d.blockPath(-1))
 	}
 }
 

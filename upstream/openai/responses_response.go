@@ -13,6 +13,7 @@ import (
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/openaiformat"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -135,7 +136,7 @@ func digestOf(s string) uint64 {
 
 func (d *responsesDecoder) init(lim content.Limits) {
 	d.limits = jsonwire.Limits{Depth: lim.Depth, Values: lim.Values, AllowInvalidUTF8: true}
-	d.newID = newCallID
+	d.newID = openaiformat.NewCallID
 }
 
 // parse parses the next document.
@@ -151,16 +152,16 @@ func (d *responsesDecoder) parse(data string) error {
 // reportReplaced adds a loss if invalid UTF-8 was replaced.
 func (d *responsesDecoder) reportReplaced() {
 	if d.doc.Replacements() > 0 && len(d.events) > 0 {
-		d.addLoss(lossCharacters, "parts")
+		d.addLoss(openaiformat.LossCharacters, "parts")
 	}
 }
 
 // textOf returns a text. It reports one that is not a string.
 func (d *responsesDecoder) textOf(v jsonwire.Value) string {
 	if v.Kind() != jsonwire.String && codec.IsSet(v) {
-		d.addLoss(lossJSONText, d.blockPath(-1))
+		d.addLoss(openaiformat.LossJSONText, d.blockPath(-1))
 	}
-	return jsonText(v)
+	return openaiformat.Text(v)
 }
 
 func (d *responsesDecoder) add(e upstream.Event) { d.events = append(d.events, e) }
@@ -368,12 +369,12 @@ func (d *responsesDecoder) readDone(kind string, v jsonwire.Value) error {
 		member = "refusal"
 	case "function_call_arguments.done":
 		if it := d.findOpen(toIndex(v.Get("output_index")), itemCall); it != nil && it.block >= 0 {
-			d.completeInput(it, jsonText(v.Get("arguments")))
+			d.completeInput(it, openaiformat.Text(v.Get("arguments")))
 		}
 		d.reportReplaced()
 		return nil
 	}
-	full := jsonText(v.Get(member))
+	full := openaiformat.Text(v.Get(member))
 	if full == "" {
 		return nil
 	}
@@ -458,12 +459,12 @@ func (d *responsesDecoder) readEnd(kind string, response jsonwire.Value) error {
 		}
 	}
 	d.checkPhases()
-	if u, ok := toUsage(response.Get("usage"), false); ok {
+	if u, ok := openaiformat.Usage(response.Get("usage"), false); ok {
 		d.add(upstream.Event{Kind: upstream.EventUsage, Usage: &u})
 	}
 	stop := d.toStop(kind, response.Get("incomplete_details"))
 	if !d.hasContent && stop.Reason == content.StopEnd {
-		d.addLoss(lossEmptyResponse, "parts")
+		d.addLoss(openaiformat.LossEmptyResponse, "parts")
 	}
 	d.add(upstream.Event{Kind: upstream.EventStop, Stop: stop})
 	d.reportReplaced()

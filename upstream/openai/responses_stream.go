@@ -11,6 +11,7 @@ import (
 	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/openaiformat"
 	"github.com/polywire/polywire/internal/sse"
 	"github.com/polywire/polywire/upstream"
 )
@@ -74,14 +75,10 @@ func (r *responsesReader) Buffered() bool {
 
 // responsesStreamError converts an error of reading the stream, or its early end.
 func responsesStreamError(err error) error {
-	var timeout interface{ Timeout() bool }
-	switch {
-	case err == io.EOF:
+	if err == io.EOF {
 		return codec.BadGateway(fmt.Errorf("openai: the stream ended without its last event: %w", io.ErrUnexpectedEOF))
-	case errors.As(err, &timeout) && timeout.Timeout():
-		return &upstream.Error{Code: upstream.CodeTimeout, Err: fmt.Errorf("openai: reading the stream: %w", err)}
 	}
-	return codec.BadGateway(fmt.Errorf("openai: reading the stream: %w", err))
+	return openaiformat.StreamError(err)
 }
 
 // readEvent decodes one event of the stream.
@@ -154,13 +151,13 @@ func checkEvent(kind string, v jsonwire.Value) error {
 	member, want := "", codec.Kinds(0)
 	switch kind {
 	case "output_text.delta", "refusal.delta", "function_call_arguments.delta", "reasoning_summary_text.delta", "reasoning_text.delta":
-		member, want = "delta", jsonTexts
+		member, want = "delta", openaiformat.TextKinds
 	case "output_text.done", "reasoning_summary_text.done", "reasoning_text.done":
-		member, want = "text", jsonTexts|codec.Missing
+		member, want = "text", openaiformat.TextKinds|codec.Missing
 	case "refusal.done":
-		member, want = "refusal", jsonTexts|codec.Missing
+		member, want = "refusal", openaiformat.TextKinds|codec.Missing
 	case "function_call_arguments.done":
-		member, want = "arguments", jsonTexts|codec.Optional
+		member, want = "arguments", openaiformat.TextKinds|codec.Optional
 	case "created", "in_progress", "queued":
 		member, want = "response", codec.Objects|codec.Missing
 	case "output_item.added", "output_item.done":

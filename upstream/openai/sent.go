@@ -23,18 +23,18 @@ func (p *plan) sent() field {
 		{fieldStop, len(n.StopSequences) > 0},
 		{fieldEffort, n.Effort != ""},
 		{fieldParallel, n.Choice.NoParallel},
-		{fieldStreamOptions, n.Stream && s.usage},
+		{fieldStreamOptions, n.Stream && s.Usage},
 		{fieldUser, n.UserID != ""},
 		{fieldMaxTokens, n.MaxTokens != nil},
-		{fieldDeveloper, s.systemRole == roleDeveloper},
-		{fieldReasoning, s.encrypted || p.returnsThinking()},
+		{fieldDeveloper, s.SystemRole == roleDeveloper},
+		{fieldReasoning, s.Encrypted || p.returnsThinking()},
 		{fieldSummary, n.Thinking.Display != "" && n.Thinking.Display != "omitted"},
 		{fieldThinkingSwitch, n.Switch != lower.SwitchNone},
 		{fieldToolChoice, len(n.Choice.Names) > 0},
-		{fieldJSONObject, n.Object && n.Output.Schema.JSON == "" && !s.objectForm},
-		{fieldObfuscation, n.Stream && s.noPadding},
+		{fieldJSONObject, n.Object && n.Output.Schema.JSON == "" && !s.ObjectForm},
+		{fieldObfuscation, n.Stream && s.NoPadding},
 		{fieldLogprobs, p.asksLogprobs()},
-		{fieldCacheKey, s.cacheKey != ""},
+		{fieldCacheKey, s.CacheKey != ""},
 	}
 	var sent field
 	for _, x := range members {
@@ -52,7 +52,7 @@ func (p *plan) sent() field {
 	}
 	sent |= marksAmong(n.System)
 	for i := range n.Turns {
-		if s.phases && n.Turns[i].Role == content.RoleAssistant {
+		if s.Phases && n.Turns[i].Role == content.RoleAssistant {
 			sent |= fieldPhase
 		}
 		sent |= marksAmong(n.Turns[i].Parts)
@@ -63,7 +63,7 @@ func (p *plan) sent() field {
 // returnsThinking reports whether a message returns thinking.
 func (p *plan) returnsThinking() bool {
 	s := &p.shape
-	if s.noReturn || s.returns == "-" || p.client.format != ChatFormat {
+	if s.NoReturn || s.Returns == "-" || p.client.format != ChatFormat {
 		return false
 	}
 	for i := range p.Request.Turns {
@@ -72,7 +72,7 @@ func (p *plan) returnsThinking() bool {
 			case *content.Thinking:
 				return true
 			case *content.ToolUse:
-				if s.returns != "" {
+				if s.Returns != "" {
 					return true
 				}
 			}

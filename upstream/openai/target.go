@@ -13,6 +13,7 @@ import (
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/lower"
+	"github.com/polywire/polywire/internal/openaiformat"
 	"github.com/polywire/polywire/internal/schema"
 	"github.com/polywire/polywire/upstream"
 )
@@ -99,7 +100,7 @@ func (t target) lowerTarget(f content.Format) *lower.Target {
 		x.Members.Foreign = foreignMembersOpenAI
 	}
 	if t.markMember(f) != "" {
-		x.Members.Foreign = append(slices.Clip(x.Members.Foreign), lower.ForeignMember{Name: cacheControl, Mark: true})
+		x.Members.Foreign = append(slices.Clip(x.Members.Foreign), lower.ForeignMember{Name: openaiformat.CacheControl, Mark: true})
 	}
 	if f == ResponsesFormat {
 		t.setResponses(x)
@@ -151,28 +152,28 @@ func (t *target) setChat(x *lower.Target) {
 }
 
 // shape returns how documents for the target are written.
-func (t *target) shape(f content.Format) shape {
-	s := shape{
-		systemRole:  "system",
-		markMember:  t.markMember(f),
-		limitMember: "max_tokens",
-		seedMember:  cmp.Or(t.known.seed, "seed"),
-		objectForm:  t.refusals.has(fieldJSONObject),
-		noPadding:   t.isOpenAI && !t.refusals.has(fieldObfuscation),
-		usage:       !t.refusals.has(fieldStreamOptions),
-		prefix:      t.known.prefix,
-		thinking:    t.thinkingMember(),
-		returns:     t.forcedThinkingMember(),
-		noReturn:    t.refusals.has(fieldReasoning),
-		encrypted:   f == ResponsesFormat && !t.neverThinks() && !t.refusals.has(fieldReasoning),
-		phases:      t.hasPhases(),
+func (t *target) shape(f content.Format) openaiformat.Shape {
+	s := openaiformat.Shape{
+		SystemRole:  "system",
+		MarkMember:  t.markMember(f),
+		LimitMember: "max_tokens",
+		SeedMember:  cmp.Or(t.known.seed, "seed"),
+		ObjectForm:  t.refusals.has(fieldJSONObject),
+		NoPadding:   t.isOpenAI && !t.refusals.has(fieldObfuscation),
+		Usage:       !t.refusals.has(fieldStreamOptions),
+		Prefix:      t.known.prefix,
+		Thinking:    t.thinkingMember(),
+		Returns:     t.forcedThinkingMember(),
+		NoReturn:    t.refusals.has(fieldReasoning),
+		Encrypted:   f == ResponsesFormat && !t.neverThinks() && !t.refusals.has(fieldReasoning),
+		Phases:      t.hasPhases(),
 	}
-	s.joinTexts = !t.isOpenAI && s.markMember == "" // a list must not become a string when its mark moves on
+	s.JoinTexts = !t.isOpenAI && s.MarkMember == "" // a list must not become a string when its mark moves on
 	if t.isOpenAI && t.family.developer && !t.refusals.has(fieldDeveloper) {
-		s.systemRole = roleDeveloper
+		s.SystemRole = roleDeveloper
 	}
 	if (t.isOpenAI || t.family.noMaxTokens) != t.refusals.has(fieldMaxTokens) {
-		s.limitMember = "max_completion_tokens"
+		s.LimitMember = "max_completion_tokens"
 	}
 	return s
 }
@@ -350,22 +351,13 @@ func ownTool(t *content.Tool) (own content.Tool, losses []*loss.Rule) {
 	return content.Tool{Name: t.Name, Kind: kind, Format: ResponsesFormat, Raw: w.Text()}, losses
 }
 
-// imageTypes are the media types of images that OpenAI accepts.
-var imageTypes = []string{"image/png", "image/jpeg", "image/webp", "image/gif"}
-
-// audioTypes maps media types of audio that Chat Completions accepts to one of each kind.
-var audioTypes = map[string]string{
-	"audio/wav": "audio/wav", "audio/x-wav": "audio/wav", "audio/wave": "audio/wav", "audio/vnd.wave": "audio/wav",
-	"audio/mp3": "audio/mp3", "audio/mpeg": "audio/mp3",
-}
-
 // audioTypes returns the audio that the model hears. Of the models that are known, only those
 // with audio in their names hear it.
 func (t *target) audioTypes() map[string]string {
 	if t.isOpenAI && t.family.known && !t.family.audio {
 		return nil
 	}
-	return audioTypes
+	return openaiformat.AudioTypes
 }
 
 // systemTurns returns where system turns may be.
@@ -376,20 +368,14 @@ func (t *target) systemTurns() lower.SystemTurns {
 	return lower.SystemNowhere
 }
 
-// The members of cache marks.
-const (
-	breakpoint   = "prompt_cache_breakpoint" // of OpenAI
-	cacheControl = "cache_control"           // as in Messages
-)
-
 // markMember returns the member of parts that is a cache mark, or "" if there is none.
 func (t *target) markMember(f content.Format) string {
 	switch {
 	case t.refusals.has(fieldCacheMark):
 	case t.isOpenAI && t.family.cacheMarks:
-		return breakpoint
+		return openaiformat.Breakpoint
 	case !t.isOpenAI && f == ChatFormat && t.dialect.CacheControl:
-		return cacheControl
+		return openaiformat.CacheControl
 	}
 	return ""
 }
@@ -401,9 +387,9 @@ func (t *target) cacheMarks(f content.Format) lower.Marks {
 	switch t.markMember(f) {
 	case "":
 		return lower.Marks{}
-	case breakpoint:
+	case openaiformat.Breakpoint:
 		m.Times = breakpointTimes
-	case cacheControl:
+	case openaiformat.CacheControl:
 		m.TextsOnly, m.Times = true, cacheControlTimes
 	}
 	if t.refusals.has(fieldCacheTime) {
@@ -438,12 +424,12 @@ func (t *target) chatConversation(to *lower.Target) {
 		Details: lower.Details{Of: t.detailOf(ChatFormat)},
 	}
 	if t.isOpenAI {
-		to.Files.Images = imageTypes
+		to.Files.Images = openaiformat.ImageTypes
 	} else {
 		to.Conversation.JoinUser = lower.JoinAlways
 	}
 	if t.acceptsFiles() {
-		to.Files.Documents = []string{typePDF}
+		to.Files.Documents = []string{openaiformat.TypePDF}
 	}
 	to.Results = lower.Results{OneText: true, Marks: marks.User, MarkLast: true}
 	to.Marks = marks
@@ -522,12 +508,12 @@ func (t *target) responsesConversation(to *lower.Target) {
 	to.Conversation = lower.Conversation{SystemTurns: t.systemTurns(), MoveFiles: true, SentenceTurn: t.isOpenAI, Attribution: t.attribution}
 	to.Files = lower.Files{
 		TextOnly: t.dialect.TextOnly, Note: t.dialect.DescribeUnreadable,
-		Images: imageTypes, ImageLinks: t.acceptsLinks(), DocumentLinks: t.isOpenAI,
+		Images: openaiformat.ImageTypes, ImageLinks: t.acceptsLinks(), DocumentLinks: t.isOpenAI,
 		Name: func(title, mediaType string) string {
 			if title == "" {
 				title = "document"
 			}
-			if suffix := extensionOf(mediaType); !strings.HasSuffix(strings.ToLower(title), suffix) {
+			if suffix := openaiformat.Extension(mediaType); !strings.HasSuffix(strings.ToLower(title), suffix) {
 				title += suffix
 			}
 			return title
@@ -536,9 +522,9 @@ func (t *target) responsesConversation(to *lower.Target) {
 	}
 	switch {
 	case t.isOpenAI:
-		to.Files.Documents, to.Files.IDPrefix = documentTypes, "file-"
+		to.Files.Documents, to.Files.IDPrefix = openaiformat.DocumentTypes, "file-"
 	case t.acceptsFiles():
-		to.Files.Documents = documentTypes[:1]
+		to.Files.Documents = openaiformat.DocumentTypes[:1]
 	}
 	to.Results = lower.Results{AsTheyCame: true, OneText: !t.isOpenAI, Files: true, Marks: marks.User, MarkLast: true}
 	to.Marks = marks
@@ -552,13 +538,6 @@ func (t *target) responsesConversation(to *lower.Target) {
 			return r.rule
 		},
 	}
-}
-
-// documentTypes are the media types of documents that Responses accepts besides text.
-var documentTypes = []string{
-	typePDF, "application/rtf", "application/msword", "application/vnd.ms-excel", "application/vnd.ms-powerpoint",
-	"application/vnd.oasis.opendocument.text", officePrefix + "wordprocessingml.document",
-	officePrefix + "presentationml.presentation", officePrefix + "spreadsheetml.sheet",
 }
 
 // isThinkingMember reports whether thinking may be returned in a member. The name comes
@@ -622,34 +601,6 @@ const (
 	webSearch       = "web_search"
 	codeInterpreter = "code_interpreter"
 )
-
-const officePrefix = "application/vnd.openxmlformats-officedocument."
-
-// extensionOf returns the file extension of a media type, or "" if OpenAI does not
-// accept it.
-func extensionOf(mediaType string) string {
-	switch mediaType {
-	case "application/pdf":
-		return ".pdf"
-	case "application/rtf":
-		return ".rtf"
-	case "application/msword":
-		return ".doc"
-	case "application/vnd.ms-excel":
-		return ".xls"
-	case "application/vnd.ms-powerpoint":
-		return ".ppt"
-	case "application/vnd.oasis.opendocument.text":
-		return ".odt"
-	case officePrefix + "wordprocessingml.document":
-		return ".docx"
-	case officePrefix + "presentationml.presentation":
-		return ".pptx"
-	case officePrefix + "spreadsheetml.sheet":
-		return ".xlsx"
-	}
-	return ""
-}
 
 // nameRules returns which names of tools and ids of tool calls are valid. Compatible
 // servers may need their own ids back unchanged.

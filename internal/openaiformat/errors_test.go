@@ -1,4 +1,4 @@
-package openai
+package openaiformat
 
 import (
 	"errors"
@@ -98,52 +98,16 @@ var errorResponses = []struct {
 func TestDecodeError(t *testing.T) {
 	for _, test := range errorResponses {
 		t.Run(test.name, func(t *testing.T) {
-			e := decodeError(ChatFormat, test.status, test.header, []byte(test.body))
+			e := DecodeError("openai-chat", test.status, test.header, []byte(test.body))
 			got := upstream.Error{Code: e.Code, Text: e.Text, RetryAfter: e.RetryAfter, KeyRefused: e.KeyRefused}
 			want := upstream.Error{Code: test.code, Text: test.text, RetryAfter: test.wait, KeyRefused: test.text == codec.KeyRefusedText}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
-			var f *vendorError
+			var f *VendorError
 			if !errors.As(e, &f) || strings.Contains(f.Error(), "secret") || strings.Contains(f.Error(), "sk-a") {
 				t.Errorf("the cause: %v", e.Err)
 			}
 		})
-	}
-}
-
-// TestIsOpenAI checks which hosts follow OpenAI's rules.
-func TestIsOpenAI(t *testing.T) {
-	for base, vendor := range map[string]bool{
-		"": true, "https://api.openai.com/v1": true, "https://eu.api.openai.com/v1": true, "https://x.openai.azure.com/openai/v1": true,
-		"https://x.services.ai.azure.com/openai/v1": true, "https://x.cognitiveservices.azure.com/openai/v1": true,
-		"http://localhost:8000/v1": false, "https://api.openai.com.example/v1": false, "https://openrouter.ai/api/v1": false,
-	} {
-		if got := (Options{BaseURL: base}).isOpenAI(); got != vendor {
-			t.Errorf("%q: %v", base, got)
-		}
-	}
-}
-
-func TestDecodeModels(t *testing.T) {
-	got, err := decodeModels(`{"object":"list","data":[{"id":"gpt-6.2-sol","object":"model","created":1794873600,"shutdown_date":null},{"id":"qwen3:8b","max_model_len":4096},{"object":"model"}]}`)
-	want := []upstream.Model{{ID: "gpt-6.2-sol", Created: time.Unix(1794873600, 0).UTC()}, {ID: "qwen3:8b", MaxInput: 4096}}
-	if diff := cmp.Diff(want, got); diff != "" || err != nil {
-		t.Errorf("%v (-want +got):\n%s", err, diff)
-	}
-	got, err = decodeModels(`{"data":[{"id":"/models/a.gguf","meta":{"n_ctx_train":8192},"architecture":{"input_modalities":["text"]}},{"id":"maker/b:free","created":1.5e9,"context_length":2048}]}`)
-	want = []upstream.Model{{ID: "/models/a.gguf", MaxInput: 8192}, {ID: "maker/b:free", Created: time.Unix(1500000000, 0).UTC(), MaxInput: 2048}}
-	if diff := cmp.Diff(want, got); diff != "" || err != nil {
-		t.Errorf("bare: %v (-want +got):\n%s", err, diff)
-	}
-	for _, none := range []string{`{"object":"list","data":null}`, `{"data":[]}`, `[]`} {
-		if got, err := decodeModels(none); len(got) != 0 || err != nil {
-			t.Errorf("%s: %v, %v", none, got, err)
-		}
-	}
-	for _, bad := range []string{"", "<html>", `{"error":{"message":"no"}}`, `{"object":"error","message":"no"}`, `{"detail":"Not Found"}`} {
-		if got, err := decodeModels(bad); err == nil {
-			t.Errorf("%q: %v", bad, got)
-		}
 	}
 }

@@ -1,17 +1,17 @@
-package openai
+package openaiformat
 
 import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
 )
 
-// toUsage decodes a usage of Chat Completions or the Responses API. Counts may be missing, null
+// Usage decodes a usage of Chat Completions or the Responses API. Counts may be missing, null
 // or fractional. ok is false if v has no counts.
 //
 // Thinking is part of the completion, unless the total includes both, or there is more
 // thinking than completion and the server is known to bill both (apart). From other servers
 // that report more thinking, the completion is what they bill: Thinking is at most that.
-func toUsage(v jsonwire.Value, apart bool) (u content.Usage, ok bool) {
+func Usage(v jsonwire.Value, apart bool) (u content.Usage, ok bool) {
 	if v.Kind() != jsonwire.Object {
 		return u, false
 	}
@@ -52,36 +52,36 @@ func (c *counts) add(name string, v jsonwire.Value) {
 	switch name {
 	case "prompt_tokens", "input_tokens":
 		if v.Kind() == jsonwire.Number {
-			c.prompt = toCount(v)
+			c.prompt = Count(v)
 		}
 	case "completion_tokens", "output_tokens":
-		c.completion = toCount(v)
+		c.completion = Count(v)
 	case "total_tokens":
-		c.total = toCount(v)
+		c.total = Count(v)
 	case "prompt_cache_hit_tokens":
-		c.hit = toCount(v)
+		c.hit = Count(v)
 	case "prompt_cache_miss_tokens":
-		c.miss = toCount(v)
+		c.miss = Count(v)
 	case "reasoning_tokens":
-		c.reasoning = max(c.reasoning, toCount(v))
+		c.reasoning = max(c.reasoning, Count(v))
 	case "prompt_tokens_details", "input_tokens_details":
-		c.cached, c.cacheWritten = toCount(v.Get("cached_tokens")), toCount(v.Get("cache_write_tokens"))
+		c.cached, c.cacheWritten = Count(v.Get("cached_tokens")), Count(v.Get("cache_write_tokens"))
 	case "completion_tokens_details", "output_tokens_details":
-		c.reasoning = max(c.reasoning, toCount(v.Get("reasoning_tokens")))
+		c.reasoning = max(c.reasoning, Count(v.Get("reasoning_tokens")))
 	}
 }
 
-// usageFromTimings decodes the timings of llama.cpp, which replace a usage.
-func usageFromTimings(v jsonwire.Value) (u content.Usage, ok bool) {
+// TimingsUsage decodes the timings of llama.cpp, which replace a usage.
+func TimingsUsage(v jsonwire.Value) (u content.Usage, ok bool) {
 	if v.Kind() != jsonwire.Object {
 		return u, false
 	}
-	u.Input, u.CacheRead, u.Output = toCount(v.Get("prompt_n")), toCount(v.Get("cache_n")), toCount(v.Get("predicted_n"))
+	u.Input, u.CacheRead, u.Output = Count(v.Get("prompt_n")), Count(v.Get("cache_n")), Count(v.Get("predicted_n"))
 	return u, u.Prompt()+u.Output > 0
 }
 
-// toCount returns a token count, or 0 if v is not one.
-func toCount(v jsonwire.Value) int64 {
+// Count returns a token count, or 0 if v is not one.
+func Count(v jsonwire.Value) int64 {
 	if n, ok := v.Int(); ok {
 		return max(n, 0)
 	}
