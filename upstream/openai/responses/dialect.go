@@ -1,0 +1,210 @@
+package responses
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/handler"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/openaiformat"
+	"github.com/polywire/polywire/upstream"
+)
+
+// A dialect implements [handler.Protocol] for the Responses format.
+type dialect struct {
+	limits        content.Limits
+	strict        bool
+	openResponses bool
+	store         Store // nil: nothing is stored
+	authenticated bool  // the host knows the client
+
+	forward []string // names of headers to forward
+}
+
+func (d *dialect) Format() content.Format { return Format }
+
+func (d *dialect) WirePath(neutral string) string { return wirePath(neutral) }
+
+func (d *dialect) Keys(r *http.Request) []string { return openaiformat.Keys(r) }
+
+func (d *dialect) SetHeader(h http.Header, id string) { openaiformat.SetHeader(h, id) }
+
+func (d *dialect) ForwardsHeader(name string) bool { return openaiformat.ForwardsHeader(name) }
+
+func (d *dialect) Error(_ string, f *handler.Failure) (int, []byte) {
+	e := openaiformat.NewServerError(Format, f)
+	if isUpgradeRefusal(f) {
+		e.Status = http.StatusUpgradeRequired
+	}
+	return e.Status, e.Append(nil)
+}
+
+// noHeader accepts the headers of every request: clients send no version.
+func noHeader(*http.Request) error { return nil }
+
+// Route matches the end of the path, so that any prefix is allowed.
+func (d *dialect) Route(r *http.Request) (*handler.Route, error) {
+	path := strings.Split(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	last := len(path) - 1
+	before := ""
+	if last > 0 {
+		before = path[last-1]
+	}
+	switch {
+	case path[last] == "responses" && isUpgrade(r):
+		return &handler.Route{Method: http.MethodGet, CheckHeader: refuseUpgrade}, nil
+	case path[last] == "responses":
+		return &handler.Route{Method: http.MethodPost, CheckHeader: noHeader, Parse: d.createResponse}, nil
+	case before == "responses" && path[last] == "input_tokens":
+		return &handler.Route{Method: http.MethodPost, CheckHeader: noHeader, Parse: d.countTokens}, nil
+	case before == "responses" && path[last] == "compact":
+		return &handler.Route{Method: http.MethodPost, CheckHeader: noHeader, Parse: d.compact}, nil
+	case before == "responses" && path[last] != "" && d.store != nil:
+		return d.storedRoute(r, path[last]), nil
+	}
+	if route := openaiformat.ModelsRoute(Format, r.URL.Path); route != nil {
+		return route, nil
+	}
+	text := "there is nothing at this path"
+	for _, name := range path {
+		if name == "responses" {
+			text = "responses are not stored, so they cannot be retrieved"
+		}
+	}
+	return nil, &handler.Failure{Code: upstream.CodeNotFound, Reason: text, Text: text +
+		"; this handler serves POST /v1/responses, POST /v1/responses/input_tokens, POST /v1/responses/compact, GET /v1/models and GET /v1/models/{id}"}
+}
+
+// isUpgrade reports whether a request asks for a WebSocket.
+func isUpgrade(r *http.Request) bool {
+	return r.Method == http.MethodGet && strings.EqualFold(r.Header.Get("Upgrade"), "websocket")
+}
+
+// refuseUpgrade refuses a WebSocket. Clients that try one first, such as Codex, use HTTP at once
+// after this status, and repeat the attempt after others.
+func refuseUpgrade(*http.Request) error {
+	const text = "WebSockets are not supported; send POST requests to this path"
+	return &handler.Failure{Code: upstream.CodeInvalid, Status: http.StatusUpgradeRequired, Text: text, Reason: text}
+}
+
+func isUpgradeRefusal(f *handler.Failure) bool {
+	return f.Status == http.StatusUpgradeRequired && f.Details == nil
+}
+
+// isResponses reports whether a path that Route accepts is one of responses.
+func isResponses(path string) bool {
+	list := strings.Split(path, "/")
+	return list[len(list)-1] == "responses" || len(list) > 1 && list[len(list)-2] == "responses"
+}
+
+// isModels reports whether a path is that of the list of models, or of one. Other formats have
+// such paths, too. A colon in the last segment marks a method of one of them.
+func isModels(path string) bool {
+	path = strings.TrimRight(path, "/")
+	return !strings.Contains(path[strings.LastIndexByte(path, '/')+1:], ":") && openaiformat.ModelsRoute(Format, path) != nil
+}
+
+// parseOperation parses and validates a body.
+func (d *dialect) parseOperation(r *http.Request, body string) (*Request, *handler.Operation, error) {
+	req, err := decodeRequest(body, &ValidateOptions{Limits: d.limits})
+	if err != nil {
+		return nil, nil, err
+	}
+	op := &handler.Operation{Memory: req.origin.cost}
+	sent := handler.ForwardedHeaders(r, d.forward)
+	op.Request, op.Losses = req.withDocument(sent)
+	return req, op, nil
+}
+
+// createResponse returns the operation for the body of a request.
+func (d *dialect) createResponse(_ string, r *http.Request, body string) (*handler.Operation, error) {
+	req, op, err := d.parseOperation(r, body)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.refuseState(req, op.Request); err != nil {
+		return nil, err
+	}
+	d.respond(op)
+	return op, nil
+}
+
+// respond sets the encoders of the response.
+func (d *dialect) respond(op *handler.Operation) {
+	if op.Request.Stream {
+		s := d.configure(encoderFor(op.Request), op.Request)
+		s.init(op.Request.Turns)
+		op.Stream = s
+	}
+	op.EncodeAnew = d.openResponses
+	op.Response = func(n *upstream.Request, resp *upstream.Response) (*jsonwire.Writer, []content.Loss) {
+		s := d.configure(encoderFor(n), n)
+		s.whole = true
+		s.init(n.Turns)
+		return s.convertResponse(resp)
+	}
+}
+
+// configure applies the options of the handler to an encoder.
+func (d *dialect) configure(s *encoder, n *upstream.Request) *encoder {
+	if d.openResponses {
+		s.settings.restrict(requestOf(n))
+	}
+	return s
+}
+
+// stateMembers are the members of a request that refer to what a server has stored.
+var stateMembers = [...]string{"previous_response_id", "conversation", "prompt"}
+
+const textNoState = "this server does not store responses; send the whole conversation in `input`, with `store: false`"
+
+// refuseState refuses a request that depends on what a server has stored, unless the server
+// of the upstream has this format.
+func (d *dialect) refuseState(r *Request, n *upstream.Request) error {
+	if json, _ := r.Extra.Get("background"); json == "true" {
+		return stateFailure("background", "responses in the background are not supported; leave `background` out")
+	}
+	var err error
+	for _, name := range stateMembers {
+		if r.has(name) {
+			err = stateFailure(name, textNoState)
+			break
+		}
+	}
+	for i := 0; i < len(r.Input) && err == nil; i++ {
+		if r.Input[i].Type == typeReference {
+			err = stateFailure("input["+string(jsonwire.AppendInt(nil, int64(i)))+"].id", "the item "+handler.OneLine(r.Input[i].ID, 128)+" is not stored: "+textNoState)
+		}
+	}
+	if err != nil {
+		if n.Wire == nil {
+			return err
+		}
+		n.Wire.OtherFormatErr = err
+	}
+	return nil
+}
+
+func stateFailure(path, text string) error {
+	return &handler.Failure{Code: upstream.CodeInvalid, Reason: path + " refers to stored state",
+		Violations: []*content.Violation{{Code: content.CodeUnsupported, Vendor: "previous_response_not_found", Path: path, Text: text}}}
+}
+
+// countTokens returns the operation for the body of input_tokens.
+func (d *dialect) countTokens(_ string, r *http.Request, body string) (*handler.Operation, error) {
+	req, op, err := d.parseOperation(r, body)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.refuseState(req, op.Request); err != nil {
+		return nil, err
+	}
+	op.CountTokens(Format, func(name string) bool { return name == "object" || name == "input_tokens" }, func(w *jsonwire.Writer, n upstream.TokenCount) {
+		w.Name("object")
+		w.String("response.input_tokens")
+		w.Name("input_tokens")
+		w.Int(n.Tokens)
+	})
+	return op, nil
+}
