@@ -2,6 +2,7 @@ package responses
 
 import (
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
@@ -14,13 +15,13 @@ import (
 //     [envelope.KindThinking] and of the vendor's format, whose data is the result of
 //     [envelope.EncodeThinking] for that one block: the text, and the signature or the redacted
 //     data. The text is left out of the data if it is exactly the text of the only element of
-//     "summary", or if the signature holds it ([foreign.HoldsText]). [thinkingState] makes it, and
-//     decodeThinking reads it. Thinking without state has no "encrypted_content".
+//     "summary". [thinkingState] makes it, and [decodeThinking] reads it. Thinking without state
+//     has no "encrypted_content".
 //   - The signature of a tool call is in its "call_id", and so is thinking that the client did not
 //     get as an item: see [envelope.Pending.CallID].
 //   - A summary of the conversation is an item of type "compaction", whose "encrypted_content" is
 //     an envelope of the kind [envelope.KindPart] and of the format compactionFormat, whose data
-//     is the text. [encodeCompaction] makes it, and decodeCompaction reads it.
+//     is the text. [encodeCompaction] makes it, and [decodeCompaction] reads it.
 //
 // A signature of this format is a whole item as JSON text: see [stateItem].
 
@@ -81,7 +82,9 @@ func (o *stateDecoder) decodePart(_ int, p content.Part) (content.Part, *loss.Ru
 		return p, nil
 	case *content.Unknown:
 		if p != nil && p.Kind == typeCompaction && p.Format == Format {
-			return decodeCompaction(p)
+			if summary, ok := decodeCompaction(p.Raw); ok {
+				return &content.Text{Text: summaryPrefix + summary}, nil
+			}
 		}
 		return p, nil
 	case *content.ToolUse:
@@ -117,23 +120,24 @@ func decodeThinking(t *content.Thinking) (content.Part, *loss.Rule) {
 	return &q, envelope.Damaged
 }
 
-// decodeCompaction decodes a summary that this module has made. That of another vendor remains as
-// it is.
-func decodeCompaction(u *content.Unknown) (content.Part, *loss.Rule) {
-	doc, err := jsonwire.Parse(u.Raw, jsonwire.Limits{})
+// decodeCompaction returns the summary in an item that this module has made. ok is false for an
+// item of another server, and for one that was damaged, which Validate reports.
+func decodeCompaction(raw string) (summary string, ok bool) {
+	e, ok := envelope.Decode(compactionState(raw))
+	if !ok || e.Format != compactionFormat || e.Kind != envelope.KindPart {
+		return "", false
+	}
+	return e.Data, true
+}
+
+// compactionState returns the encrypted_content of an item.
+func compactionState(raw string) string {
+	doc, err := jsonwire.Parse(raw, codec.UnlimitedJSON)
 	if err != nil {
-		return u, nil
+		return ""
 	}
 	defer doc.Close()
-	data := doc.Root().Get("encrypted_content").Str()
-	if !envelope.IsEnvelope(data) {
-		return u, nil
-	}
-	e, ok := envelope.Decode(data)
-	if !ok || e.Format != compactionFormat || e.Kind != envelope.KindPart {
-		return &content.Text{Text: summaryPrefix + "(it was damaged)"}, envelope.Damaged
-	}
-	return &content.Text{Text: summaryPrefix + e.Data}, nil
+	return doc.Root().Get("encrypted_content").Str()
 }
 
 // stateItem returns an item of reasoning in the form in which its server accepts it: without
