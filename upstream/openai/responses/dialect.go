@@ -63,7 +63,7 @@ func (d *dialect) Route(r *http.Request) (*handler.Route, error) {
 	case before == "responses" && path[last] != "" && d.store != nil:
 		return d.storedRoute(r, path[last]), nil
 	}
-	if route := openaiformat.ModelsRoute(Format, r.URL.Path); route != nil {
+	if route := openaiformat.ModelsRoute(Format, r); route != nil {
 		return route, nil
 	}
 	text := "there is nothing at this path"
@@ -96,13 +96,6 @@ func isUpgradeRefusal(f *handler.Failure) bool {
 func isResponses(path string) bool {
 	list := strings.Split(path, "/")
 	return list[len(list)-1] == "responses" || len(list) > 1 && list[len(list)-2] == "responses"
-}
-
-// isModels reports whether a path is that of the list of models, or of one. Other formats have
-// such paths, too. A colon in the last segment marks a method of one of them.
-func isModels(path string) bool {
-	path = strings.TrimRight(path, "/")
-	return !strings.Contains(path[strings.LastIndexByte(path, '/')+1:], ":") && openaiformat.ModelsRoute(Format, path) != nil
 }
 
 // parseOperation parses and validates a body.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/polywire/polywire/internal/handler"
+	"github.com/polywire/polywire/internal/openaiformat"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -86,13 +87,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.handler.
 // Google's formats: the header x-goog-api-key and the query parameter key.
 func (h *Handler) Match(r *http.Request) bool {
 	_, err := h.dialect.Route(r)
-	if err != nil {
-		return false
-	}
-	if !isResponses(r.URL.Path) {
-		return isModels(r.URL.Path) && r.Header.Get("Anthropic-Version") == "" && r.Header.Get("X-Goog-Api-Key") == "" && !r.URL.Query().Has("key")
-	}
-	return true
+	return err == nil && (isResponses(r.URL.Path) || openaiformat.IsModelsClient(r))
 }
 
 // WriteError responds to a request with an error in this format, for middleware

@@ -15,7 +15,7 @@ import (
 //     [envelope.KindThinking] and of the vendor's format, whose data is the result of
 //     [envelope.EncodeThinking] for that one block: the text, and the signature or the redacted
 //     data. The text is left out of the data if it is exactly the text of the only element of
-//     "summary". [thinkingState] makes it, and [decodeThinking] reads it. Thinking without state
+//     "summary". [encodeReasoning] makes it, and [decodeThinking] reads it. Thinking without state
 //     has no "encrypted_content".
 //   - The signature of a tool call is in its "call_id", and so is thinking that the client did not
 //     get as an item: see [envelope.Pending.CallID].
@@ -24,24 +24,6 @@ import (
 //     is the text. [encodeCompaction] makes it, and [decodeCompaction] reads it.
 //
 // A signature of this format is a whole item as JSON text: see [stateItem].
-
-// thinkingState returns the encrypted_content of an item of reasoning for thinking of another
-// vendor. summary is the text of the only element of its summary, or "". ok is false if the state
-// is too large. The state is "" if there is none.
-func thinkingState(t *content.Thinking, summary string) (state string, ok bool) {
-	s := t.Signature
-	if t.Redacted.Data != "" {
-		s = t.Redacted
-	}
-	if !envelope.IsForeign(s, Format) {
-		return "", true
-	}
-	c := *t
-	if c.Text == summary || c.Redacted.Data != "" {
-		c.Text = ""
-	}
-	return envelope.Encode(s.Format, envelope.KindThinking, envelope.EncodeThinking([]*content.Thinking{&c}))
-}
 
 // compactionFormat is the format of envelopes with a summary of the conversation. No vendor has it.
 const compactionFormat content.Format = "summary"
