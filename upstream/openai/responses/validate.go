@@ -1,9 +1,12 @@
 package responses
 
-import "github.com/polywire/polywire/content"
+import (
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/violation"
+)
 
 type ValidateOptions struct{ Limits content.Limits }
 
 var defaultOptions ValidateOptions
 
-func (r *Request) Validate(o *ValidateOptions) error { return r.mergeViolations(nil, false) }
+func (r *Request) Validate(o *ValidateOptions) error { return r.mergeViolations(new(violation.List), false) }
