@@ -9,4 +9,6 @@ type ValidateOptions struct{ Limits content.Limits }
 
 var defaultOptions ValidateOptions
 
-func (r *Request) Validate(o *ValidateOptions) error { return r.mergeViolations(new(violation.List), false) }
+func (r *Request) Validate(o *ValidateOptions) error {
+	return r.mergeViolations(new(violation.List), false)
+}
