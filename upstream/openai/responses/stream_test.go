@@ -318,8 +318,9 @@ func TestKeptOutput(t *testing.T) {
 	for name, blocks := range map[string]int{"one text": 1, "many texts": 20} {
 		t.Run(name, func(t *testing.T) {
 			s := testStream(expectation{})
+			s.maxKept = 80_000
 			out := s.Events(nil, []upstream.Event{evStart})
-			piece, sent := strings.Repeat("x", 100_000), 0
+			piece, sent := strings.Repeat("x", 1000), 0
 			for n := range blocks {
 				out = s.Events(out, []upstream.Event{evOpen(n, &content.Text{})})
 				for range 200 / blocks {
