@@ -82,15 +82,15 @@ func WireOf(r *upstream.Request) (text string, ok bool) {
 }
 
 // withDocument returns the neutral form of a request that was parsed and not changed since, with
-// its document and the headers that belong to it. It also returns what was dropped from the
+// its document and the headers that belong to it. It is called once. It also returns what was dropped from the
 // request.
 func (r *Request) withDocument(header []upstream.HeaderField) (*upstream.Request, []content.Loss) {
 	n := new(upstream.Request)
-	places := r.neutral(n)
+	r.origin.places = r.neutral(n)
 	decoded, dropped := decodeState(n.Turns)
 	n.Turns, n.Header = decoded.Turns, header
 	d := r.origin.document()
-	d.Parsed, d.StateDropped = &paths{r, places}, dropped
+	d.Parsed, d.StateDropped = r, dropped
 	if decoded.Changed || r.isDense(n) {
 		n.Wire = d.Paths()
 	} else {

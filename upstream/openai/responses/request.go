@@ -199,6 +199,8 @@ type origin struct {
 	textItems []int       // indices of the items whose content or output is a string
 	tools     []toolPlace // of all tools, those of Input last; nil if they have their places in "tools"
 
+	places []itemPlace // of the items in the neutral request; [Request.withDocument] sets it
+
 	violations *codec.ParseViolations // nil if the document has none
 	unknown    violation.List         // unknown names and values; violations under Strict
 }
