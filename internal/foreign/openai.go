@@ -40,7 +40,6 @@ var openAI = format{
 				"generate_summary": {}, // as "summary", which has a neutral field
 			}},
 			"text": {rule: SettingLoss}, "n": {rule: SettingLoss}, "image": {rule: SettingLoss},
-			"presence_penalty": {rule: SettingLoss}, "frequency_penalty": {rule: SettingLoss},
 		},
 		Turn: {"role": {}}, // of a text of the developer, which other formats do not tell apart
 		Part: {"role": {}},
@@ -50,7 +49,7 @@ var openAI = format{
 		},
 	},
 	blocks: map[string]block{
-		"compaction": {isState: hasEncrypted},
+		"compaction":         {isState: hasEncrypted},
 		"compaction_trigger": {text: func(string) string { return summaryRequest }, rule: TriggerAsText},
 	},
 }

@@ -92,6 +92,8 @@ var requestType = object.New("", func(r *Request) **content.Extra { return &r.Ex
 		object.Opt("max_output_tokens", &object.Value{Kinds: object.Integer | object.Null, Min: minOutputTokens}, func(r *Request) **int64 { return &r.MaxOutputTokens }),
 		object.Opt("temperature", nullableNumber, func(r *Request) **float64 { return &r.Temperature }),
 		object.Opt("top_p", nullableNumber, func(r *Request) **float64 { return &r.TopP }),
+		object.Opt("presence_penalty", nullableNumber, func(r *Request) **float64 { return &r.PresencePenalty }),
+		object.Opt("frequency_penalty", nullableNumber, func(r *Request) **float64 { return &r.FrequencyPenalty }),
 		object.OptObject("reasoning", reasoningType, func(r *Request) **Reasoning { return &r.Reasoning }),
 		object.OptObject("text", textConfigType, func(r *Request) **Text { return &r.Text }),
 		object.Opt("include", &object.Value{Kinds: object.List | object.Null, Elem: object.OneOf(object.Text, includes...)},
@@ -118,9 +120,7 @@ var requestType = object.New("", func(r *Request) **content.Extra { return &r.Ex
 		object.OptKept("moderation", objectOrNull),
 		object.OptKept("access_programs", nil),
 		object.OptKept("client_metadata", objectOrNull),
-		object.OptKept("image", objectOrNull),
-		object.OptKept("presence_penalty", nullableNumber), // of Open Responses
-		object.OptKept("frequency_penalty", nullableNumber)}
+		object.OptKept("image", objectOrNull)}
 })
 
 // Members that refer to state at the server.

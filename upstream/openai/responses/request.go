@@ -33,6 +33,8 @@ type Request struct {
 	MaxOutputTokens   *int64
 	Temperature       *float64
 	TopP              *float64
+	PresencePenalty   *float64 // of Open Responses, as FrequencyPenalty
+	FrequencyPenalty  *float64
 	Reasoning         *Reasoning
 	Text              *Text
 	Include           []string // additional output

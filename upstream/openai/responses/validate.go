@@ -1,7 +1,7 @@
 package responses
 
 import (
-	"slices"
+	"sort"
 	"strconv"
 	"unicode/utf8"
 
@@ -56,12 +56,7 @@ func (r *Request) Validate(opts *ValidateOptions) error {
 	if opts == nil {
 		opts = &defaultOptions
 	}
-	v := validator{r: r, opts: opts, rules: openaiformat.FileRules{
-		Documents: documentTypes, AnyText: true, Limits: openaiformat.FileLimits(&opts.Limits),
-	}}
-	if len(opts.MediaTypes) > 0 {
-		v.rules.Documents = slices.Concat(documentTypes, opts.MediaTypes)
-	}
+	v := validator{r: r, opts: opts, rules: opts.fileRules()}
 	v.Path.Style = codec.Bracketed
 	v.Strict = nil
 	if opts.Strict {
@@ -94,7 +89,8 @@ type validator struct {
 	rules openaiformat.FileRules
 	check object.Checker
 
-	hasState bool // the request refers to state at the server
+	hasState bool            // the request refers to state at the server
+	defined  map[string]bool // the names of the tools of the request; built on first use
 	files    int
 }
 
@@ -153,6 +149,8 @@ func (v *validator) settings() {
 	v.check.Struct(requestType, r)
 	v.Between("temperature", 0, 2, r.Temperature)
 	v.Between("top_p", 0, 1, r.TopP)
+	v.Between("presence_penalty", -2, 2, r.PresencePenalty)
+	v.Between("frequency_penalty", -2, 2, r.FrequencyPenalty)
 	if json, ok := r.Extra.Get("metadata"); ok {
 		v.metadata(json)
 	}
@@ -306,8 +304,13 @@ func (v *validator) hasTools() bool { return len(v.r.allTools()) > 0 }
 
 // defines reports whether the request defines a tool with a name.
 func (v *validator) defines(name string) bool {
-	// bounded by Tools
-	return slices.ContainsFunc(v.r.allTools(), func(t content.Tool) bool { return t.Name == name })
+	if v.defined == nil {
+		v.defined = make(map[string]bool)
+		for _, t := range v.r.allTools() {
+			v.defined[t.Name] = true
+		}
+	}
+	return v.defined[name]
 }
 
 // maxToolName is the maximum length of the name of a tool, in characters.
@@ -320,10 +323,7 @@ func (v *validator) tools(list []content.Tool, item int) {
 	}
 	var places []toolPlace
 	if o := v.r.origin; o != nil {
-		places = o.tools
-		for len(places) > 0 && places[0].item < item {
-			places = places[1:] // those of other items
-		}
+		places = o.tools[sort.Search(len(o.tools), func(i int) bool { return o.tools[i].item >= item }):]
 	}
 	for i := range list {
 		t, place := &list[i], toolPlace{item: item, outer: i, inner: -1}

@@ -2,7 +2,10 @@ package responses
 
 import (
 	"strconv"
+	"strings"
 	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
@@ -223,6 +226,10 @@ func (v *validator) pairing() {
 			if calls[p.ID] != returned {
 				calls[p.ID] = called
 			}
+		case *content.Unknown: // a call of another type may have such an output
+			if id := gjson.Get(p.Raw, "call_id"); item.Type != typeMessage && id.Type == gjson.String {
+				calls[id.Str] = returned
+			}
 		case *content.ToolResult:
 			if item.Type == typeMessage {
 				continue
@@ -276,17 +283,28 @@ func (v *validator) reasoning() {
 		for next < len(v.r.Input) && v.r.Input[next].Type == typeReasoning {
 			next++
 		}
-		if next == len(v.r.Input) || sideOf(&v.r.Input[next]) != assistantSide && sideOf(&v.r.Input[next]) != noSide {
+		if next == len(v.r.Input) || !isFollowing(&v.r.Input[next]) {
 			v.Violation(content.CodeOrder, "input", "Item '"+codec.Clip(item.ID)+"' of type 'reasoning' was provided without its required following item.")
 		}
 	}
 }
 
-// isVendorState reports whether the state of an item of reasoning was not made by this module.
+// isFollowing reports whether an item is one that the vendor accepts after reasoning: a call, or a
+// message of the same response.
+func isFollowing(item *Item) bool {
+	return sideOf(item) == assistantSide && (item.Type != typeMessage || item.ID != "")
+}
+
+// isVendorState reports whether an item of reasoning has state that this module did not make.
 func isVendorState(item *Item) bool {
 	t, ok := item.Parts[0].(*content.Thinking)
 	if !ok || t == nil {
 		return false
 	}
-	return t.Redacted.Data != "" || t.Signature.Data != "" && !envelope.IsEnvelope(t.Signature.Data)
+	for _, s := range [...]content.Signature{t.Redacted, t.Signature} {
+		if strings.HasPrefix(s.Data, "{") && gjson.Get(s.Data, "encrypted_content").Exists() {
+			return true
+		}
+	}
+	return false
 }
