@@ -82,15 +82,15 @@ func WireOf(r *upstream.Request) (text string, ok bool) {
 }
 
 // withDocument returns the neutral form of a request that was parsed and not changed since, with
-// its document and the headers that belong to it. It also returns what was dropped from the
+// its document and the headers that belong to it. It is called once. It also returns what was dropped from the
 // request.
 func (r *Request) withDocument(header []upstream.HeaderField) (*upstream.Request, []content.Loss) {
 	n := new(upstream.Request)
-	places := r.neutral(n)
+	r.origin.places = r.neutral(n)
 	decoded, dropped := decodeState(n.Turns)
 	n.Turns, n.Header = decoded.Turns, header
 	d := r.origin.document()
-	d.Parsed, d.StateDropped = &paths{r, places}, dropped
+	d.Parsed, d.StateDropped = r, dropped
 	if decoded.Changed || r.isDense(n) {
 		n.Wire = d.Paths()
 	} else {
@@ -118,6 +118,10 @@ func (r *Request) neutral(n *upstream.Request) []itemPlace {
 		MaxTokens:   r.MaxOutputTokens,
 		Temperature: r.Temperature,
 		TopP:        r.TopP,
+
+		PresencePenalty:  r.PresencePenalty,
+		FrequencyPenalty: r.FrequencyPenalty,
+
 		UserID:      r.SafetyIdentifier,
 		ServiceTier: r.ServiceTier,
 		Stream:      r.Stream,
@@ -183,6 +187,13 @@ func (r *Request) conversation(n *upstream.Request) []itemPlace {
 	}
 	n.Turns = make([]content.Turn, 0, turns)
 	current = noSide
+	var extras []*content.Extra // of the turn
+	endTurn := func() {
+		if len(extras) > 0 {
+			n.Turns[len(n.Turns)-1].Extra = merged(extras...)
+			extras = extras[:0]
+		}
+	}
 	for i := range r.Input {
 		item := &r.Input[i]
 		s := sideOf(item)
@@ -195,6 +206,7 @@ func (r *Request) conversation(n *upstream.Request) []itemPlace {
 			n.System = appendSystem(n.System, item)
 			continue
 		case s != current:
+			endTurn()
 			start, current = len(all), s
 			n.Turns = append(n.Turns, content.Turn{Role: roleOf(s)})
 		}
@@ -202,11 +214,14 @@ func (r *Request) conversation(n *upstream.Request) []itemPlace {
 		places[i] = itemPlace{len(n.Turns) - 1, len(all) - start}
 		all = append(all, item.Parts...)
 		t.Parts = all[start:len(all):len(all)]
-		if s == systemSide && item.Role == roleDeveloper && t.Extra == nil {
-			t.Extra = &content.Extra{Format: Format, JSON: developerRole}
+		if s == systemSide && item.Role == roleDeveloper && len(extras) == 0 {
+			extras = append(extras, developer())
 		}
-		t.Extra = merged(t.Extra, item.Extra)
+		if item.Extra != nil {
+			extras = append(extras, item.Extra)
+		}
 	}
+	endTurn()
 	return places
 }
 
@@ -220,8 +235,10 @@ func roleOf(s side) content.Role {
 	return content.RoleAssistant
 }
 
-// developerRole has the role of a system text that is not "system".
-const developerRole = `{"role":"developer"}`
+// developer returns the role of a system text that is not "system".
+func developer() *content.Extra {
+	return &content.Extra{Format: Format, JSON: `{"role":"developer"}`}
+}
 
 // appendSystem appends the texts of a message to the system text.
 func appendSystem(list []content.Part, m *Item) []content.Part {
@@ -229,12 +246,17 @@ func appendSystem(list []content.Part, m *Item) []content.Part {
 		t, ok := p.(*content.Text)
 		if ok && t != nil && (m.Role == roleDeveloper || i == 0 && m.Extra != nil) {
 			c := *t
+			var extras []*content.Extra
 			if m.Role == roleDeveloper {
-				c.Extra = merged(&content.Extra{Format: Format, JSON: developerRole}, c.Extra)
+				extras = append(extras, developer())
 			}
-			if i == 0 {
-				c.Extra = merged(c.Extra, m.Extra)
+			if i == 0 && m.Extra != nil {
+				extras = append(extras, m.Extra)
 			}
+			if c.Extra != nil {
+				extras = append(extras, c.Extra)
+			}
+			c.Extra = merged(extras...)
 			p = &c
 		}
 		list = append(list, p)
@@ -242,24 +264,24 @@ func appendSystem(list []content.Part, m *Item) []content.Part {
 	return list
 }
 
-// merged returns the members of x, followed by those of y that x does not have.
-func merged(x, y *content.Extra) *content.Extra {
-	if x == nil || y == nil {
-		if x == nil {
-			return y
-		}
-		return x
+// merged returns the members of all extras. Of members of one name it has the first.
+func merged(extras ...*content.Extra) *content.Extra {
+	if len(extras) == 1 {
+		return extras[0]
 	}
-	doc := codec.Open(y, Format)
-	if doc == nil {
-		return x
-	}
-	defer doc.Close()
-	b := []byte(x.JSON[:len(x.JSON)-1])
-	for name, v := range doc.Root().Members() {
-		if _, has := x.Get(name); !has {
-			b = codec.AppendMember(b, name, v.Raw())
+	b, seen := []byte{'{'}, make(map[string]bool)
+	for _, x := range extras {
+		doc := codec.Open(x, Format)
+		if doc == nil {
+			continue
 		}
+		for name, v := range doc.Root().Members() {
+			if !seen[name] {
+				seen[name] = true
+				b = codec.AppendMember(b, name, v.Raw())
+			}
+		}
+		doc.Close()
 	}
 	return &content.Extra{Format: Format, JSON: string(append(b, '}'))}
 }

@@ -11,34 +11,6 @@ import (
 // The objects of requests. The parser and the validator work by these tables: to add a member
 // without a Go field, add it here.
 
-// must returns a member that is required and that a Go field holds.
-func must[T, F any](name string, v *object.Value, at func(*T) *F) object.Field {
-	return object.In(object.Field{Name: name, Value: v, Required: true}, at)
-}
-
-// opt returns an optional member that a Go field holds.
-func opt[T, F any](name string, v *object.Value, at func(*T) *F) object.Field {
-	return object.In(object.Field{Name: name, Value: v}, at)
-}
-
-// optObject returns an optional member that a pointer to a struct of type t holds.
-func optObject[T, S any](name string, t *object.Type, at func(*T) **S) object.Field {
-	return object.InPointer(object.Field{Name: name, Value: &object.Value{Kinds: object.Object | object.Null, Object: t}}, at)
-}
-
-// optList returns an optional list of objects that a slice holds.
-func optList[T, E any](name string, v *object.Value, at func(*T) *[]E) object.Field {
-	return object.InList(object.Field{Name: name, Value: v}, at)
-}
-
-// required returns a required member that is kept as JSON text.
-func required(name string, v *object.Value) object.Field {
-	return object.Field{Name: name, Value: v, Required: true}
-}
-
-// optional returns an optional member that is kept as JSON text.
-func optional(name string, v *object.Value) object.Field { return object.Field{Name: name, Value: v} }
-
 // unlessDefault returns f without the values for which isDefault returns true.
 func unlessDefault(f object.Field, isDefault func(jsonwire.Value) bool) object.Field {
 	f.IsDefault = isDefault
@@ -54,25 +26,14 @@ func named(names ...string) []object.Field {
 	return list
 }
 
-func nullableObject(list ...object.Field) *object.Value {
-	return &object.Value{Kinds: object.Object | object.Null, Object: object.Kept("", list...)}
-}
-
-func nullableEnum(values ...string) *object.Value {
-	return &object.Value{Kinds: object.Text | object.Null, Enum: &object.Enum{Values: values}}
-}
-
 func nullableUpTo(max int64) *object.Value {
 	return &object.Value{Kinds: object.Text | object.Null, Max: max}
 }
 
-// typeTag is the member "type" of an object whose type is known when it is read.
-var typeTag = object.Field{Name: "type", IsTag: true}
-
 // typeIn returns the member "type", with one of values, of an object whose type is read before
 // its other members.
 func typeIn[T any](at func(*T) *string, values ...string) object.Field {
-	return object.In(object.Field{Name: "type", Value: &object.Value{Kinds: object.Text, Enum: &object.Enum{Values: values}}, IsTag: true}, at)
+	return object.In(object.Field{Name: "type", Value: object.OneOf(object.Text, values...), IsTag: true}, at)
 }
 
 // Values that many members accept.
@@ -121,45 +82,45 @@ const minOutputTokens = 16
 
 var requestType = object.New("", func(r *Request) **content.Extra { return &r.Extra }, func() []object.Field {
 	return []object.Field{
-		opt("model", nullableText, func(r *Request) *string { return &r.Model }),
-		opt("instructions", nullableText, func(r *Request) *string { return &r.Instructions }),
-		optList("input", inputValue, func(r *Request) *[]Item { return &r.Input }),
-		optList("tools", toolList, func(r *Request) *[]content.Tool { return &r.Tools }),
+		object.Opt("model", nullableText, func(r *Request) *string { return &r.Model }),
+		object.Opt("instructions", nullableText, func(r *Request) *string { return &r.Instructions }),
+		object.OptList("input", inputValue, func(r *Request) *[]Item { return &r.Input }),
+		object.OptList("tools", toolList, func(r *Request) *[]content.Tool { return &r.Tools }),
 		object.InPointer(object.Field{Name: "tool_choice", Value: &object.Value{Kinds: object.Text | object.Object | object.Null, Object: choiceType}},
 			func(r *Request) **ToolChoice { return &r.ToolChoice }),
-		opt("parallel_tool_calls", nullableFlag, func(r *Request) **bool { return &r.ParallelToolCalls }),
-		opt("max_output_tokens", &object.Value{Kinds: object.Integer | object.Null, Min: minOutputTokens}, func(r *Request) **int64 { return &r.MaxOutputTokens }),
-		opt("temperature", nullableNumber, func(r *Request) **float64 { return &r.Temperature }),
-		opt("top_p", nullableNumber, func(r *Request) **float64 { return &r.TopP }),
-		optObject("reasoning", reasoningType, func(r *Request) **Reasoning { return &r.Reasoning }),
-		optObject("text", textConfigType, func(r *Request) **Text { return &r.Text }),
-		opt("include", &object.Value{Kinds: object.List | object.Null, Elem: &object.Value{Kinds: object.Text, Enum: &object.Enum{Values: includes}}},
+		object.Opt("parallel_tool_calls", nullableFlag, func(r *Request) **bool { return &r.ParallelToolCalls }),
+		object.Opt("max_output_tokens", &object.Value{Kinds: object.Integer | object.Null, Min: minOutputTokens}, func(r *Request) **int64 { return &r.MaxOutputTokens }),
+		object.Opt("temperature", nullableNumber, func(r *Request) **float64 { return &r.Temperature }),
+		object.Opt("top_p", nullableNumber, func(r *Request) **float64 { return &r.TopP }),
+		object.Opt("presence_penalty", nullableNumber, func(r *Request) **float64 { return &r.PresencePenalty }),
+		object.Opt("frequency_penalty", nullableNumber, func(r *Request) **float64 { return &r.FrequencyPenalty }),
+		object.OptObject("reasoning", reasoningType, func(r *Request) **Reasoning { return &r.Reasoning }),
+		object.OptObject("text", textConfigType, func(r *Request) **Text { return &r.Text }),
+		object.Opt("include", &object.Value{Kinds: object.List | object.Null, Elem: object.OneOf(object.Text, includes...)},
 			func(r *Request) *[]string { return &r.Include }),
-		opt("stream", nullableFlag, func(r *Request) *bool { return &r.Stream }),
-		opt("store", nullableFlag, func(r *Request) **bool { return &r.Store }),
-		opt("user", nullableText, func(r *Request) *string { return &r.User }),
-		opt("safety_identifier", nullableText, func(r *Request) *string { return &r.SafetyIdentifier }),
-		opt("service_tier", nullableEnum(serviceTiers...), func(r *Request) *string { return &r.ServiceTier }),
+		object.Opt("stream", nullableFlag, func(r *Request) *bool { return &r.Stream }),
+		object.Opt("store", nullableFlag, func(r *Request) **bool { return &r.Store }),
+		object.Opt("user", nullableText, func(r *Request) *string { return &r.User }),
+		object.Opt("safety_identifier", nullableText, func(r *Request) *string { return &r.SafetyIdentifier }),
+		object.Opt("service_tier", object.OneOf(object.Text|object.Null, serviceTiers...), func(r *Request) *string { return &r.ServiceTier }),
 
-		optional("max_tool_calls", &object.Value{Kinds: object.Integer | object.Null, Min: 1}),
-		optional("top_logprobs", &object.Value{Kinds: object.Integer | object.Null, Max: 20}),
-		optional("metadata", &object.Value{Kinds: object.Object | object.Null, Members: nullableUpTo(512)}),
-		optional("prompt_cache_key", nullableText),
-		optional("prompt_cache_retention", nullableEnum("in_memory", "in-memory", "24h")),
-		optional("prompt_cache_options", nullableObject(named("mode", "ttl", "prewarm", "comparison_response_id")...)),
-		unlessDefault(optional("truncation", nullableEnum("auto", "disabled")), isDisabled),
-		unlessDefault(optional("stream_options", nullableObject(optional("include_obfuscation", nullableFlag))), hasNoObfuscation),
-		unlessDefault(optional("background", nullableFlag), isFalse),
-		optional(memberPrevious, nullableText),
-		optional(memberConversation, &object.Value{Kinds: object.Text | object.Object | object.Null, Object: object.Kept("", required("id", anyText))}),
-		optional(memberPrompt, nullableObject(required("id", anyText), optional("version", nullableText), optional("variables", objectOrNull))),
-		optional("context_management", nullableList),
-		optional("moderation", objectOrNull),
-		optional("access_programs", nil),
-		optional("client_metadata", objectOrNull),
-		optional("image", objectOrNull),
-		optional("presence_penalty", nullableNumber), // of Open Responses
-		optional("frequency_penalty", nullableNumber)}
+		object.OptKept("max_tool_calls", &object.Value{Kinds: object.Integer | object.Null, Min: 1}),
+		object.OptKept("top_logprobs", &object.Value{Kinds: object.Integer | object.Null, Max: 20}),
+		object.OptKept("metadata", &object.Value{Kinds: object.Object | object.Null, Members: nullableUpTo(512)}),
+		object.OptKept("prompt_cache_key", nullableText),
+		object.OptKept("prompt_cache_retention", object.OneOf(object.Text|object.Null, "in_memory", "in-memory", "24h")),
+		object.OptKept("prompt_cache_options", object.NullableObject(named("mode", "ttl", "prewarm", "comparison_response_id")...)),
+		unlessDefault(object.OptKept("truncation", object.OneOf(object.Text|object.Null, "auto", "disabled")), isDisabled),
+		unlessDefault(object.OptKept("stream_options", object.NullableObject(object.OptKept("include_obfuscation", nullableFlag))), hasNoObfuscation),
+		unlessDefault(object.OptKept("background", nullableFlag), isFalse),
+		object.OptKept(memberPrevious, nullableText),
+		object.OptKept(memberConversation, &object.Value{Kinds: object.Text | object.Object | object.Null, Object: object.Kept("", object.RequiredKept("id", anyText))}),
+		object.OptKept(memberPrompt, object.NullableObject(object.RequiredKept("id", anyText), object.OptKept("version", nullableText), object.OptKept("variables", objectOrNull))),
+		object.OptKept("context_management", nullableList),
+		object.OptKept("moderation", objectOrNull),
+		object.OptKept("access_programs", nil),
+		object.OptKept("client_metadata", objectOrNull),
+		object.OptKept("image", objectOrNull)}
 })
 
 // Members that refer to state at the server.
@@ -187,41 +148,41 @@ var (
 	choiceType = object.New("", func(c *ToolChoice) **content.Extra { return &c.Extra }, func() []object.Field {
 		return []object.Field{
 			object.In(object.Field{Name: "type", Value: anyText, IsTag: true}, func(c *ToolChoice) *string { return &c.Type }),
-			opt("name", nullableText, func(c *ToolChoice) *string { return &c.Name }),
-			opt("mode", nullableEnum("auto", "required"), func(c *ToolChoice) *string { return &c.Mode }),
-			optList("tools", toolList, func(c *ToolChoice) *[]ToolRef { return &c.Tools }),
-			optional("server_label", nullableText)}
+			object.Opt("name", nullableText, func(c *ToolChoice) *string { return &c.Name }),
+			object.Opt("mode", object.OneOf(object.Text|object.Null, "auto", "required"), func(c *ToolChoice) *string { return &c.Mode }),
+			object.OptList("tools", toolList, func(c *ToolChoice) *[]ToolRef { return &c.Tools }),
+			object.OptKept("server_label", nullableText)}
 	})
 
 	toolRefType = object.New("", func(t *ToolRef) **content.Extra { return &t.Extra }, func() []object.Field {
 		return []object.Field{
 			object.In(object.Field{Name: "type", Value: anyText, IsTag: true}, func(t *ToolRef) *string { return &t.Type }),
-			opt("name", nullableText, func(t *ToolRef) *string { return &t.Name }),
-			optional("server_label", nullableText)}
+			object.Opt("name", nullableText, func(t *ToolRef) *string { return &t.Name }),
+			object.OptKept("server_label", nullableText)}
 	})
 
 	reasoningType = object.New("", func(c *Reasoning) **content.Extra { return &c.Extra }, func() []object.Field {
 		return []object.Field{
-			opt("effort", nullableEnum(effortNames...), func(c *Reasoning) *string { return &c.Effort }),
-			opt("summary", nullableEnum(summaries...), func(c *Reasoning) *string { return &c.Summary }),
-			optional("generate_summary", nullableEnum(summaries...)),
-			optional("context", nullableEnum("auto", "current_turn", "all_turns")),
-			optional("mode", nullableEnum("standard", "pro"))}
+			object.Opt("effort", object.OneOf(object.Text|object.Null, effortNames...), func(c *Reasoning) *string { return &c.Effort }),
+			object.Opt("summary", object.OneOf(object.Text|object.Null, summaries...), func(c *Reasoning) *string { return &c.Summary }),
+			object.OptKept("generate_summary", object.OneOf(object.Text|object.Null, summaries...)),
+			object.OptKept("context", object.OneOf(object.Text|object.Null, "auto", "current_turn", "all_turns")),
+			object.OptKept("mode", object.OneOf(object.Text|object.Null, "standard", "pro"))}
 	})
 
 	textConfigType = object.New("", func(c *Text) **content.Extra { return &c.Extra }, func() []object.Field {
 		return []object.Field{
-			optObject("format", textFormatType, func(c *Text) **TextFormat { return &c.Format }),
-			opt("verbosity", nullableEnum(verbosities...), func(c *Text) *string { return &c.Verbosity })}
+			object.OptObject("format", textFormatType, func(c *Text) **TextFormat { return &c.Format }),
+			object.Opt("verbosity", object.OneOf(object.Text|object.Null, verbosities...), func(c *Text) *string { return &c.Verbosity })}
 	})
 
 	textFormatType = object.New("", func(f *TextFormat) **content.Extra { return &f.Extra }, func() []object.Field {
 		return []object.Field{
 			typeIn(func(f *TextFormat) *string { return &f.Type }, formatTypes...),
-			opt("name", nullableText, func(f *TextFormat) *string { return &f.Name }),
-			opt("description", nullableText, func(f *TextFormat) *string { return &f.Description }),
-			opt("schema", schemaOrNull, func(f *TextFormat) *string { return &f.Schema }),
-			opt("strict", nullableFlag, func(f *TextFormat) **bool { return &f.Strict })}
+			object.Opt("name", nullableText, func(f *TextFormat) *string { return &f.Name }),
+			object.Opt("description", nullableText, func(f *TextFormat) *string { return &f.Description }),
+			object.Opt("schema", schemaOrNull, func(f *TextFormat) *string { return &f.Schema }),
+			object.Opt("strict", nullableFlag, func(f *TextFormat) **bool { return &f.Strict })}
 	})
 )
 
@@ -234,76 +195,76 @@ type callItem[P any] struct {
 // itemMembers returns the members that all items with a part have, before others.
 func itemMembers[P any](more ...object.Field) []object.Field {
 	return append([]object.Field{
-		typeTag,
-		opt("id", nullableText, func(c *callItem[P]) *string { return &c.item.ID }),
-		opt("status", nullableText, func(c *callItem[P]) *string { return &c.item.Status })}, more...)
+		object.TagField,
+		object.Opt("id", nullableText, func(c *callItem[P]) *string { return &c.item.ID }),
+		object.Opt("status", nullableText, func(c *callItem[P]) *string { return &c.item.Status })}, more...)
 }
 
 // The items.
 var (
 	messageType = object.New("", func(i *Item) **content.Extra { return &i.Extra }, func() []object.Field {
 		return []object.Field{
-			typeTag,
-			must("role", &object.Value{Kinds: object.Text, Enum: &object.Enum{Values: messageRoles, Closed: true}}, func(i *Item) *string { return &i.Role }),
-			must("content", nullableTextOrParts, func(i *Item) *[]content.Part { return &i.Parts }),
-			opt("id", nullableText, func(i *Item) *string { return &i.ID }),
-			opt("status", nullableText, func(i *Item) *string { return &i.Status }),
-			opt("phase", nullableEnum(phases...), func(i *Item) *string { return &i.Phase })}
+			object.TagField,
+			object.Must("role", object.Closed(object.Text, messageRoles...), func(i *Item) *string { return &i.Role }),
+			object.Must("content", nullableTextOrParts, func(i *Item) *[]content.Part { return &i.Parts }),
+			object.Opt("id", nullableText, func(i *Item) *string { return &i.ID }),
+			object.Opt("status", nullableText, func(i *Item) *string { return &i.Status }),
+			object.Opt("phase", object.OneOf(object.Text|object.Null, phases...), func(i *Item) *string { return &i.Phase })}
 	})
 
 	referenceType = object.New("", func(i *Item) **content.Extra { return &i.Extra }, func() []object.Field {
-		return []object.Field{typeTag, must("id", anyText, func(i *Item) *string { return &i.ID })}
+		return []object.Field{object.TagField, object.Must("id", anyText, func(i *Item) *string { return &i.ID })}
 	})
 
 	additionalToolsType = object.New("", func(i *Item) **content.Extra { return &i.Extra }, func() []object.Field {
 		return []object.Field{
-			typeTag,
-			opt("id", nullableText, func(i *Item) *string { return &i.ID }),
-			opt("status", nullableText, func(i *Item) *string { return &i.Status }),
-			opt("role", nullableText, func(i *Item) *string { return &i.Role }),
-			must("tools", toolList, func(i *Item) *[]content.Tool { return &i.Tools })}
+			object.TagField,
+			object.Opt("id", nullableText, func(i *Item) *string { return &i.ID }),
+			object.Opt("status", nullableText, func(i *Item) *string { return &i.Status }),
+			object.Opt("role", nullableText, func(i *Item) *string { return &i.Role }),
+			object.Must("tools", toolList, func(i *Item) *[]content.Tool { return &i.Tools })}
 	})
 
 	reasoningItemType = object.New("", func(c *callItem[*content.Thinking]) **content.Extra { return &c.part.Extra }, func() []object.Field {
 		return itemMembers[*content.Thinking](
 			// parser.reasoning reads the texts.
-			object.Field{Name: "summary", Value: nullableList, Required: true, IsTag: true},
+			object.Field{Name: "summary", Value: nullableList, IsTag: true},
 			object.Field{Name: "content", Value: nullableList, IsTag: true},
-			opt("encrypted_content", nullableText, func(c *callItem[*content.Thinking]) *content.Signature { return &c.part.Signature }))
+			object.Opt("encrypted_content", nullableText, func(c *callItem[*content.Thinking]) *content.Signature { return &c.part.Signature }))
 	})
 
 	functionCallType = object.New("", func(c *callItem[*content.ToolUse]) **content.Extra { return &c.part.Extra }, func() []object.Field {
 		return itemMembers[*content.ToolUse](append(callFields(),
-			must("arguments", anyText, func(c *callItem[*content.ToolUse]) *string { return &c.part.Input }))...)
+			object.Must("arguments", anyText, func(c *callItem[*content.ToolUse]) *string { return &c.part.Input }))...)
 	})
 
 	customCallType = object.New("", func(c *callItem[*content.ToolUse]) **content.Extra { return &c.part.Extra }, func() []object.Field {
 		return itemMembers[*content.ToolUse](append(callFields(),
-			must("input", anyText, func(c *callItem[*content.ToolUse]) *string { return &c.part.Text }))...)
+			object.Must("input", anyText, func(c *callItem[*content.ToolUse]) *string { return &c.part.Text }))...)
 	})
 
 	outputType = object.New("", func(c *callItem[*content.ToolResult]) **content.Extra { return &c.part.Extra }, func() []object.Field {
 		return itemMembers[*content.ToolResult](
-			must("call_id", callID, func(c *callItem[*content.ToolResult]) *string { return &c.part.ID }),
-			must("output", textOrParts, func(c *callItem[*content.ToolResult]) *[]content.Part { return &c.part.Parts }),
-			opt("name", nullableText, func(c *callItem[*content.ToolResult]) *string { return &c.part.Name }),
-			optional("namespace", nullableText), callerField)
+			object.Must("call_id", callID, func(c *callItem[*content.ToolResult]) *string { return &c.part.ID }),
+			object.Must("output", textOrParts, func(c *callItem[*content.ToolResult]) *[]content.Part { return &c.part.Parts }),
+			object.Opt("name", nullableText, func(c *callItem[*content.ToolResult]) *string { return &c.part.Name }),
+			object.OptKept("namespace", nullableText), callerField)
 	})
 
 	// hostedItemType is for items that are kept as JSON text.
 	hostedItemType = object.KeptLater("", func() []object.Field {
-		return []object.Field{typeTag, optional("id", nullableText), optional("status", nullableText)}
+		return []object.Field{object.TagField, object.OptKept("id", nullableText), object.OptKept("status", nullableText)}
 	})
 
-	callerField = optional("caller", objectOrNull)
+	callerField = object.OptKept("caller", objectOrNull)
 )
 
 func callFields() []object.Field {
 	return []object.Field{
-		must("call_id", callID, func(c *callItem[*content.ToolUse]) *string { return &c.part.ID }),
-		must("name", nonEmptyText, func(c *callItem[*content.ToolUse]) *string { return &c.part.Name }),
-		opt("namespace", nullableText, func(c *callItem[*content.ToolUse]) *string { return &c.part.Namespace }),
-		unlessDefault(optional("async", nullableFlag), isFalse), callerField,
+		object.Must("call_id", callID, func(c *callItem[*content.ToolUse]) *string { return &c.part.ID }),
+		object.Must("name", nonEmptyText, func(c *callItem[*content.ToolUse]) *string { return &c.part.Name }),
+		object.Opt("namespace", nullableText, func(c *callItem[*content.ToolUse]) *string { return &c.part.Namespace }),
+		unlessDefault(object.OptKept("async", nullableFlag), isFalse), callerField,
 	}
 }
 
@@ -357,64 +318,64 @@ func sideOf(i *Item) side {
 var (
 	inputTextType = object.New("", func(t *content.Text) **content.Extra { return &t.Extra }, func() []object.Field {
 		return []object.Field{
-			typeTag,
-			must("text", anyText, func(t *content.Text) *string { return &t.Text }),
+			object.TagField,
+			object.Must("text", anyText, func(t *content.Text) *string { return &t.Text }),
 			cacheMark(func(t *content.Text) **content.Cache { return &t.Cache })}
 	})
 
 	outputTextType = object.New("", func(t *content.Text) **content.Extra { return &t.Extra }, func() []object.Field {
 		return []object.Field{
-			typeTag,
-			must("text", anyText, func(t *content.Text) *string { return &t.Text }),
-			optList("annotations", nullableList, func(t *content.Text) *[]content.Citation { return &t.Citations }),
-			unlessDefault(optional("logprobs", nullableList), isEmptyList),
+			object.TagField,
+			object.Must("text", anyText, func(t *content.Text) *string { return &t.Text }),
+			object.OptList("annotations", nullableList, func(t *content.Text) *[]content.Citation { return &t.Citations }),
+			unlessDefault(object.OptKept("logprobs", nullableList), isEmptyList),
 			cacheMark(func(t *content.Text) **content.Cache { return &t.Cache })}
 	})
 
 	refusalType = object.New("", func(t *content.Text) **content.Extra { return &t.Extra }, func() []object.Field {
-		return []object.Field{typeTag, must("refusal", anyText, func(t *content.Text) *string { return &t.Text })}
+		return []object.Field{object.TagField, object.Must("refusal", anyText, func(t *content.Text) *string { return &t.Text })}
 	})
 
 	imageType = object.New("", func(i *content.Image) **content.Extra { return &i.Extra }, func() []object.Field {
 		return []object.Field{
-			typeTag,
-			opt("image_url", nullableText, func(i *content.Image) *content.Source { return &i.Source }),
-			opt("file_id", nullableText, func(i *content.Image) *content.Source { return &i.Source }),
-			optional("detail", nullableEnum(details...)),
+			object.TagField,
+			object.Opt("image_url", nullableText, func(i *content.Image) *content.Source { return &i.Source }),
+			object.Opt("file_id", nullableText, func(i *content.Image) *content.Source { return &i.Source }),
+			object.OptKept("detail", object.OneOf(object.Text|object.Null, details...)),
 			cacheMark(func(i *content.Image) **content.Cache { return &i.Cache })}
 	})
 
 	fileType = object.New("", func(d *content.Document) **content.Extra { return &d.Extra }, func() []object.Field {
 		return []object.Field{
-			typeTag,
-			opt("filename", nullableText, func(d *content.Document) *string { return &d.Title }),
-			opt("file_data", nullableText, func(d *content.Document) *content.Source { return &d.Source }),
-			opt("file_url", nullableText, func(d *content.Document) *content.Source { return &d.Source }),
-			opt("file_id", nullableText, func(d *content.Document) *content.Source { return &d.Source }),
-			optional("detail", nullableEnum(details...)),
+			object.TagField,
+			object.Opt("filename", nullableText, func(d *content.Document) *string { return &d.Title }),
+			object.Opt("file_data", nullableText, func(d *content.Document) *content.Source { return &d.Source }),
+			object.Opt("file_url", nullableText, func(d *content.Document) *content.Source { return &d.Source }),
+			object.Opt("file_id", nullableText, func(d *content.Document) *content.Source { return &d.Source }),
+			object.OptKept("detail", object.OneOf(object.Text|object.Null, details...)),
 			cacheMark(func(d *content.Document) **content.Cache { return &d.Cache })}
 	})
 
 	audioType = object.New("", func(m *content.Media) **content.Extra { return &m.Extra }, func() []object.Field {
 		return []object.Field{
-			typeTag,
-			must("input_audio", &object.Value{Kinds: object.Object, Object: audioDataType}, func(m *content.Media) *content.Source { return &m.Source }),
+			object.TagField,
+			object.Must("input_audio", &object.Value{Kinds: object.Object, Object: audioDataType}, func(m *content.Media) *content.Source { return &m.Source }),
 			cacheMark(func(m *content.Media) **content.Cache { return &m.Cache })}
 	})
 
 	audioDataType = object.KeptLater("", func() []object.Field {
-		return []object.Field{required("data", nonEmptyText), required("format", nonEmptyText)}
+		return []object.Field{object.RequiredKept("data", nonEmptyText), object.RequiredKept("format", nonEmptyText)}
 	})
 
 	breakpointType = object.New("", func(c *content.Cache) **content.Extra { return &c.Extra }, func() []object.Field {
 		return []object.Field{
-			{Name: "mode", Const: "explicit", Value: &object.Value{Kinds: object.Text, Enum: &object.Enum{Values: []string{"explicit"}}}},
-			opt("ttl", nullableText, func(c *content.Cache) *string { return &c.TTL })}
+			{Name: "mode", Const: "explicit", Value: object.OneOf(object.Text, "explicit")},
+			object.Opt("ttl", nullableText, func(c *content.Cache) *string { return &c.TTL })}
 	})
 )
 
 func cacheMark[T any](at func(*T) **content.Cache) object.Field {
-	return optObject("prompt_cache_breakpoint", breakpointType, at)
+	return object.OptObject("prompt_cache_breakpoint", breakpointType, at)
 }
 
 // places is a set of places where a part is allowed.
@@ -472,43 +433,43 @@ func tagsIn(where places) (tags []string) {
 var (
 	functionType = object.New("", func(t *content.Tool) **content.Extra { return &t.Extra }, func() []object.Field {
 		return []object.Field{
-			typeTag,
-			must("name", nonEmptyText, func(t *content.Tool) *string { return &t.Name }),
-			opt("description", nullableText, func(t *content.Tool) *string { return &t.Description }),
-			opt("parameters", schemaOrNull, func(t *content.Tool) *content.Schema { return &t.Input }),
-			opt("strict", nullableFlag, func(t *content.Tool) *bool { return &t.Strict }),
-			opt("output_schema", schemaOrNull, func(t *content.Tool) *content.Schema { return &t.Output }),
-			unlessDefault(optional("defer_loading", nullableFlag), isFalse),
-			unlessDefault(optional("async", nullableFlag), isFalse),
-			optional("allowed_callers", nullableTexts)}
+			object.TagField,
+			object.Must("name", nonEmptyText, func(t *content.Tool) *string { return &t.Name }),
+			object.Opt("description", nullableText, func(t *content.Tool) *string { return &t.Description }),
+			object.Opt("parameters", schemaOrNull, func(t *content.Tool) *content.Schema { return &t.Input }),
+			object.Opt("strict", nullableFlag, func(t *content.Tool) *bool { return &t.Strict }),
+			object.Opt("output_schema", schemaOrNull, func(t *content.Tool) *content.Schema { return &t.Output }),
+			unlessDefault(object.OptKept("defer_loading", nullableFlag), isFalse),
+			unlessDefault(object.OptKept("async", nullableFlag), isFalse),
+			object.OptKept("allowed_callers", nullableTexts)}
 	})
 
 	customType = object.New("", func(t *content.Tool) **content.Extra { return &t.Extra }, func() []object.Field {
 		return []object.Field{
-			typeTag,
-			must("name", nonEmptyText, func(t *content.Tool) *string { return &t.Name }),
-			opt("description", nullableText, func(t *content.Tool) *string { return &t.Description }),
-			optObject("format", grammarType, func(t *content.Tool) **content.Grammar { return &t.Grammar }),
-			unlessDefault(optional("defer_loading", nullableFlag), isFalse),
-			unlessDefault(optional("async", nullableFlag), isFalse),
-			optional("allowed_callers", nullableTexts)}
+			object.TagField,
+			object.Must("name", nonEmptyText, func(t *content.Tool) *string { return &t.Name }),
+			object.Opt("description", nullableText, func(t *content.Tool) *string { return &t.Description }),
+			object.OptObject("format", grammarType, func(t *content.Tool) **content.Grammar { return &t.Grammar }),
+			unlessDefault(object.OptKept("defer_loading", nullableFlag), isFalse),
+			unlessDefault(object.OptKept("async", nullableFlag), isFalse),
+			object.OptKept("allowed_callers", nullableTexts)}
 	})
 
 	// grammarType is for the format of a custom tool; parser.grammar reads it.
 	grammarType = object.KeptLater("", func() []object.Field {
 		return []object.Field{
-			typeTag,
-			optional("syntax", nullableEnum("lark", "regex")),
-			optional("definition", nullableText)}
+			object.TagField,
+			object.OptKept("syntax", object.OneOf(object.Text|object.Null, "lark", "regex")),
+			object.OptKept("definition", nullableText)}
 	})
 
 	// namespaceType is kept in the Extra of the first tool of the namespace, without its tools.
 	namespaceType = object.KeptLater("", func() []object.Field {
 		return []object.Field{
-			typeTag,
-			required("name", nonEmptyText),
-			optional("description", nullableText),
-			required("tools", &object.Value{Kinds: object.List, Elem: anyObject})}
+			object.TagField,
+			object.RequiredKept("name", nonEmptyText),
+			object.OptKept("description", nullableText),
+			object.RequiredKept("tools", &object.Value{Kinds: object.List, Elem: anyObject})}
 	})
 )
 

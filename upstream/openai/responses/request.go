@@ -33,6 +33,8 @@ type Request struct {
 	MaxOutputTokens   *int64
 	Temperature       *float64
 	TopP              *float64
+	PresencePenalty   *float64 // of Open Responses, as FrequencyPenalty
+	FrequencyPenalty  *float64
 	Reasoning         *Reasoning
 	Text              *Text
 	Include           []string // additional output
@@ -198,6 +200,8 @@ type origin struct {
 	isText    bool        // "input" is a string
 	textItems []int       // indices of the items whose content or output is a string
 	tools     []toolPlace // of all tools, those of Input last; nil if they have their places in "tools"
+
+	places []itemPlace // of the items in the neutral request; [Request.withDocument] sets it
 
 	violations *codec.ParseViolations // nil if the document has none
 	unknown    violation.List         // unknown names and values; violations under Strict

@@ -10,13 +10,11 @@ import (
 
 // State of other vendors in what clients return. Each has one place:
 //
-//   - Thinking is an item of type "reasoning". Its "summary" is the visible text, for the client
-//     and not for the vendor. Its "encrypted_content" is an envelope of the kind
+//   - Thinking is an item of type "reasoning". Its "summary" is the visible text. Its "encrypted_content" is an envelope of the kind
 //     [envelope.KindThinking] and of the vendor's format, whose data is the result of
-//     [envelope.EncodeThinking] for that one block: the text, and the signature or the redacted
-//     data. The text is left out of the data if it is exactly the text of the only element of
-//     "summary". [encodeReasoning] makes it, and [decodeThinking] reads it. Thinking without state
-//     has no "encrypted_content".
+//     [envelope.EncodeThinking] for that one block: the signature or the redacted data. Its text is
+//     that of "summary", unless the data has one. Thinking without state has no
+//     "encrypted_content".
 //   - The signature of a tool call is in its "call_id", and so is thinking that the client did not
 //     get as an item: see [envelope.Pending.CallID].
 //   - A summary of the conversation is an item of type "compaction", whose "encrypted_content" is
@@ -40,20 +38,27 @@ const summaryPrefix = "Summary of the conversation so far:\n\n"
 // decodeState decodes the state of other vendors in turns. dropped reports whether a call was
 // returned without the reasoning that held its state.
 func decodeState(turns []content.Turn) (decoded envelope.Decoded, dropped bool) {
-	o := stateDecoder{ids: envelope.DecodeIDs(turns)}
+	o := stateDecoder{turns: turns, turn: -1, ids: envelope.DecodeIDs(turns)}
 	decoded = envelope.DecodeTurns(turns, o.decodePart)
 	return decoded, o.dropped
 }
 
 // A stateDecoder decodes the state in the turns of a request.
 type stateDecoder struct {
+	turns   []content.Turn
 	ids     envelope.CallIDs
+	turn    int  // that is being decoded
 	carried bool // the client returned reasoning with state since the last call
 	dropped bool // the client dropped reasoning that held the state of a call
 }
 
 // decodePart decodes the state of a part.
-func (o *stateDecoder) decodePart(_ int, p content.Part) (content.Part, *loss.Rule) {
+func (o *stateDecoder) decodePart(turn int, p content.Part) (content.Part, *loss.Rule) {
+	for o.turn < turn {
+		if o.turn++; o.turns[o.turn].Role == content.RoleUser {
+			o.carried = false
+		}
+	}
 	switch p := p.(type) { // other kinds have no state, or state in an id
 	case *content.Thinking:
 		if p != nil && envelope.IsEnvelope(p.Signature.Data) && p.Signature.Format == Format {

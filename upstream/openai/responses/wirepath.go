@@ -14,23 +14,13 @@ import (
 // the format's own names. The result is a path of the document that r was parsed from:
 // "turns.3.parts.1" is "input[7].content[1]", or the item of a tool call. Unknown names are kept.
 func (r *Request) Path(neutral string) string {
-	var places []itemPlace
-	if strings.HasPrefix(neutral, "turns.") || strings.HasPrefix(neutral, "system.") {
-		places = r.conversation(new(upstream.Request))
-	}
-	return (&paths{r, places}).Path(neutral)
-}
-
-// paths converts paths of a request. It is safe for concurrent use.
-type paths struct {
-	r      *Request
-	places []itemPlace // of the items
-}
-
-// Path is [Request.Path].
-func (p *paths) Path(neutral string) string {
 	steps := strings.Split(neutral, ".")
-	w := wireWriter{paths: p}
+	w := wireWriter{r: r}
+	if o := r.origin; o != nil && o.places != nil {
+		w.places = o.places
+	} else if steps[0] == "turns" || steps[0] == "system" {
+		w.places = r.conversation(new(upstream.Request))
+	}
 	n, isIndex := index(steps[1:])
 	switch {
 	case steps[0] == "turns" && isIndex:
@@ -95,8 +85,9 @@ func wirePath(neutral string) string {
 
 // A wireWriter builds a path.
 type wireWriter struct {
-	*paths
-	b strings.Builder
+	b      strings.Builder
+	r      *Request
+	places []itemPlace // of the items
 }
 
 // index parses the index at the beginning of steps.
