@@ -17,9 +17,9 @@ type dialect struct {
 	strict        bool
 	openResponses bool
 	store         Store // nil: nothing is stored
-	authenticated bool  // the host knows the client
 
-	forward []string // names of headers to forward
+	mediaTypes []string // additional media types of files
+	forward    []string // names of headers to forward
 }
 
 func (d *dialect) Format() content.Format { return Format }
@@ -99,24 +99,21 @@ func isResponses(path string) bool {
 }
 
 // parseOperation parses and validates a body.
-func (d *dialect) parseOperation(r *http.Request, body string) (*Request, *handler.Operation, error) {
-	req, err := decodeRequest(body, &ValidateOptions{Limits: d.limits})
+func (d *dialect) parseOperation(r *http.Request, body string) (*handler.Operation, error) {
+	opts := &ValidateOptions{Strict: d.strict, MediaTypes: d.mediaTypes, Limits: d.limits}
+	req, err := decodeRequest(body, opts)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	op := &handler.Operation{Memory: req.origin.cost}
-	sent := handler.ForwardedHeaders(r, d.forward)
-	op.Request, op.Losses = req.withDocument(sent)
-	return req, op, nil
+	op := &handler.Operation{Memory: req.origin.cost, Files: req.referencedFiles(opts)}
+	op.Request, op.Losses = req.withDocument(handler.ForwardedHeaders(r, d.forward))
+	return op, nil
 }
 
 // createResponse returns the operation for the body of a request.
 func (d *dialect) createResponse(_ string, r *http.Request, body string) (*handler.Operation, error) {
-	req, op, err := d.parseOperation(r, body)
+	op, err := d.parseOperation(r, body)
 	if err != nil {
-		return nil, err
-	}
-	if err := d.refuseState(req, op.Request); err != nil {
 		return nil, err
 	}
 	d.respond(op)
@@ -147,50 +144,10 @@ func (d *dialect) configure(s *encoder, n *upstream.Request) *encoder {
 	return s
 }
 
-// stateMembers are the members of a request that refer to what a server has stored.
-var stateMembers = [...]string{"previous_response_id", "conversation", "prompt"}
-
-const textNoState = "this server does not store responses; send the whole conversation in `input`, with `store: false`"
-
-// refuseState refuses a request that depends on what a server has stored, unless the server
-// of the upstream has this format.
-func (d *dialect) refuseState(r *Request, n *upstream.Request) error {
-	if json, _ := r.Extra.Get("background"); json == "true" {
-		return stateFailure("background", "responses in the background are not supported; leave `background` out")
-	}
-	var err error
-	for _, name := range stateMembers {
-		if r.has(name) {
-			err = stateFailure(name, textNoState)
-			break
-		}
-	}
-	for i := 0; i < len(r.Input) && err == nil; i++ {
-		if r.Input[i].Type == typeReference {
-			err = stateFailure("input["+string(jsonwire.AppendInt(nil, int64(i)))+"].id", "the item "+handler.OneLine(r.Input[i].ID, 128)+" is not stored: "+textNoState)
-		}
-	}
-	if err != nil {
-		if n.Wire == nil {
-			return err
-		}
-		n.Wire.OtherFormatErr = err
-	}
-	return nil
-}
-
-func stateFailure(path, text string) error {
-	return &handler.Failure{Code: upstream.CodeInvalid, Reason: path + " refers to stored state",
-		Violations: []*content.Violation{{Code: content.CodeUnsupported, Vendor: "previous_response_not_found", Path: path, Text: text}}}
-}
-
 // countTokens returns the operation for the body of input_tokens.
 func (d *dialect) countTokens(_ string, r *http.Request, body string) (*handler.Operation, error) {
-	req, op, err := d.parseOperation(r, body)
+	op, err := d.parseOperation(r, body)
 	if err != nil {
-		return nil, err
-	}
-	if err := d.refuseState(req, op.Request); err != nil {
 		return nil, err
 	}
 	op.CountTokens(Format, func(name string) bool { return name == "object" || name == "input_tokens" }, func(w *jsonwire.Writer, n upstream.TokenCount) {

@@ -14,10 +14,8 @@ func requestOf(r *upstream.Request) *Request {
 	if r == nil || r.Wire == nil {
 		return nil
 	}
-	if p, ok := r.Wire.Parsed.(*paths); ok {
-		return p.r
-	}
-	return nil
+	own, _ := r.Wire.Parsed.(*Request)
+	return own
 }
 
 // expectationOf returns what the client that sent r expects.

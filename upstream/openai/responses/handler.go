@@ -15,6 +15,10 @@ type Options struct {
 	// defaults of Limits are bodies of 50 MiB and 500 files.
 	upstream.HandlerOptions
 
+	// MediaTypes are the media types of files that the handler accepts in addition to PDF, text
+	// and office documents. The Upstream must be able to read them.
+	MediaTypes []string
+
 	// OpenResponses makes the handler send what the Open Responses specification demands where
 	// OpenAI's own service differs: error events have a nested error, the schema of a JSON
 	// format is not repeated, and efforts that the specification does not list are repeated as
@@ -40,8 +44,8 @@ type Options struct {
 // [upstream.ModelLister]. For other Upstreams they respond with status 404.
 //
 // Without a Store, requests that refer to stored responses, items, conversations or prompts are
-// refused with status 400, unless the Upstream sends them in this format ([upstream.FormatOf]).
-// Responses have "store": false then, whatever the request has.
+// refused with status 400, also in front of a server that stores them. Responses have
+// "store": false then, whatever the request has.
 //
 // Clients receive reasoning items only if the request asks for them: with
 // "reasoning.encrypted_content" in include, or with a summary in reasoning. The state of other
@@ -72,7 +76,7 @@ func NewHandler(up upstream.Upstream, opts *Options) *Handler {
 		o = *opts
 	}
 	d := &dialect{limits: o.Limits, strict: o.Strict, openResponses: o.OpenResponses, store: o.Store,
-		authenticated: o.Authenticate != nil, forward: slices.Clone(o.ForwardHeaders)}
+		mediaTypes: slices.Clone(o.MediaTypes), forward: slices.Clone(o.ForwardHeaders)}
 	return &Handler{handler: handler.New("responses: NewHandler", up, o.HandlerOptions, maxBody, d), dialect: d}
 }
 
