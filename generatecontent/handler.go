@@ -101,6 +101,19 @@ func (h *Handler) Match(r *http.Request) bool {
 	return err == nil && (route.Method == http.MethodPost || r.Header.Get("Anthropic-Version") == "")
 }
 
+// Resembles reports whether r looks like a request of a client of this format: whether its path
+// begins with a version that only this format has or ends in a method such as ":embedContent", or
+// whether it has the header x-goog-api-key or the parameter key. See [upstream.Handlers].
+func (h *Handler) Resembles(r *http.Request) bool {
+	path := r.URL.Path
+	switch version, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/"); version {
+	case "v1beta", "v1alpha", "v1beta1":
+		return true
+	}
+	return strings.Contains(path[strings.LastIndexByte(path, '/')+1:], ":") ||
+		r.Header.Get("X-Goog-Api-Key") != "" || r.URL.Query().Get("key") != ""
+}
+
 // WriteError responds to a request with an error in this format, for middleware around
 // h. It reports err as if the Upstream had returned it: see [upstream.Error] and
 // [content.Violation]. The caller must not have written to w. The request is logged and

@@ -141,6 +141,10 @@ type Operation struct {
 	// used if Stream is nil.
 	Response func(r *upstream.Request, resp *upstream.Response) (*jsonwire.Writer, []content.Loss)
 
+	// EncodeAnew makes the handler encode a whole response that came as a document of the
+	// client's format, instead of sending that document.
+	EncodeAnew bool
+
 	// Timeout, if not zero, is how long the client waits, counted from the start of
 	// the request.
 	Timeout time.Duration

@@ -23,12 +23,13 @@ import (
 // is a stream whose events are not written: see [encoder.event].
 //
 // The last event of a stream repeats all items. So the encoder keeps the text of open items and
-// the JSON of complete ones, at most maxKept bytes in a stream.
+// the JSON of complete ones, at most [maxKept] bytes in a stream.
 type encoder struct {
 	response.Engine[sentState]
 	expectation
 
 	whole    bool     // no events are written
+	maxKept  int      // bytes of kept items of a stream
 	messages bool     // for a connection that carries messages: no keep-alives and no [DONE]
 	settings settings // of the request, which responses repeat
 
@@ -122,6 +123,7 @@ func (s *encoder) init(turns []content.Turn) {
 	s.Init(s, stream, Format, 1, envelope.MaxIDSize, response.Rules{
 		Candidates: lossSentCandidates, EventMembers: lossSentMembers, SentCall: lossSentArguments})
 	s.Candidates[s.Candidate(0)].State = envelope.Pending{OmitText: true} // carries the state of every format
+	s.maxKept = maxKept
 	s.ids, s.newestOpen = callid.NewNamer(callPrefix, turns), -1
 }
 
@@ -329,7 +331,7 @@ func (s *encoder) WriteText(b *sentBlock, text string, e *upstream.Event) {
 		text = strings.ToValidUTF8(text, "\uFFFD") // deltas must add up to the whole text
 	}
 	it := b.State.item
-	if it.text.Len() > 0 && it.text.Len()+len(text) > maxKept && !s.whole {
+	if it.text.Len() > 0 && it.text.Len()+len(text) > s.maxKept && !s.whole {
 		it = s.split(b)
 	}
 	it.text.Add(text)
@@ -355,7 +357,7 @@ func (s *encoder) split(b *sentBlock) *item {
 
 // keep counts n more bytes of kept items. If a stream has too many, it drops the complete ones.
 func (s *encoder) keep(n int) {
-	if s.kept += n; s.kept <= maxKept || s.whole || s.dropped {
+	if s.kept += n; s.kept <= s.maxKept || s.whole || s.dropped {
 		return
 	}
 	s.dropped, s.items = true, nil
