@@ -50,6 +50,9 @@ type encoder struct {
 	inItems    bool    // items before the next tool call carry state
 	refused    bool    // there is a refusal
 
+	compacting bool // the text is a summary, which one item holds: see compact.go
+	summary    codec.Builder
+
 	started bool  // an EventStart was received
 	begun   bool  // response.created is written
 	counted bool  // usage was received
@@ -133,6 +136,12 @@ func (s *encoder) OpenBlock(b *sentBlock, rest []upstream.Event) response.When {
 	s.dropUnsigned()
 	s.newestOpen = b.Number
 	report := s.LossesOf(b)
+	if s.compacting {
+		if b.Kind == response.Text {
+			return response.Now
+		}
+		return response.Never
+	}
 	switch p := b.Part.(type) {
 	case *content.Thinking:
 		return s.openThinking(b, p)
@@ -187,6 +196,10 @@ func (s *encoder) BeginBlock(b *sentBlock) {
 	s.FinishClosed()
 	switch p := b.Part.(type) { // other kinds never begin
 	case *content.Text:
+		if s.compacting {
+			s.addSummary(p.Text)
+			break
+		}
 		s.beginPart(b, s.message, p)
 		if p.Text != "" {
 			s.WriteText(b, p.Text, nil)
@@ -324,7 +337,11 @@ func (s *encoder) WriteText(b *sentBlock, text string, e *upstream.Event) {
 	if e != nil && e.Extra != nil && e.Extra.Format != Format {
 		s.losePartMembers(b, e.Extra)
 	}
-	if text == "" {
+	switch {
+	case text == "":
+		return
+	case s.compacting:
+		s.addSummary(text)
 		return
 	}
 	if !utf8.ValidString(text) {
@@ -366,7 +383,7 @@ func (s *encoder) keep(n int) {
 
 // Cite adds a citation to a text.
 func (s *encoder) Cite(b *sentBlock, e *upstream.Event) {
-	if b.Kind != response.Text {
+	if b.Kind != response.Text || s.compacting {
 		return
 	}
 	if e.Extra != nil {
@@ -453,6 +470,9 @@ func (s *encoder) EndBlock(b *sentBlock, rest string) {
 	}
 	if rest != "" {
 		s.WriteText(b, rest, nil)
+	}
+	if s.compacting {
+		return
 	}
 	it := b.State.item
 	switch it.kind { // others are complete

@@ -116,32 +116,32 @@ func (d *dialect) createResponse(_ string, r *http.Request, body string) (*handl
 	if err != nil {
 		return nil, err
 	}
-	d.respond(op)
+	compacting := requestOf(op.Request).wantsSummaryItem()
+	if compacting {
+		op.Request = summaryRequest(op.Request)
+	}
+	d.respond(op, compacting)
 	return op, nil
 }
 
-// respond sets the encoders of the response.
-func (d *dialect) respond(op *handler.Operation) {
-	if op.Request.Stream {
-		s := d.configure(encoderFor(op.Request), op.Request)
-		s.init(op.Request.Turns)
-		op.Stream = s
-	}
-	op.EncodeAnew = d.openResponses
-	op.Response = func(n *upstream.Request, resp *upstream.Response) (*jsonwire.Writer, []content.Loss) {
-		s := d.configure(encoderFor(n), n)
-		s.whole = true
+// respond sets the encoders of the response. If compacting is true, it is a summary.
+func (d *dialect) respond(op *handler.Operation, compacting bool) {
+	configured := func(n *upstream.Request, whole bool) *encoder {
+		s := encoderFor(n)
+		s.whole, s.compacting = whole, compacting
+		if d.openResponses {
+			s.settings.restrict(requestOf(n))
+		}
 		s.init(n.Turns)
-		return s.convertResponse(resp)
+		return s
 	}
-}
-
-// configure applies the options of the handler to an encoder.
-func (d *dialect) configure(s *encoder, n *upstream.Request) *encoder {
-	if d.openResponses {
-		s.settings.restrict(requestOf(n))
+	if op.Request.Stream {
+		op.Stream = configured(op.Request, false)
 	}
-	return s
+	op.EncodeAnew = d.openResponses || compacting
+	op.Response = func(n *upstream.Request, resp *upstream.Response) (*jsonwire.Writer, []content.Loss) {
+		return configured(n, true).convertResponse(resp)
+	}
 }
 
 // countTokens returns the operation for the body of input_tokens.

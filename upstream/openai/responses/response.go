@@ -292,7 +292,14 @@ func (s *encoder) convertResponse(r *upstream.Response) (*jsonwire.Writer, []con
 	s.finish()
 	s.reportEnd()
 	status, _ := s.status()
+	var failed *openaiformat.ServerError
+	if s.compacting {
+		if f := s.endSummary(); f != nil {
+			e := openaiformat.NewServerError(Format, f)
+			status, failed = "failed", &e
+		}
+	}
 	w := new(jsonwire.Writer)
-	w.Raw(string(s.appendResponse(nil, status, nil)))
+	w.Raw(string(s.appendResponse(nil, status, failed)))
 	return w, loss.Unique(s.Losses())
 }

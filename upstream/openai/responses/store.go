@@ -10,6 +10,3 @@ import (
 type Store interface{}
 
 func (d *dialect) storedRoute(r *http.Request, id string) *handler.Route { return nil }
-func (d *dialect) compact(_ string, r *http.Request, body string) (*handler.Operation, error) {
-	return nil, nil
-}
