@@ -32,6 +32,7 @@ type encoder struct {
 	maxKept  int      // bytes of kept items of a stream
 	messages bool     // for a connection that carries messages: no keep-alives and no [DONE]
 	settings settings // of the request, which responses repeat
+	session  *session // stores the response; nil if nothing is stored
 
 	id, model string
 	created   int64            // Unix time

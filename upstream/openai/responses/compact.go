@@ -95,7 +95,7 @@ func (s *encoder) endSummary() *handler.Failure {
 
 // compact returns the operation for the body of …/responses/compact.
 func (d *dialect) compact(_ string, r *http.Request, body string) (*handler.Operation, error) {
-	op, err := d.parseOperation(r, body)
+	op, _, err := d.parseOperation(r, body)
 	if err != nil {
 		return nil, err
 	}

@@ -299,6 +299,9 @@ func (s *encoder) convertResponse(r *upstream.Response) (*jsonwire.Writer, []con
 			status, failed = "failed", &e
 		}
 	}
+	if failed == nil {
+		s.saveResponse(status)
+	}
 	w := new(jsonwire.Writer)
 	w.Raw(string(s.appendResponse(nil, status, failed)))
 	return w, loss.Unique(s.Losses())

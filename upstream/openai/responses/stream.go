@@ -66,6 +66,7 @@ func (s *encoder) End(dst []byte, f *handler.Failure) []byte {
 	} else {
 		status, _ := s.status()
 		s.reportEnd()
+		s.saveResponse(status)
 		s.responseEvent("response."+status, status, nil)
 	}
 	if !s.messages {
