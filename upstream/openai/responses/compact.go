@@ -22,7 +22,7 @@ import (
 const typeTrigger = "compaction_trigger"
 
 // textSummarize asks the model for a summary.
-const textSummarize = "Summarize the conversation so far. The summary replaces the conversation: whoever continues the work sees nothing else of it. " +
+const textSummarize = "Summarize the conversation so far. The summary replaces the conversation: it is all that remains of it to continue the work. " +
 	"Include the goals and the instructions of the user, the decisions and their reasons, what has been done and with which results, " +
 	"the names of files, functions and other things that matter, open problems, and the next steps. Write only the summary."
 
