@@ -14,6 +14,8 @@ import (
 	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/internal/openaiformat"
 	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/upstream/openai/chatcompletions"
+	"github.com/polywire/polywire/upstream/openai/responses"
 )
 
 // A Client is an [upstream.Upstream] that sends requests to a Chat Completions server.
@@ -328,13 +330,10 @@ func (p *plan) write(ctx context.Context) *jsonwire.Writer {
 	} else if !p.target.refusals.has(fieldCacheKey) {
 		p.shape.CacheKey = p.client.cacheKey(ctx, p.Source)
 	}
-	base := openaiformat.Encoder{W: w, Req: p.Request, Shape: &p.shape, FlatToolRefs: p.client.format == ResponsesFormat}
+	encode := chatcompletions.EncodeRequest
 	if p.client.format == ResponsesFormat {
-		c := responsesWriter{Encoder: base}
-		c.write()
-		return w
+		encode = responses.EncodeRequest
 	}
-	c := chatWriter{Encoder: base}
-	c.write()
+	encode(w, p.Request, &p.shape)
 	return w
 }

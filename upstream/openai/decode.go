@@ -11,6 +11,8 @@ import (
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/openaiformat"
 	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/upstream/openai/chatcompletions"
+	"github.com/polywire/polywire/upstream/openai/responses"
 )
 
 // DecodeResponse decodes the body of a successful response that is not streamed, without
@@ -133,30 +135,22 @@ func (p *plan) generate(ctx context.Context, w *upstream.Writer) error {
 func (p *plan) newReader(src io.Reader) adapter.FrameReader {
 	limits := p.client.server.Limits()
 	if p.client.format == ResponsesFormat {
-		return newStopCutter(p.Request.Cut).wrap(newResponsesReader(src, limits))
+		return responses.NewStreamReaderWith(src, limits, responses.DecodeOptions{Stops: p.Request.Cut})
 	}
-	o := p.chatOptions()
-	r := newChatReader(src, limits, o.tags)
-	r.options = o
-	return r
+	return chatcompletions.NewStreamReaderWith(src, limits, p.chatOptions())
 }
 
 // decodeText decodes the whole response to the request.
 func (p *plan) decodeText(text string, limits content.Limits) (*upstream.Frame, error) {
-	if p.client.format == ChatFormat {
-		return decodeChat(text, limits, p.chatOptions())
+	if p.client.format == ResponsesFormat {
+		return responses.DecodeResponseWith(text, limits, responses.DecodeOptions{Stops: p.Request.Cut})
 	}
-	f, err := decodeResponses(text, limits)
-	if err != nil {
-		return nil, err
-	}
-	newStopCutter(p.Request.Cut).cutFrame(f)
-	return f, nil
+	return chatcompletions.DecodeResponseWith(text, limits, p.chatOptions())
 }
 
-// chatOptions returns what the response depends on.
-func (p *plan) chatOptions() chatOptions {
-	return chatOptions{tags: p.thinkTags(), logprobs: p.asksLogprobs(), apart: p.client.known.apart}
+// chatOptions returns what a response in Chat Completions depends on.
+func (p *plan) chatOptions() chatcompletions.DecodeOptions {
+	return chatcompletions.DecodeOptions{ThinkTags: p.thinkTags(), Logprobs: p.asksLogprobs(), ApartThinking: p.client.known.apart}
 }
 
 // thinkTags returns how the response marks thinking in its text.

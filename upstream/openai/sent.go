@@ -4,6 +4,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/internal/partfield"
+	"github.com/polywire/polywire/upstream/openai/chatcompletions"
 )
 
 // sent returns the fields that the document of the request has. It is only needed for a
@@ -43,7 +44,7 @@ func (p *plan) sent() field {
 		}
 	}
 	for i := range n.Tools {
-		if len(n.Tools[i].Description) > maxDescription {
+		if len(n.Tools[i].Description) > chatcompletions.MaxDescription {
 			sent |= fieldDescription
 		}
 		if n.Tools[i].Output.JSON != "" {
