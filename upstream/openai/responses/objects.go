@@ -118,7 +118,7 @@ var requestType = object.New("", func(r *Request) **content.Extra { return &r.Ex
 		object.OptKept(memberPrompt, object.NullableObject(object.RequiredKept("id", anyText), object.OptKept("version", nullableText), object.OptKept("variables", objectOrNull))),
 		object.OptKept("context_management", nullableList),
 		object.OptKept("moderation", objectOrNull),
-		object.OptKept("access_programs", nil),
+		object.OptKept("access_programs", &object.Value{Kinds: object.List | object.Object | object.Text | object.Null}),
 		object.OptKept("client_metadata", objectOrNull),
 		object.OptKept("image", objectOrNull)}
 })
@@ -165,7 +165,7 @@ var (
 		return []object.Field{
 			object.Opt("effort", object.OneOf(object.Text|object.Null, effortNames...), func(c *Reasoning) *string { return &c.Effort }),
 			object.Opt("summary", object.OneOf(object.Text|object.Null, summaries...), func(c *Reasoning) *string { return &c.Summary }),
-			object.OptKept("generate_summary", object.OneOf(object.Text|object.Null, summaries...)),
+			object.Opt("generate_summary", object.OneOf(object.Text|object.Null, summaries...), func(c *Reasoning) *string { return &c.GenerateSummary }),
 			object.OptKept("context", object.OneOf(object.Text|object.Null, "auto", "current_turn", "all_turns")),
 			object.OptKept("mode", object.OneOf(object.Text|object.Null, "standard", "pro"))}
 	})
