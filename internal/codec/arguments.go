@@ -32,7 +32,7 @@ func NotStarted(p content.Part, ended content.StopReason) bool {
 // HasNoInput reports whether p is a tool call without arguments: see [NotStarted].
 func HasNoInput(p content.Part) bool {
 	t, ok := p.(*content.ToolUse)
-	return ok && t != nil && TrimBlank(t.Input) == ""
+	return ok && t != nil && TrimBlank(t.Input) == "" && t.Text == ""
 }
 
 // CutsCalls reports whether a response that ended for a reason may have been cut in its

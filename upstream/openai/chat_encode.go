@@ -293,7 +293,7 @@ func (c *chatWriter) tools() {
 		}
 		w.Name("parameters")
 		w.Raw(t.Input.JSON)
-		if t.Strict {
+		if t.Strict != nil && *t.Strict {
 			w.Name("strict")
 			w.Bool(true)
 		}
