@@ -83,7 +83,9 @@ data: {"candidates":[{"content":{"role":"model","parts":[{"functionCall":{"id":"
 		},
 		{
 			name: "Chat Completions",
-			open: func(url string) (upstream.Upstream, error) { return openai.New(&openai.Options{BaseURL: url, Key: "k"}) },
+			open: func(url string) (upstream.Upstream, error) {
+				return openai.New(&openai.Options{BaseURL: url, Key: "k"})
+			},
 			sent: []string{`"name":"functions__exec"`, `"name":"functions__wait"`, `"arguments":"{\"input\":\"ls -l\\n\"}"`, "The input must match this Lark grammar:"},
 			body: `{"id":"c","object":"chat.completion","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":null,"tool_calls":[` +
 				`{"id":"toolu_1","type":"function","function":{"name":"functions__exec","arguments":"{\"input\":\"echo \\\"a\\\"\\n\"}"}},` +

@@ -282,7 +282,7 @@ func (l *lowering) toolCall(p *content.ToolUse, at Path) {
 	switch {
 	case p.Freeform && l.t.Tools.Freeform:
 	case p.Freeform:
-		q.Freeform, q.Text, q.Input = false, "", freeformArguments(p.Text)
+		q.Freeform, q.Text, q.Input = false, "", codec.FreeformArguments(p.Text)
 	case jsonwire.IsObject(p.Input):
 	case !codec.HasNoInput(p):
 		l.refuse(content.CodeType, at.Member("input"), "must be a JSON object")

@@ -2,15 +2,11 @@ package lower
 
 import (
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/jsonwire"
 )
 
 // A free-form tool whose target has none becomes a function with one string, which has the
-// name freeformInput. [Restorer] is the way back of its calls.
-const (
-	freeformInput  = "input"
-	freeformSchema = `{"type":"object","properties":{"input":{"type":"string","description":"The whole input of the tool, as plain text."}},"required":["input"]}`
-)
+// name [codec.FreeformInput]. [Restorer] is the way back of its calls.
+const freeformSchema = `{"type":"object","properties":{"input":{"type":"string","description":"The whole input of the tool, as plain text."}},"required":["input"]}`
 
 // grammarNames are the names of syntaxes in descriptions.
 var grammarNames = map[string]string{"lark": "Lark grammar", "regex": "regular expression"}
@@ -38,10 +34,4 @@ func (l *lowering) freeform(t *content.Tool, at Path) {
 		l.to.Names.freeform = make(map[toolID]bool)
 	}
 	l.to.Names.freeform[toolID{t.Namespace, t.Name}] = true
-}
-
-// freeformArguments returns the arguments of a function for the input of a free-form tool.
-func freeformArguments(text string) string {
-	b := make([]byte, 0, len(text)+len(text)/8+16)
-	return string(append(jsonwire.AppendString(append(b, `{"`+freeformInput+`":`...), text), '}'))
 }

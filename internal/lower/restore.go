@@ -179,12 +179,12 @@ func (c *freeformCall) text() (text string, r *loss.Rule) {
 		return arguments, codec.ResponseFreeform
 	}
 	defer doc.Close()
-	input := doc.Root().Get(freeformInput)
+	input := doc.Root().Get(codec.FreeformInput)
 	if input.Kind() != jsonwire.String {
 		return arguments, codec.ResponseFreeform
 	}
 	for name := range doc.Root().Members() {
-		if name != freeformInput {
+		if name != codec.FreeformInput {
 			r = codec.ResponseFreeformMembers
 		}
 	}
