@@ -30,7 +30,7 @@ func TestInitAllocs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.HasPrefix(m[1], "internal/loss/") { // for tests only
+		if strings.HasPrefix(m[1], "internal/test/") {
 			continue
 		}
 		t.Logf("%s: %d allocations", m[1], n)

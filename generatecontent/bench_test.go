@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/polywire/polywire/internal/floor"
 	"github.com/polywire/polywire/internal/snapshot"
-	"github.com/polywire/polywire/internal/workload"
+	"github.com/polywire/polywire/internal/test/floor"
+	"github.com/polywire/polywire/internal/test/workload"
 )
 
 var workloads = []struct {

@@ -11,9 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/internal/schema"
-	"github.com/polywire/polywire/internal/workload"
+	"github.com/polywire/polywire/internal/test/formattest"
+	"github.com/polywire/polywire/internal/test/workload"
 )
 
 func FuzzParseRequest(f *testing.F) {

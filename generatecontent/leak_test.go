@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/polywire/polywire/internal/leak"
+	"github.com/polywire/polywire/internal/test/leak"
 )
 
 func TestMain(m *testing.M) { os.Exit(leak.Main(m)) }

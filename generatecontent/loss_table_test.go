@@ -3,7 +3,7 @@ package generatecontent
 import (
 	"testing"
 
-	"github.com/polywire/polywire/internal/loss/losstable"
+	"github.com/polywire/polywire/internal/test/losstable"
 )
 
 // TestLossTable compares the package's losses with the tables of the page of losses.

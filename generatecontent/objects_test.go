@@ -10,8 +10,8 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
-	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/internal/object"
+	"github.com/polywire/polywire/internal/test/formattest"
 )
 
 // These tests follow the tables in objects.go. A new member of a table is tested without a

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/polywire/polywire/internal/formattest"
+	"github.com/polywire/polywire/internal/test/formattest"
 	"github.com/polywire/polywire/upstream"
 )
 

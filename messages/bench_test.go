@@ -3,9 +3,9 @@ package messages
 import (
 	"testing"
 
-	"github.com/polywire/polywire/internal/floor"
 	"github.com/polywire/polywire/internal/snapshot"
-	"github.com/polywire/polywire/internal/workload"
+	"github.com/polywire/polywire/internal/test/floor"
+	"github.com/polywire/polywire/internal/test/workload"
 	"github.com/polywire/polywire/upstream"
 )
 

@@ -9,8 +9,8 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/envelope"
-	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/internal/response"
+	"github.com/polywire/polywire/internal/test/formattest"
 	"github.com/polywire/polywire/upstream"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/snapshot"
-	"github.com/polywire/polywire/internal/workload"
+	"github.com/polywire/polywire/internal/test/workload"
 	"github.com/polywire/polywire/upstream"
 )
 

@@ -9,9 +9,9 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/floor"
-	"github.com/polywire/polywire/internal/formattest"
-	"github.com/polywire/polywire/internal/race"
+	"github.com/polywire/polywire/internal/test/floor"
+	"github.com/polywire/polywire/internal/test/formattest"
+	"github.com/polywire/polywire/internal/test/race"
 	"github.com/polywire/polywire/upstream"
 )
 

@@ -14,8 +14,8 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
-	"github.com/polywire/polywire/internal/formattest"
-	"github.com/polywire/polywire/internal/workload"
+	"github.com/polywire/polywire/internal/test/formattest"
+	"github.com/polywire/polywire/internal/test/workload"
 )
 
 // requestBodies returns documents that parse without violations: the examples in

@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/polywire/polywire/internal/formattest"
-	"github.com/polywire/polywire/internal/workload"
+	"github.com/polywire/polywire/internal/test/formattest"
+	"github.com/polywire/polywire/internal/test/workload"
 )
 
 // ignoreOrigin makes requests equal that were parsed from different documents.

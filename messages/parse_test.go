@@ -9,9 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/formattest"
+	"github.com/polywire/polywire/internal/test/formattest"
+	"github.com/polywire/polywire/internal/test/workload"
 	"github.com/polywire/polywire/internal/violation"
-	"github.com/polywire/polywire/internal/workload"
 )
 
 func TestParseWhole(t *testing.T) {

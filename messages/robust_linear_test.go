@@ -4,7 +4,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/polywire/polywire/internal/race"
+	"github.com/polywire/polywire/internal/test/race"
 )
 
 // allocated returns how many bytes and objects f allocates, at best: a pool may

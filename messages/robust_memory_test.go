@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/race"
-	"github.com/polywire/polywire/internal/workload"
+	"github.com/polywire/polywire/internal/test/race"
+	"github.com/polywire/polywire/internal/test/workload"
 	"github.com/polywire/polywire/upstream"
 )
 

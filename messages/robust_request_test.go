@@ -14,7 +14,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
-	"github.com/polywire/polywire/internal/outside"
+	"github.com/polywire/polywire/internal/test/outside"
 )
 
 const plainBody = `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"}]}`

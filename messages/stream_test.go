@@ -13,10 +13,10 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
-	"github.com/polywire/polywire/internal/floor"
-	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/test/floor"
+	"github.com/polywire/polywire/internal/test/formattest"
 	"github.com/polywire/polywire/upstream"
 )
 

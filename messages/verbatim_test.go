@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/formattest"
+	"github.com/polywire/polywire/internal/test/formattest"
 	"github.com/polywire/polywire/upstream"
 )
 

@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/internal/snapshot"
+	"github.com/polywire/polywire/internal/test/formattest"
 	"github.com/polywire/polywire/upstream"
 )
 

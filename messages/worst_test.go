@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/polywire/polywire/internal/floor"
+	"github.com/polywire/polywire/internal/test/floor"
 )
 
 // A worst is a family of hostile documents with a size that grows with n. They reach

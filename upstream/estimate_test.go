@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/race"
+	"github.com/polywire/polywire/internal/test/race"
 	"github.com/polywire/polywire/upstream"
 )
 

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/polywire/polywire/internal/formattest"
-	"github.com/polywire/polywire/internal/workload"
+	"github.com/polywire/polywire/internal/test/formattest"
+	"github.com/polywire/polywire/internal/test/workload"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 	"github.com/polywire/polywire/upstream/anthropic"

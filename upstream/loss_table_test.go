@@ -7,7 +7,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/loss"
-	"github.com/polywire/polywire/internal/loss/losstable"
+	"github.com/polywire/polywire/internal/test/losstable"
 )
 
 // TestLossTable compares the losses of this package with the table for docs/losses.md.

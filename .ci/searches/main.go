@@ -25,8 +25,7 @@ import (
 )
 
 // exempt are the folders that are not on the path of a request.
-var exempt = regexp.MustCompile(`^(\.ci|examples|internal/(conformance|crosstest|e2e|fake|floor|formattest|leak|loss/(cases|losstable|page)|` +
-	`lower/lowertest|peers|race|recorded|workload)|upstream/(bedrock/(examples|internal)|upstreamtest))/|_test\.go$`)
+var exempt = regexp.MustCompile(`^(\.ci|examples|internal/test|upstream/(bedrock/(examples|internal)|upstreamtest))/|_test\.go$`)
 
 // bound is the form of the comment.
 var bound = regexp.MustCompile(`^// (?:one pass|bounded by (?:the host|(?:[a-z]+\.)?([A-Za-z0-9]+)))$`)

@@ -20,7 +20,7 @@ import (
 	"time"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/leak"
+	"github.com/polywire/polywire/internal/test/leak"
 )
 
 func TestMain(m *testing.M) { os.Exit(leak.Main(m)) }

@@ -14,9 +14,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/polywire/polywire/internal/fake"
-	"github.com/polywire/polywire/internal/fake/anthropic"
-	"github.com/polywire/polywire/internal/fake/gemini"
+	"github.com/polywire/polywire/internal/test/fake"
+	"github.com/polywire/polywire/internal/test/fake/anthropic"
+	"github.com/polywire/polywire/internal/test/fake/gemini"
 	"github.com/polywire/polywire/upstream"
 )
 

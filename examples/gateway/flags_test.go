@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/polywire/polywire/internal/fake"
-	"github.com/polywire/polywire/internal/fake/anthropic"
+	"github.com/polywire/polywire/internal/test/fake"
+	"github.com/polywire/polywire/internal/test/fake/anthropic"
 )
 
 // The key that clients must send comes from an environment variable or a file, without

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/polywire/polywire/internal/fake"
-	"github.com/polywire/polywire/internal/fake/anthropic"
-	"github.com/polywire/polywire/internal/fake/gemini"
-	"github.com/polywire/polywire/internal/fake/openai"
+	"github.com/polywire/polywire/internal/test/fake"
+	"github.com/polywire/polywire/internal/test/fake/anthropic"
+	"github.com/polywire/polywire/internal/test/fake/gemini"
+	"github.com/polywire/polywire/internal/test/fake/openai"
 )
 
 // Every adapter serves the clients of both formats, with the host's key and the model of

@@ -7,7 +7,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"github.com/polywire/polywire/internal/workload"
+	"github.com/polywire/polywire/internal/test/workload"
 )
 
 // call sends a task to the handler, as the page does, and returns the answer.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"unicode/utf16"
 
-	"github.com/polywire/polywire/internal/workload"
+	"github.com/polywire/polywire/internal/test/workload"
 )
 
 func TestFind(t *testing.T) {

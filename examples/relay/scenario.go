@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/polywire/polywire/internal/workload"
+	"github.com/polywire/polywire/internal/test/workload"
 )
 
 // A scenario compares two loads with the same number of connections.

@@ -15,8 +15,8 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/document"
 	"github.com/polywire/polywire/internal/jsonwire"
-	"github.com/polywire/polywire/internal/leak"
 	"github.com/polywire/polywire/internal/reqctx"
+	"github.com/polywire/polywire/internal/test/leak"
 	"github.com/polywire/polywire/upstream"
 )
 

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/polywire/polywire/internal/envelope"
-	"github.com/polywire/polywire/internal/loss/losstable"
+	"github.com/polywire/polywire/internal/test/losstable"
 )
 
 // TestLossTable checks the page of losses against the losses of requests that

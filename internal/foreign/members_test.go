@@ -9,7 +9,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/loss"
-	"github.com/polywire/polywire/internal/race"
+	"github.com/polywire/polywire/internal/test/race"
 )
 
 // TestMembers checks by the documents of the formats which members change the

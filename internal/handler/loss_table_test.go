@@ -3,7 +3,7 @@ package handler
 import (
 	"testing"
 
-	"github.com/polywire/polywire/internal/loss/losstable"
+	"github.com/polywire/polywire/internal/test/losstable"
 )
 
 // TestLossTable compares the losses of this package with their table.

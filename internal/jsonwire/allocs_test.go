@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/polywire/polywire/internal/race"
+	"github.com/polywire/polywire/internal/test/race"
 )
 
 // allocs returns the number of allocations of f with warm pools. The garbage

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/polywire/polywire/internal/outside"
+	"github.com/polywire/polywire/internal/test/outside"
 )
 
 // stricter lists documents that the grammar accepts and this package refuses.

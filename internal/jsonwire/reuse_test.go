@@ -3,7 +3,7 @@ package jsonwire
 import (
 	"testing"
 
-	"github.com/polywire/polywire/internal/race"
+	"github.com/polywire/polywire/internal/test/race"
 )
 
 func TestReuse(t *testing.T) {

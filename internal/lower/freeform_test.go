@@ -9,8 +9,8 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
-	"github.com/polywire/polywire/internal/loss/losstable"
 	"github.com/polywire/polywire/internal/schema"
+	"github.com/polywire/polywire/internal/test/losstable"
 	"github.com/polywire/polywire/upstream"
 )
 

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/formattest"
 	"github.com/polywire/polywire/internal/partfield"
+	"github.com/polywire/polywire/internal/test/formattest"
 )
 
 // An unknownPart and an unknownSource are of kinds that this package does not know.

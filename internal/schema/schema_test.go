@@ -12,10 +12,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/floor"
 	"github.com/polywire/polywire/internal/loss"
-	"github.com/polywire/polywire/internal/loss/losstable"
-	"github.com/polywire/polywire/internal/race"
+	"github.com/polywire/polywire/internal/test/floor"
+	"github.com/polywire/polywire/internal/test/losstable"
+	"github.com/polywire/polywire/internal/test/race"
 )
 
 // unchanged are schemas that a dialect accepts unchanged, white space included.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/polywire/polywire/internal/floor"
+	"github.com/polywire/polywire/internal/test/floor"
 )
 
 // BenchmarkReader compares reading a stream's events with copying the stream in

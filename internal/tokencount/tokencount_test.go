@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/polywire/polywire/internal/floor"
+	"github.com/polywire/polywire/internal/test/floor"
 )
 
 // samples and their counts by the published tokenizer of the Messages vendor and by

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/fake"
-	fakes "github.com/polywire/polywire/internal/fake/anthropic"
+	"github.com/polywire/polywire/internal/test/fake"
+	fakes "github.com/polywire/polywire/internal/test/fake/anthropic"
 	"github.com/polywire/polywire/upstream"
 	"github.com/polywire/polywire/upstream/anthropic"
 )

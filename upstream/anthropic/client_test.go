@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/polywire/polywire/internal/leak"
+	"github.com/polywire/polywire/internal/test/leak"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream/anthropic"
 )

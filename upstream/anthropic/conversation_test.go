@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/polywire/polywire/internal/fake"
-	fakes "github.com/polywire/polywire/internal/fake/anthropic"
+	"github.com/polywire/polywire/internal/test/fake"
+	fakes "github.com/polywire/polywire/internal/test/fake/anthropic"
 	"github.com/polywire/polywire/upstream/anthropic"
 )
 

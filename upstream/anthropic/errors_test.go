@@ -12,8 +12,8 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/generatecontent"
-	"github.com/polywire/polywire/internal/fake"
-	fakes "github.com/polywire/polywire/internal/fake/anthropic"
+	"github.com/polywire/polywire/internal/test/fake"
+	fakes "github.com/polywire/polywire/internal/test/fake/anthropic"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 	"github.com/polywire/polywire/upstream/anthropic"

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/polywire/polywire/generatecontent"
-	fakes "github.com/polywire/polywire/internal/fake/anthropic"
+	fakes "github.com/polywire/polywire/internal/test/fake/anthropic"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream/anthropic"
 )

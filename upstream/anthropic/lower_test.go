@@ -3,7 +3,7 @@ package anthropic
 import (
 	"testing"
 
-	"github.com/polywire/polywire/internal/lower/lowertest"
+	"github.com/polywire/polywire/internal/test/lowertest"
 	"github.com/polywire/polywire/upstream"
 )
 

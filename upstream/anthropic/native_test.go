@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
-	fakes "github.com/polywire/polywire/internal/fake/anthropic"
+	fakes "github.com/polywire/polywire/internal/test/fake/anthropic"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 	"github.com/polywire/polywire/upstream/anthropic"

@@ -20,8 +20,8 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/generatecontent"
-	"github.com/polywire/polywire/internal/fake"
-	"github.com/polywire/polywire/internal/leak"
+	"github.com/polywire/polywire/internal/test/fake"
+	"github.com/polywire/polywire/internal/test/leak"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 	"github.com/polywire/polywire/upstream/anthropic"

@@ -19,8 +19,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/fake"
-	fakeanthropic "github.com/polywire/polywire/internal/fake/anthropic"
+	"github.com/polywire/polywire/internal/test/fake"
+	fakeanthropic "github.com/polywire/polywire/internal/test/fake/anthropic"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 	"github.com/polywire/polywire/upstream/anthropic"

@@ -4,8 +4,8 @@ import (
 	"io"
 	"testing"
 
-	"github.com/polywire/polywire/internal/floor"
-	"github.com/polywire/polywire/internal/workload"
+	"github.com/polywire/polywire/internal/test/floor"
+	"github.com/polywire/polywire/internal/test/workload"
 	"github.com/polywire/polywire/messages"
 )
 

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/polywire/polywire/internal/fake"
-	vendorfake "github.com/polywire/polywire/internal/fake/gemini"
+	"github.com/polywire/polywire/internal/test/fake"
+	vendorfake "github.com/polywire/polywire/internal/test/fake/gemini"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 	"github.com/polywire/polywire/upstream/gemini"

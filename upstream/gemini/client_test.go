@@ -12,7 +12,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/generatecontent"
-	"github.com/polywire/polywire/internal/leak"
+	"github.com/polywire/polywire/internal/test/leak"
 	"github.com/polywire/polywire/upstream"
 	"github.com/polywire/polywire/upstream/gemini"
 )

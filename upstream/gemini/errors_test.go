@@ -11,8 +11,8 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/generatecontent"
-	"github.com/polywire/polywire/internal/fake"
-	vendorfake "github.com/polywire/polywire/internal/fake/gemini"
+	"github.com/polywire/polywire/internal/test/fake"
+	vendorfake "github.com/polywire/polywire/internal/test/fake/gemini"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 	"github.com/polywire/polywire/upstream/gemini"

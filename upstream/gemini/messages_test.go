@@ -12,9 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/fake"
-	vendorfake "github.com/polywire/polywire/internal/fake/gemini"
-	"github.com/polywire/polywire/internal/workload"
+	"github.com/polywire/polywire/internal/test/fake"
+	vendorfake "github.com/polywire/polywire/internal/test/fake/gemini"
+	"github.com/polywire/polywire/internal/test/workload"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 	"github.com/polywire/polywire/upstream/gemini"

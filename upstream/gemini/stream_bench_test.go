@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/polywire/polywire/internal/floor"
-	"github.com/polywire/polywire/internal/formattest"
-	"github.com/polywire/polywire/internal/race"
+	"github.com/polywire/polywire/internal/test/floor"
+	"github.com/polywire/polywire/internal/test/formattest"
+	"github.com/polywire/polywire/internal/test/race"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream/gemini"
 )

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/fake"
-	vendorfake "github.com/polywire/polywire/internal/fake/gemini"
+	"github.com/polywire/polywire/internal/test/fake"
+	vendorfake "github.com/polywire/polywire/internal/test/fake/gemini"
 	"github.com/polywire/polywire/upstream"
 	"github.com/polywire/polywire/upstream/gemini"
 	"github.com/polywire/polywire/upstream/upstreamtest"

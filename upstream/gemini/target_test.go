@@ -11,7 +11,7 @@ import (
 	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/lower"
-	"github.com/polywire/polywire/internal/lower/lowertest"
+	"github.com/polywire/polywire/internal/test/lowertest"
 	"github.com/polywire/polywire/upstream"
 )
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/polywire/polywire/internal/fake"
-	fakeopenai "github.com/polywire/polywire/internal/fake/openai"
+	"github.com/polywire/polywire/internal/test/fake"
+	fakeopenai "github.com/polywire/polywire/internal/test/fake/openai"
 	"github.com/polywire/polywire/upstream/openai"
 )
 

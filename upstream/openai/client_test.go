@@ -13,8 +13,8 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/generatecontent"
-	"github.com/polywire/polywire/internal/fake"
-	fakeopenai "github.com/polywire/polywire/internal/fake/openai"
+	"github.com/polywire/polywire/internal/test/fake"
+	fakeopenai "github.com/polywire/polywire/internal/test/fake/openai"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 	"github.com/polywire/polywire/upstream/openai"

@@ -12,8 +12,8 @@ import (
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/loss"
-	"github.com/polywire/polywire/internal/loss/losstable"
 	"github.com/polywire/polywire/internal/lower"
+	"github.com/polywire/polywire/internal/test/losstable"
 	"github.com/polywire/polywire/upstream"
 )
 

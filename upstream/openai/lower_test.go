@@ -7,7 +7,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/lower"
-	"github.com/polywire/polywire/internal/lower/lowertest"
+	"github.com/polywire/polywire/internal/test/lowertest"
 	"github.com/polywire/polywire/upstream"
 )
 

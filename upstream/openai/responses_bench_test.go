@@ -8,9 +8,9 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/internal/adapter"
-	"github.com/polywire/polywire/internal/floor"
-	"github.com/polywire/polywire/internal/race"
-	"github.com/polywire/polywire/internal/workload"
+	"github.com/polywire/polywire/internal/test/floor"
+	"github.com/polywire/polywire/internal/test/race"
+	"github.com/polywire/polywire/internal/test/workload"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 )

@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/fake"
-	fakeopenai "github.com/polywire/polywire/internal/fake/openai"
+	"github.com/polywire/polywire/internal/test/fake"
+	fakeopenai "github.com/polywire/polywire/internal/test/fake/openai"
 	"github.com/polywire/polywire/upstream"
 	"github.com/polywire/polywire/upstream/openai"
 	"github.com/polywire/polywire/upstream/upstreamtest"

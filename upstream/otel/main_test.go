@@ -12,7 +12,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/leak"
+	"github.com/polywire/polywire/internal/test/leak"
 	"github.com/polywire/polywire/upstream"
 	otelwire "github.com/polywire/polywire/upstream/otel"
 )

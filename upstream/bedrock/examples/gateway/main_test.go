@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/polywire/polywire/internal/leak"
+	"github.com/polywire/polywire/internal/test/leak"
 	"github.com/polywire/polywire/upstream/echo"
 )
 

@@ -21,7 +21,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream"
 
-	"github.com/polywire/polywire/internal/fake/anthropic"
+	"github.com/polywire/polywire/internal/test/fake/anthropic"
 )
 
 // Options configures a [Server].

@@ -1,0 +1,204 @@
+package conformance
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/polywire/polywire/internal/test/fake"
+	fakeanthropic "github.com/polywire/polywire/internal/test/fake/anthropic"
+	fakegemini "github.com/polywire/polywire/internal/test/fake/gemini"
+	"github.com/polywire/polywire/upstream"
+)
+
+// A library is a client that builds on a format, an official SDK with a tool
+// loop around it, or its tool runner.
+type library struct {
+	name     string
+	format   string // of the handler: "messages" or "google"
+	levels   bool   // has a thinking level beside the budget
+	limit    bool   // sends the limit that it knows for the model if none is set
+	thread   bool   // uses a thread for a loop
+	mute     bool   // knows no thinking
+	unsigned bool   // returns tool calls without their signatures
+	answer   string // the tool by whose call it asks for an object; empty: by a schema
+	run      func(t *testing.T, c libraryCall) (*libraryReply, error)
+}
+
+// A libraryCall is a prompt and how to send it.
+type libraryCall struct {
+	Library   string `json:"library"`
+	Major     string `json:"major"` // the folder in ts/majors
+	Format    string `json:"format"`
+	BaseURL   string `json:"base_url"`
+	Key       string `json:"key"`
+	Prompt    string `json:"prompt"`
+	Image     string `json:"image"` // a PNG in base64
+	Stream    bool   `json:"stream"`
+	Think     bool   `json:"think"`  // with a budget
+	Level     bool   `json:"level"`  // with a level instead of the budget
+	Tools     bool   `json:"tools"`  // weather(city) and time(tz)
+	Object    bool   `json:"object"` // an object with a city and a list of days
+	MaxTokens int64  `json:"max_tokens"`
+}
+
+// A libraryReply is what the library returned.
+type libraryReply struct {
+	Text     string   `json:"text"`     // of the last response
+	Thinking string   `json:"thinking"` // of the last response
+	Calls    []string `json:"calls"`    // name and arguments of each call that was run
+	Warnings []string `json:"warnings"`
+	Object   any      `json:"object"` // as the library parsed it
+	Input    int64    `json:"input"`  // tokens of the last request
+	Output   int64    `json:"output"` // tokens of the last response
+	Status   int      `json:"status"` // of the failure, if the library has it
+	Error    string   `json:"error"`
+
+	mu sync.Mutex // of Calls
+}
+
+// libraries are named by their major version and the year in which the tested
+// version was published. The tests of threads use the first two.
+var libraries = []library{
+	{name: "typescript-runner", format: "messages", thread: true, run: inNode("runner", "anthropic-1", "messages")},
+	{name: "go-runner", format: "messages", thread: true, run: goRunner},
+
+	{name: "ai-sdk-4-of-2025-messages", format: "messages", answer: "json", run: inNode("ai", "ai-4", "messages")},
+	{name: "ai-sdk-4-of-2025-google", format: "google", unsigned: true, run: inNode("ai", "ai-4", "google")},
+	{name: "ai-sdk-5-of-2026-messages", format: "messages", limit: true, run: inNode("ai", "ai-5", "messages")},
+	{name: "ai-sdk-5-of-2026-google", format: "google", levels: true, run: inNode("ai", "ai-5", "google")},
+	{name: "ai-sdk-6-of-2026-messages", format: "messages", limit: true, run: inNode("ai", "ai-6", "messages")},
+	{name: "ai-sdk-6-of-2026-google", format: "google", levels: true, run: inNode("ai", "ai-6", "google")},
+	{name: "ai-sdk-7-of-2026-messages", format: "messages", limit: true, run: inNode("ai", "ai-7", "messages")},
+	{name: "ai-sdk-7-of-2026-google", format: "google", levels: true, run: inNode("ai", "ai-7", "google")},
+
+	{name: "langchain-0.3-of-2025-messages", format: "messages", answer: "extract", run: inNode("langchain", "langchain-0.3", "messages")},
+	{name: "langchain-0.3-of-2025-google", format: "google", mute: true, unsigned: true, run: inNode("langchain", "langchain-0.3", "google")},
+	{name: "langchain-1-of-2026-messages", format: "messages", answer: "extract", run: inNode("langchain", "langchain-1", "messages")},
+	{name: "langchain-1-of-2026-google", format: "google", levels: true, run: inNode("langchain", "langchain-1", "google")},
+
+	{name: "anthropic-sdk-0.39-of-2025", format: "messages", answer: "answer", run: inNode("anthropic", "anthropic-0.39", "messages")},
+	{name: "anthropic-sdk-0.69-of-2025", format: "messages", run: inNode("anthropic", "anthropic-0.69", "messages")},
+	{name: "anthropic-sdk-1-of-2026", format: "messages", run: inNode("anthropic", "anthropic-1", "messages")},
+	{name: "generative-ai-0.24-of-2025", format: "google", mute: true, run: inNode("generative-ai", "generative-ai-0.24", "google")},
+	{name: "genai-0.15-of-2025", format: "google", unsigned: true, run: inNode("genai", "genai-0.15", "google")},
+	{name: "genai-1-of-2025", format: "google", levels: true, run: inNode("genai", "genai-1", "google")},
+	{name: "genai-3-of-2026", format: "google", levels: true, run: inNode("genai", "genai-3", "google")},
+
+	{name: "genkit-messages", format: "messages", run: inGenkit("messages")},
+	{name: "genkit-google", format: "google", levels: true, run: inGenkit("google")},
+}
+
+var libraryNode = sync.OnceValues(func() (*node, error) {
+	return startNode("libraries.mjs", "ai", "@anthropic-ai/sdk", "@google/genai", "@langchain/anthropic", "major-ai-4/node_modules/ai")
+})
+
+// genkitDriver builds and starts the driver of Genkit Go, which is a separate
+// module.
+var genkitDriver = sync.OnceValues(func() (*node, error) {
+	dir, err := os.MkdirTemp("", "conformance")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "genkit")
+	build := exec.Command("go", "build", "-buildvcs=false", "-o", path, ".")
+	build.Dir = "genkit"
+	if out, err := build.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("go build: %w: %s", err, out)
+	}
+	return startDriver("genkit", path)
+})
+
+func inNode(name, major, format string) func(*testing.T, libraryCall) (*libraryReply, error) {
+	return func(t *testing.T, c libraryCall) (*libraryReply, error) {
+		t.Helper()
+		c.Library, c.Major, c.Format = name, major, format
+		return needNode(t, libraryNode).library(c)
+	}
+}
+
+func inGenkit(format string) func(*testing.T, libraryCall) (*libraryReply, error) {
+	return func(t *testing.T, c libraryCall) (*libraryReply, error) {
+		t.Helper()
+		n, err := genkitDriver()
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Format = format
+		return n.library(c)
+	}
+}
+
+// library makes a call of a library. It returns the error that the library
+// reports.
+func (n *node) library(c libraryCall) (*libraryReply, error) {
+	line, err := n.roundTrip(c)
+	if err != nil {
+		return nil, err
+	}
+	var r libraryReply
+	if err := json.Unmarshal(line, &r); err != nil {
+		return nil, fmt.Errorf("%.500s: %w", line, err)
+	}
+	if r.Error != "" {
+		return &r, errors.New(r.Error)
+	}
+	return &r, nil
+}
+
+// own returns the name of the vendor whose format the library uses.
+func (l library) own() string {
+	if l.format == "messages" {
+		return "anthropic"
+	}
+	return "gemini"
+}
+
+// gemini returns the options of the library's own vendor.
+func (l library) gemini() fakegemini.Options {
+	return fakegemini.Options{Key: vendorKey, Forbid: []string{key}, KeepSignatures: true, NoDummies: !l.unsigned, Lenient: true}
+}
+
+// vendor starts the vendor of the library's format without an adapter.
+func (l library) vendor(t *testing.T) *fake.Server {
+	if l.format == "messages" {
+		return fakeanthropic.New(t, fakeanthropic.Options{Key: vendorKey, KeepThinking: true}).Server
+	}
+	return fakegemini.New(t, l.gemini()).Server
+}
+
+// serve starts the library's handler over a vendor. The vendor receives its own
+// model name, whatever the library requests.
+func (l library) serve(t *testing.T, v vendor) (*server, *fake.Server) {
+	t.Helper()
+	start := v.start
+	switch {
+	case v.name == "anthropic" && l.unsigned:
+		start = func(t *testing.T) (upstream.Upstream, *fake.Server) {
+			return startAnthropicWith(t, fakeanthropic.Options{Key: vendorKey, Forbid: []string{key}})
+		}
+	case v.name != l.own():
+	case l.thread:
+		start = func(t *testing.T) (upstream.Upstream, *fake.Server) {
+			f := fakeanthropic.NewHandler(fakeanthropic.Options{Key: vendorKey, Forbid: []string{key}, KeepThinking: true})
+			return (&threadVendor{fake: f}).start(t), f.Server
+		}
+	case v.name == "gemini":
+		start = func(t *testing.T) (upstream.Upstream, *fake.Server) { return startGeminiWith(t, l.gemini()) }
+	}
+	up, f := start(t)
+	up = upstream.Edit(up, func(_ context.Context, r *upstream.Request) (*upstream.Request, error) {
+		return r.WithModel(v.model), nil
+	})
+	if l.format == "messages" {
+		return serveModel(t, up, nil), f
+	}
+	return serveGoogle(t, nil, up).server, f
+}

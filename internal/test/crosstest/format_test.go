@@ -1,0 +1,276 @@
+package crosstest
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/generatecontent"
+	"github.com/polywire/polywire/internal/test/formattest"
+	"github.com/polywire/polywire/messages"
+	"github.com/polywire/polywire/upstream"
+)
+
+// A wireFormat is one of the formats: its handler, and what its clients send and
+// receive.
+type wireFormat struct {
+	name    string
+	format  content.Format
+	handler func(upstream.Upstream, upstream.HandlerOptions) handler
+	modes   []mode // the first is not a stream, the second is
+	path    string // of the first mode
+	count   string // path of a token count
+	models  string // path of the list of models
+	id      string // header with the request id
+	invalid string // header line with a value that the format rejects
+
+	// The client side.
+	decode func(response string, limits content.Limits) (*upstream.Frame, error)
+	reader func(stream io.Reader, limits content.Limits) streamReader
+
+	// Files.
+	body    func(files []fileReference, bad bool) string
+	place   func(i int, f fileReference) string // path of a violation of the i-th file
+	results func(f fileReference) (body, place string)
+
+	expected
+}
+
+// A handler has the methods of the handlers of both formats.
+type handler interface {
+	http.Handler
+	Match(r *http.Request) bool
+	WriteError(w http.ResponseWriter, r *http.Request, err error)
+}
+
+// A streamReader has the methods of the StreamReaders of both formats.
+type streamReader interface {
+	formattest.FrameReader
+	Buffered() bool
+}
+
+// A mode is a way to request a response: whole or streamed.
+type mode struct {
+	name       string
+	stream     bool
+	path, body string
+	// read reads a response with status 200 like a client, without the code of the
+	// codecs.
+	read func(body string) (document, failure map[string]any, pings int, err error)
+}
+
+const (
+	smallMessages = `{"model":"m","max_tokens":64,"messages":[{"role":"user","content":"Hi"}]}`
+	smallGenerate = `{"contents":[{"role":"user","parts":[{"text":"Hi"}]}]}`
+)
+
+func readObject(body string) (document, failure map[string]any, pings int, err error) {
+	document, err = formattest.DecodeObject([]byte(body))
+	return document, nil, 0, err
+}
+
+func readMessage(body string) (document, failure map[string]any, pings int, err error) {
+	m, err := formattest.ReadMessage(body)
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	return m.Object, m.Failure, m.Pings, nil
+}
+
+// readChunks reads a stream of chunks as one response.
+func readChunks(read func(string) (*formattest.Chunks, error)) func(string) (document, failure map[string]any, pings int, err error) {
+	return func(body string) (document, failure map[string]any, pings int, err error) {
+		c, err := read(body)
+		if err != nil {
+			return nil, nil, 0, err
+		}
+		document, err = c.Whole()
+		return document, c.Failure, c.Pings, err
+	}
+}
+
+var wireFormats = []wireFormat{
+	{
+		name: "messages", format: messages.Format, path: "/v1/messages", count: "/v1/messages/count_tokens", models: "/v1/models",
+		id: "Request-Id", invalid: "Anthropic-Version: 2024-01-01",
+		handler: func(up upstream.Upstream, s upstream.HandlerOptions) handler {
+			return messages.NewHandler(up, &messages.Options{HandlerOptions: s, FilesWithoutBeta: true})
+		},
+		modes: []mode{
+			{name: "whole", path: "/v1/messages", body: smallMessages, read: readObject},
+			{name: "streamed", stream: true, path: "/v1/messages", body: `{"stream":true,` + smallMessages[1:], read: readMessage},
+		},
+		decode: messages.DecodeResponse,
+		reader: func(r io.Reader, l content.Limits) streamReader { return messages.NewStreamReader(r, l) },
+		body:   messagesFiles, place: messagesPlace, results: messagesResults,
+		expected: expectedOfMessages,
+	},
+	{
+		name: "generatecontent", format: generatecontent.Format, path: "/v1beta/models/m:generateContent", count: "/v1beta/models/m:countTokens",
+		models: "/v1beta/models", id: "X-Request-Id", invalid: "X-Server-Timeout: soon",
+		handler: func(up upstream.Upstream, s upstream.HandlerOptions) handler {
+			return generatecontent.NewHandler(up, &generatecontent.Options{HandlerOptions: s})
+		},
+		modes: []mode{
+			{name: "whole", path: "/v1beta/models/m:generateContent", body: smallGenerate, read: readObject},
+			{name: "streamed", stream: true, path: "/v1beta/models/m:streamGenerateContent?alt=sse", body: smallGenerate, read: readChunks(formattest.ReadEvents)},
+			{name: "array", stream: true, path: "/v1beta/models/m:streamGenerateContent", body: smallGenerate, read: readChunks(formattest.ReadArray)},
+		},
+		decode: generatecontent.DecodeResponse,
+		reader: func(r io.Reader, l content.Limits) streamReader { return generatecontent.NewStreamReader(r, l) },
+		body:   generateFiles, place: generatePlace, results: generateResults,
+		expected: expectedOfGenerate,
+	},
+}
+
+// eachFormat runs a test for each format.
+func eachFormat(t *testing.T, f func(t *testing.T, s wireFormat)) {
+	for _, s := range wireFormats {
+		t.Run(s.name, func(t *testing.T) { f(t, s) })
+	}
+}
+
+// eachMode runs a test for each way to request a response.
+func eachMode(t *testing.T, f func(t *testing.T, s wireFormat, m mode)) {
+	eachFormat(t, func(t *testing.T, s wireFormat) {
+		for _, m := range s.modes {
+			t.Run(m.name, func(t *testing.T) { f(t, s, m) })
+		}
+	})
+}
+
+// streamed returns the path and body of a request for a stream, given those of a request
+// for a whole response.
+func (s wireFormat) streamed(path, body string) (string, string) {
+	if s.format == messages.Format {
+		return path, `{"stream":true,` + body[1:]
+	}
+	return strings.Replace(path, ":generateContent", ":streamGenerateContent?alt=sse", 1), body
+}
+
+// newRequest returns a request for a handler, with the header that Messages requires.
+func newRequest(method, path, body string) *http.Request {
+	r := httptest.NewRequest(method, path, strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Anthropic-Version", "2023-06-01")
+	return r
+}
+
+func (m mode) request() *http.Request { return newRequest("POST", m.path, m.body) }
+
+// counting returns a request for a token count.
+func (s wireFormat) counting() *http.Request {
+	return newRequest("POST", s.count, strings.Replace(s.modes[0].body, `"max_tokens":64,`, "", 1))
+}
+
+// An answer is a response as a client reads it.
+type answer struct {
+	status   int
+	header   http.Header
+	body     string
+	document map[string]any // nil for an error
+	pings    int
+	word     string // of an error: its type, or its status name
+	message  string
+	details  string
+}
+
+// serve sends a request to a handler and reads the response.
+func (s wireFormat) serve(t *testing.T, h http.Handler, m mode, r *http.Request) *answer {
+	t.Helper()
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return s.receive(t, m, w.Result())
+}
+
+// ask sends the request of a mode to a handler and reads the response.
+func (s wireFormat) ask(t *testing.T, h http.Handler, m mode) *answer {
+	t.Helper()
+	return s.serve(t, h, m, m.request())
+}
+
+// receive reads a response of the handler, and checks errors by the grammar: before
+// the first byte and in a stream.
+func (s wireFormat) receive(t *testing.T, m mode, res *http.Response) *answer {
+	t.Helper()
+	body, err := readBody(res.Body)
+	if err != nil {
+		t.Fatalf("%v after %q", err, body)
+	}
+	res.Body.Close()
+	a := &answer{status: res.StatusCode, header: res.Header, body: string(body)}
+	id := a.header.Get(s.id)
+	if !strings.HasPrefix(id, "req_") {
+		t.Errorf("request id %q", id)
+	}
+	var failure map[string]any
+	if a.status == http.StatusOK {
+		read := m.read
+		if read == nil {
+			read = readObject
+		}
+		a.document, failure, a.pings, err = read(a.body)
+	} else {
+		if ct := a.header.Get("Content-Type"); ct != "application/json" {
+			t.Errorf("Content-Type of an error: %q", ct)
+		}
+		doc := body
+		if m.name == "array" { // an error is the only element
+			doc = []byte(strings.TrimSuffix(strings.TrimPrefix(a.body, "["), "]"))
+			if len(doc) != len(body)-2 {
+				t.Errorf("an error outside an array: %s", body)
+			}
+		}
+		failure, err = formattest.DecodeObject(doc)
+	}
+	if err != nil {
+		t.Fatalf("%d %v\n%s", a.status, err, a.body)
+	}
+	if failure != nil {
+		a.fail(t, s, failure, id)
+	}
+	return a
+}
+
+// fail reads an error object.
+func (a *answer) fail(t *testing.T, s wireFormat, doc map[string]any, id string) {
+	t.Helper()
+	e, _ := doc["error"].(map[string]any)
+	a.message, _ = e["message"].(string)
+	members, name := 1, "status"
+	if s.format == messages.Format {
+		if members, name = 3, "type"; doc["type"] != "error" || doc["request_id"] != id {
+			t.Errorf("error with another id than %q: %v", id, doc)
+		}
+	} else if code := fmt.Sprint(e["code"]); code != strconv.Itoa(a.status) && a.status != http.StatusOK || code == "0" {
+		t.Errorf("error with status %d and code %s", a.status, code)
+	}
+	a.word, _ = e[name].(string)
+	if e["details"] != nil {
+		a.details = fmt.Sprint(e["details"])
+	}
+	if len(doc) != members || a.word == "" || a.message == "" {
+		t.Errorf("malformed error: %v", doc)
+	}
+}
+
+// A failure is the status and the type or status name of an error.
+type failure struct {
+	status int
+	word   string
+}
+
+// wants checks that a is the error f, whose status does not count in a stream that has
+// begun. text is the beginning of its message.
+func (a *answer) wants(t *testing.T, f failure, text string) {
+	t.Helper()
+	begun := a.status == http.StatusOK && f.word != ""
+	if a.status != f.status && !begun || a.word != f.word || !strings.HasPrefix(a.message, text) {
+		t.Errorf("got %d %s %q, want %d %s %q\n%.2000s", a.status, a.word, a.message, f.status, f.word, text, a.body)
+	}
+}

@@ -1,0 +1,191 @@
+package losscases_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/generatecontent"
+	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/lower"
+	"github.com/polywire/polywire/internal/test/losscases"
+	"github.com/polywire/polywire/internal/test/workload"
+	"github.com/polywire/polywire/messages"
+	"github.com/polywire/polywire/upstream"
+)
+
+// run returns the index of all rules, and what the cases have met.
+func run(t *testing.T) (*losscases.Index, *losscases.Result) {
+	t.Helper()
+	index, err := losscases.NewIndex()
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := losscases.Run(index)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return index, result
+}
+
+// elsewhere are the rules of requests that adapters do not report: those of handlers, and
+// those of RequestFromUpstream, whose callers may not load files.
+var elsewhere = []*loss.Rule{lower.RequiredHeaderNotSent, lower.FileStored}
+
+// TestRules checks that a case of some server meets each rule for requests. A rule that
+// nothing reports must be deleted; for another one a case is missing.
+func TestRules(t *testing.T) {
+	index, result := run(t)
+	met := make(map[loss.Rule]bool)
+	for _, list := range result.Targets() {
+		for _, r := range list {
+			met[key(r)] = true
+		}
+	}
+	for _, r := range elsewhere {
+		if met[key(r)] {
+			t.Errorf("a case meets this rule, so that the test need not name it: %s", r.Reason)
+		}
+		met[key(r)] = true
+	}
+	for _, dir := range []string{
+		"internal/lower", "internal/foreign", "internal/codec", "messages", "generatecontent",
+		"upstream/anthropic", "upstream/gemini", "upstream/openai",
+	} {
+		for _, r := range index.Declared(dir) {
+			if !strings.HasPrefix(r.Feature, "response: ") && !met[key(r)] {
+				t.Errorf("%s: no case meets this rule: %s: %s: %s", dir, r.Feature, r.Severity, r.Reason)
+			}
+		}
+	}
+}
+
+// key returns what identifies a rule in the source and in the program.
+func key(r *loss.Rule) loss.Rule {
+	return loss.Rule{Feature: r.Feature, Severity: r.Severity, Reason: r.Reason}
+}
+
+// TestPlain checks that a plain request has no losses anywhere, so that those of a case
+// belong to what the case sets.
+func TestPlain(t *testing.T) {
+	for s := range losscases.Servers {
+		var c losscases.Case
+		if losses, err := c.Run(s); err != nil || len(losses) > 0 {
+			t.Errorf("%s: %v, %v", s, losses, err)
+		}
+	}
+}
+
+// requests returns the requests in the test data of a handler, and that of a coding agent,
+// by file.
+func requests(t *testing.T, format content.Format) map[string]*upstream.Request {
+	t.Helper()
+	files, err := filepath.Glob("../../../" + string(format) + "/testdata/*.json")
+	if err != nil || len(files) < 10 {
+		t.Fatalf("%d requests, %v", len(files), err)
+	}
+	parse := func(body []byte) (*upstream.Request, error) {
+		if format == messages.Format {
+			r, err := messages.ParseRequest(body)
+			if err != nil {
+				return nil, err
+			}
+			return r.Upstream(), nil
+		}
+		r, err := generatecontent.ParseRequest(body)
+		if err != nil {
+			return nil, err
+		}
+		return r.Upstream(), nil
+	}
+	all := map[string]*upstream.Request{}
+	for _, f := range files {
+		body, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, err := parse(body); err == nil {
+			all[filepath.Base(f)] = r
+		}
+	}
+	agent := workload.GenerateAgent()
+	if format == messages.Format {
+		agent = workload.Agent()
+	}
+	if all["agent"], err = parse([]byte(agent)); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// forEachRequest calls f with the losses of real requests at servers of other formats.
+func forEachRequest(t *testing.T, f func(name string, s losscases.Server, losses []content.Loss)) {
+	t.Helper()
+	count := 0
+	for _, format := range []content.Format{messages.Format, generatecontent.Format} {
+		for file, r := range requests(t, format) {
+			for s := range losscases.Servers {
+				if s.Format() == format {
+					continue
+				}
+				c := losscases.Case{Set: func(n *upstream.Request) {
+					model := n.Model
+					*n = *r
+					n.Model = model
+				}}
+				losses, err := c.Run(s)
+				if list, _ := content.Violations(err); err != nil && len(list) == 0 {
+					t.Errorf("%s: %v", file, err)
+				}
+				if err == nil { // a request that is refused has no cell
+					f(string(format)+"/"+file, s, losses)
+					count += len(losses)
+				}
+			}
+		}
+	}
+	if count < 500 {
+		t.Error(errors.New("few losses"), count)
+	}
+}
+
+// TestReportedOnce checks that a loss is reported once for each place, and that folding
+// leaves few hints.
+func TestReportedOnce(t *testing.T) {
+	forEachRequest(t, func(name string, s losscases.Server, losses []content.Loss) {
+		seen := map[content.Loss]bool{}
+		for _, l := range losses {
+			if seen[l] {
+				t.Errorf("%s to %s: reported twice: %v", name, s, l)
+			}
+			seen[l] = true
+		}
+		hints := 0
+		for _, l := range content.FoldHints(losses) {
+			if l.Severity == content.LossHint {
+				hints++
+			}
+		}
+		if hints > 12 {
+			t.Errorf("%s to %s: %d different hints", name, s, hints)
+		}
+	})
+}
+
+// TestCasesHold checks that the page has the losses of real requests.
+func TestCasesHold(t *testing.T) {
+	index, result := run(t)
+	met := result.Targets()
+	forEachRequest(t, func(name string, s losscases.Server, losses []content.Loss) {
+		for _, l := range losses {
+			is := func(r *loss.Rule) bool { return r.Of(l) }
+			if !slices.ContainsFunc(met[strings.TrimSuffix(string(s.Format()), "-chat")], is) && !slices.ContainsFunc(index.Declared("internal/schema"), is) {
+				t.Errorf("%s to %s: no case has %s %s: %s", name, s, l.Severity, l.Path, l.Reason)
+			}
+		}
+	})
+}
