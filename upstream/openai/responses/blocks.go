@@ -125,7 +125,8 @@ func (s *encoder) init(turns []content.Turn) {
 		stream = s
 	}
 	s.Init(s, stream, Format, 1, envelope.MaxIDSize, response.Rules{
-		Candidates: lossSentCandidates, EventMembers: lossSentMembers, SentCall: lossSentArguments})
+		Candidates: lossSentCandidates, EventMembers: lossSentMembers, SentCall: lossSentArguments,
+		Freeform: true, Namespaces: true, Refusals: true})
 	s.Candidates[s.Candidate(0)].State = envelope.Pending{OmitText: true} // carries the state of every format
 	s.maxKept = maxKept
 	s.ids, s.newestOpen = callid.NewNamer(callPrefix, turns), -1
