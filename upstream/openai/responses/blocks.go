@@ -159,7 +159,11 @@ func (s *encoder) OpenBlock(b *sentBlock, rest []upstream.Event) response.When {
 	case *content.ToolUse: // a copy
 		b.State.toCarry = takeSignature(b.Number, p.Signature, rest)
 		switch {
-		case p.Name != "" && !s.allows(p):
+		case p.Name == "":
+			report(response.LossCallName)
+			s.MarkBroken(b)
+			return response.Never
+		case !s.allows(p):
 			report(lossNotAllowed)
 			return response.Never
 		case p.Freeform:
@@ -326,10 +330,20 @@ func (s *encoder) imageItem(p *content.Image) string {
 	return w.Text()
 }
 
-// addItem adds an item that is complete.
+// addItem adds an item that is complete. It gets an id if it has none.
 func (s *encoder) addItem(b *sentBlock, json string) {
 	it := s.newItem(b, otherItem)
-	it.json = jsonwire.AppendCompact(nil, json)
+	if gjson.Get(json, "id").Str != "" {
+		it.json = jsonwire.AppendCompact(nil, json)
+	} else {
+		it.json = jsonwire.AppendString([]byte(`{"id":`), it.id)
+		rest := jsonwire.AppendCompact(nil, json)[1:]
+		if rest[0] != '}' {
+			it.json = append(it.json, ',')
+		}
+		it.json = append(it.json, rest...)
+	}
+	s.keep(len(it.json))
 	s.rawItemAdded(it)
 	s.itemDone(it)
 }
@@ -347,7 +361,7 @@ func (s *encoder) WriteText(b *sentBlock, text string, e *upstream.Event) {
 		return
 	}
 	if !utf8.ValidString(text) {
-		text = strings.ToValidUTF8(text, "\uFFFD") // deltas must add up to the whole text
+		text = string([]rune(text)) // each invalid byte becomes U+FFFD, so that deltas add up to the whole text
 	}
 	it := b.State.item
 	if it.text.Len() > 0 && it.text.Len()+len(text) > s.maxKept && !s.whole {
@@ -480,8 +494,10 @@ func (s *encoder) EndBlock(b *sentBlock, rest string) {
 	switch it.kind { // others are complete
 	case messageItem:
 		s.endPart(it)
-		if s.message = it; it.index != s.next-1 {
-			s.endMessage("completed")
+		if it.index == s.next-1 {
+			s.message = it
+		} else {
+			s.endItem(it, "completed")
 		}
 	case reasoningItem:
 		t := content.Thinking{}
