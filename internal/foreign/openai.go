@@ -37,7 +37,6 @@ var openAI = format{
 			"max_tool_calls": {rule: SettingLoss}, "context_management": {rule: SettingLoss},
 			"reasoning": {members: table{
 				"context": {rule: InfluenceLoss, isExempt: usesAllReasoning}, "mode": {rule: SettingLoss},
-				"generate_summary": {}, // as "summary", which has a neutral field
 			}},
 			"text": {rule: SettingLoss}, "n": {rule: SettingLoss}, "image": {rule: SettingLoss},
 

@@ -96,6 +96,9 @@ type Route struct {
 	// CheckHeader validates the headers before the body is read. It must not be nil.
 	CheckHeader func(r *http.Request) error
 
+	// Context makes the request that Parse receives have the context that Authenticate returned.
+	Context bool
+
 	// Parse returns the operation for a body. The error may be a list of
 	// [*content.Violation] with wire paths. id is the id of the request.
 	Parse func(id string, r *http.Request, body string) (*Operation, error)

@@ -1,6 +1,7 @@
 package responses
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 
@@ -55,11 +56,11 @@ func (d *dialect) Route(r *http.Request) (*handler.Route, error) {
 	case path[last] == "responses" && isUpgrade(r):
 		return &handler.Route{Method: http.MethodGet, CheckHeader: refuseUpgrade}, nil
 	case path[last] == "responses":
-		return &handler.Route{Method: http.MethodPost, CheckHeader: noHeader, Parse: d.createResponse}, nil
+		return &handler.Route{Method: http.MethodPost, CheckHeader: noHeader, Context: true, Parse: d.createResponse}, nil
 	case before == "responses" && path[last] == "input_tokens":
-		return &handler.Route{Method: http.MethodPost, CheckHeader: noHeader, Parse: d.countTokens}, nil
+		return &handler.Route{Method: http.MethodPost, CheckHeader: noHeader, Context: true, Parse: d.countTokens}, nil
 	case before == "responses" && path[last] == "compact":
-		return &handler.Route{Method: http.MethodPost, CheckHeader: noHeader, Parse: d.compact}, nil
+		return &handler.Route{Method: http.MethodPost, CheckHeader: noHeader, Context: true, Parse: d.compact}, nil
 	case before == "responses" && path[last] != "" && d.store != nil:
 		return d.storedRoute(r, path[last]), nil
 	}
@@ -72,7 +73,7 @@ func (d *dialect) Route(r *http.Request) (*handler.Route, error) {
 			text = "responses are not stored, so they cannot be retrieved"
 		}
 	}
-	return nil, &handler.Failure{Code: upstream.CodeNotFound, Reason: text, Text: text +
+	return nil, &handler.Failure{Code: upstream.CodeNotFound, Detail: handler.DetailPath, Reason: text, Text: text +
 		"; this handler serves POST /v1/responses, POST /v1/responses/input_tokens, POST /v1/responses/compact, GET /v1/models and GET /v1/models/{id}"}
 }
 
@@ -98,55 +99,72 @@ func isResponses(path string) bool {
 	return list[len(list)-1] == "responses" || len(list) > 1 && list[len(list)-2] == "responses"
 }
 
-// parseOperation parses and validates a body.
-func (d *dialect) parseOperation(r *http.Request, body string) (*handler.Operation, error) {
+// parseOperation parses and validates a body. The session is nil if nothing is stored.
+func (d *dialect) parseOperation(r *http.Request, body string) (*handler.Operation, *session, error) {
+	var stored *session
+	size := len(body)
+	if d.store != nil {
+		var err error
+		stored = d.newSession(r.Context(), r)
+		if body, err = stored.expand(body, d.limits); err != nil {
+			return nil, nil, err
+		}
+		if limit := cmp.Or(d.limits.Body, maxBody); int64(len(body)) > limit && len(body) > size {
+			return nil, nil, &handler.Failure{Code: upstream.CodeTooLarge, Limit: limit, Reason: "the conversation with the stored items is too large"}
+		}
+	}
 	opts := &ValidateOptions{Strict: d.strict, MediaTypes: d.mediaTypes, Limits: d.limits}
 	req, err := decodeRequest(body, opts)
 	if err != nil {
-		return nil, err
+		if stored != nil {
+			err = stored.shift(err)
+		}
+		return nil, nil, err
 	}
 	op := &handler.Operation{Memory: req.origin.cost, Files: req.referencedFiles(opts)}
+	if stored != nil {
+		op.Memory += int64(len(stored.input) + max(len(body)-size, 0))
+	}
 	op.Request, op.Losses = req.withDocument(handler.ForwardedHeaders(r, d.forward))
-	return op, nil
+	return op, stored, nil
 }
 
 // createResponse returns the operation for the body of a request.
 func (d *dialect) createResponse(_ string, r *http.Request, body string) (*handler.Operation, error) {
-	op, err := d.parseOperation(r, body)
+	op, stored, err := d.parseOperation(r, body)
 	if err != nil {
 		return nil, err
 	}
-	d.respond(op)
-	return op, nil
-}
-
-// respond sets the encoders of the response.
-func (d *dialect) respond(op *handler.Operation) {
-	if op.Request.Stream {
-		s := d.configure(encoderFor(op.Request), op.Request)
-		s.init(op.Request.Turns)
-		op.Stream = s
+	compacting := requestOf(op.Request).wantsSummaryItem()
+	if compacting {
+		op.Request = summaryRequest(op.Request)
 	}
-	op.EncodeAnew = d.openResponses
-	op.Response = func(n *upstream.Request, resp *upstream.Response) (*jsonwire.Writer, []content.Loss) {
-		s := d.configure(encoderFor(n), n)
-		s.whole = true
+	configured := func(n *upstream.Request, whole bool) *encoder {
+		s := encoderFor(n)
+		s.whole, s.compacting = whole, compacting
+		if d.openResponses {
+			s.settings.restrict(requestOf(n))
+		}
+		if stored != nil {
+			s.settings.previous = stored.previous
+			s.session, s.settings.store = stored, !stored.skips && !compacting
+		}
 		s.init(n.Turns)
-		return s.convertResponse(resp)
+		return s
 	}
-}
-
-// configure applies the options of the handler to an encoder.
-func (d *dialect) configure(s *encoder, n *upstream.Request) *encoder {
-	if d.openResponses {
-		s.settings.restrict(requestOf(n))
+	if op.Request.Stream {
+		op.Stream = configured(op.Request, false)
 	}
-	return s
+	op.EncodeAnew = d.openResponses || compacting || stored != nil && !stored.skips
+	op.Response = func(n *upstream.Request, resp *upstream.Response) (*jsonwire.Writer, []content.Loss) {
+		return configured(n, true).convertResponse(resp)
+	}
+	return op, nil
 }
 
 // countTokens returns the operation for the body of input_tokens.
 func (d *dialect) countTokens(_ string, r *http.Request, body string) (*handler.Operation, error) {
-	op, err := d.parseOperation(r, body)
+	op, _, err := d.parseOperation(r, body)
 	if err != nil {
 		return nil, err
 	}

@@ -116,8 +116,8 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// TestSettings tests what a response repeats of its request.
-func TestSettings(t *testing.T) {
+// TestSentSettings tests what a response repeats of its request.
+func TestSentSettings(t *testing.T) {
 	const body = `{"model":"m","input":"hi","instructions":"Be\nbrief.","max_output_tokens":100,"temperature":0.5,"top_p":0.25,"parallel_tool_calls":false,
 		"metadata":{ "a": "b" },"prompt_cache_key":"k","safety_identifier":"s","user":"u","service_tier":"flex","truncation":"auto",
 		"reasoning":{"effort":"minimal","summary":"auto"},"tools":[{"type":"function","name":"f","parameters":{}}],

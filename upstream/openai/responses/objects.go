@@ -118,7 +118,7 @@ var requestType = object.New("", func(r *Request) **content.Extra { return &r.Ex
 		object.OptKept(memberPrompt, object.NullableObject(object.RequiredKept("id", anyText), object.OptKept("version", nullableText), object.OptKept("variables", objectOrNull))),
 		object.OptKept("context_management", nullableList),
 		object.OptKept("moderation", objectOrNull),
-		object.OptKept("access_programs", nil),
+		object.OptKept("access_programs", &object.Value{Kinds: object.List | object.Object | object.Text | object.Null}),
 		object.OptKept("client_metadata", objectOrNull),
 		object.OptKept("image", objectOrNull)}
 })
@@ -165,7 +165,7 @@ var (
 		return []object.Field{
 			object.Opt("effort", object.OneOf(object.Text|object.Null, effortNames...), func(c *Reasoning) *string { return &c.Effort }),
 			object.Opt("summary", object.OneOf(object.Text|object.Null, summaries...), func(c *Reasoning) *string { return &c.Summary }),
-			object.OptKept("generate_summary", object.OneOf(object.Text|object.Null, summaries...)),
+			object.Opt("generate_summary", object.OneOf(object.Text|object.Null, summaries...), func(c *Reasoning) *string { return &c.GenerateSummary }),
 			object.OptKept("context", object.OneOf(object.Text|object.Null, "auto", "current_turn", "all_turns")),
 			object.OptKept("mode", object.OneOf(object.Text|object.Null, "standard", "pro"))}
 	})
@@ -437,7 +437,7 @@ var (
 			object.Must("name", nonEmptyText, func(t *content.Tool) *string { return &t.Name }),
 			object.Opt("description", nullableText, func(t *content.Tool) *string { return &t.Description }),
 			object.Opt("parameters", schemaOrNull, func(t *content.Tool) *content.Schema { return &t.Input }),
-			object.Opt("strict", nullableFlag, func(t *content.Tool) *bool { return &t.Strict }),
+			object.Opt("strict", nullableFlag, func(t *content.Tool) **bool { return &t.Strict }),
 			object.Opt("output_schema", schemaOrNull, func(t *content.Tool) *content.Schema { return &t.Output }),
 			unlessDefault(object.OptKept("defer_loading", nullableFlag), isFalse),
 			unlessDefault(object.OptKept("async", nullableFlag), isFalse),

@@ -196,7 +196,7 @@ func (p *parser) input(f *object.Field, name string, v jsonwire.Value) []Item {
 		return []Item{{Type: typeMessage, Role: roleUser, Parts: p.text(v)}}
 	}
 	n := v.Len()
-	if n == 0 || !p.Quota.Turns(n) {
+	if !p.Quota.Turns(n) {
 		return nil
 	}
 	p.Expect(n)

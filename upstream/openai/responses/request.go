@@ -1,7 +1,7 @@
 package responses
 
 import (
-	"strings"
+	"cmp"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
@@ -119,9 +119,11 @@ type ToolRef struct {
 
 // Reasoning configures the reasoning of the model.
 type Reasoning struct {
-	Effort  string // "none", "minimal", "low", "medium", "high", "xhigh" or "max"; empty: the model's default
-	Summary string // of the reasoning for the client: "auto", "concise" or "detailed"; empty means none
-	Extra   *content.Extra
+	Effort          string // "none", "minimal", "low", "medium", "high", "xhigh" or "max"; empty: the model's default
+	Summary         string // of the reasoning for the client: "auto", "concise" or "detailed"; empty means none
+	GenerateSummary string // older name of Summary
+
+	Extra *content.Extra
 }
 
 // Text configures the text of the response.
@@ -166,20 +168,12 @@ func (r *Request) wantsReasoning() bool { return r.wantsState() || r.wantsSummar
 // wantsSummary reports whether the client asks for a summary of the reasoning.
 func (r *Request) wantsSummary() bool { return r.Reasoning.summary() != "" }
 
-// summary returns the summary that is asked for, or "". The older name of the member counts, too.
+// summary returns the summary that is asked for, or "". c may be nil.
 func (c *Reasoning) summary() string {
-	if c == nil || c.Summary != "" {
-		return c.summaryMember()
-	}
-	older, _ := c.Extra.Get("generate_summary")
-	return strings.Trim(older, `"`)
-}
-
-func (c *Reasoning) summaryMember() string {
 	if c == nil {
 		return ""
 	}
-	return c.Summary
+	return cmp.Or(c.Summary, c.GenerateSummary)
 }
 
 // has reports whether the request has a member without a field that is not null.

@@ -134,6 +134,17 @@ func stateItem(item jsonwire.Value) string {
 	if id.Str() == "" && secret.Str() == "" {
 		return ""
 	}
+	accepted := item.Get("summary").Kind() == jsonwire.Array
+	for name := range item.Members() {
+		switch name {
+		case "type", "id", "summary", "content", "encrypted_content":
+		default:
+			accepted = false
+		}
+	}
+	if accepted {
+		return item.Raw()
+	}
 	var w jsonwire.Writer
 	w.BeginObject()
 	w.Name("type")

@@ -232,8 +232,8 @@ func TestBrokenCall(t *testing.T) {
 	}
 }
 
-// TestState tests where the state of vendors is.
-func TestState(t *testing.T) {
+// TestSentState tests where the state of vendors is.
+func TestSentState(t *testing.T) {
 	events := func() []upstream.Event {
 		return []upstream.Event{evStart, evOpen(0, &content.Thinking{}), evText(0, "hm"), evSign(0, otherFormat, "sig"), evClose(0),
 			evOpen(1, toolCall("toolu_1", "f")), evInput(1, `{}`), evClose(1), evStop(content.StopToolUse)}

@@ -302,7 +302,7 @@ func isVendorState(item *Item) bool {
 		return false
 	}
 	for _, s := range [...]content.Signature{t.Redacted, t.Signature} {
-		if strings.HasPrefix(s.Data, "{") && gjson.Get(s.Data, "encrypted_content").Exists() {
+		if strings.HasPrefix(s.Data, "{") && gjson.Get(s.Data, "encrypted_content").Str != "" {
 			return true
 		}
 	}
