@@ -32,6 +32,13 @@ var openAI = format{
 			"modalities": {rule: SettingLoss}, "audio": {rule: SettingLoss}, "web_search_options": {rule: SettingLoss},
 			"max_tool_calls": {rule: SettingLoss}, "context_management": {rule: SettingLoss}, "reasoning": {rule: SettingLoss},
 			"text": {rule: SettingLoss}, "n": {rule: SettingLoss}, "image": {rule: SettingLoss},
+
+			"response_format": {members: table{"json_schema": {members: table{}}}},
+			"max_tokens":      {rule: MembersLoss}, // beside max_completion_tokens
 		},
+		// The role "developer" has the meaning of "system". Earlier audio of the model is part of
+		// the conversation. "arguments" are those of a tool call that are not a JSON object.
+		Turn: {"role": {}, "audio": {rule: InfluenceLoss}},
+		Part: {"role": {}, "arguments": {rule: InfluenceLoss}},
 	},
 }
