@@ -49,7 +49,11 @@ func (d *responseDecoder) addFragment(cand *decodedChoice, v, f jsonwire.Value, 
 	if n, ok := v.Get("index").Int(); ok && n > 0 {
 		index = int(min(n, 1<<30))
 	}
+	if a := f.Get(argument); a.Kind() != jsonwire.String && codec.IsSet(a) {
+		d.altered = true
+	}
 	c := cand.callAt(index)
+	d.altered = d.altered || c != nil && !complete && c.startsAnother(id, name, args)
 	if complete || c == nil || c.startsAnother(id, name, args) {
 		if id == "" && name == "" && args == "" {
 			return nil
@@ -146,6 +150,7 @@ func (d *responseDecoder) openCall(cand *decodedChoice, c *decodedCall) {
 		c.sentID = d.newID()
 	}
 	c.sentID = d.uniqueID(cand, c.sentID)
+	d.altered = d.altered || c.sentID != c.id
 	cand.hasContent = true
 	c.block = d.openPart(cand, &content.ToolUse{ID: c.sentID, Name: c.name, Freeform: c.freeform})
 	if c.pending.Len() > 0 {
