@@ -96,7 +96,8 @@ type messageWriter interface {
 // init sets up s for a response to the conversation in turns. stream is nil for a whole
 // response.
 func (s *responseEncoder) init(to messageWriter, stream response.Stream[sentState], turns []content.Turn) {
-	s.Init(s, stream, Format, maxChoices, envelope.MaxIDSize, response.Rules{Candidates: lossManyChoices, EventMembers: lossEventMembers, SentCall: lossSentCall})
+	s.Init(s, stream, Format, maxChoices, envelope.MaxIDSize, response.Rules{Candidates: lossManyChoices, EventMembers: lossEventMembers, SentCall: lossSentCall,
+		Sequential: true}) // a message has one content, and the vendor's tool calls follow one another
 	s.to, s.ids = to, callid.NewNamer(idPrefix, turns)
 	s.choice(s.Candidate(0))
 }
@@ -311,8 +312,16 @@ func (s *responseEncoder) EndBlock(b *sentBlock, rest string) {
 
 func (s *responseEncoder) Forget(*sentBlock) {}
 
-// finish writes everything owed at the end of the response.
+// finish writes everything owed at the end of the response. The choices are those of all
+// indices up to the largest one.
 func (s *responseEncoder) finish() {
+	last := 0
+	for k := range s.Candidates {
+		last = max(last, s.Candidates[k].Index)
+	}
+	for i := range last {
+		s.Candidate(i)
+	}
 	for k := range s.Candidates {
 		s.choice(k)
 		s.FinishQueued(k)

@@ -21,6 +21,7 @@ type decodedCall struct {
 	id, name  string // as received
 	sentID    string // of the opened block
 	block     int    // negative until it is open
+	freeform  bool   // of a custom tool: its input is one text
 	namedLate bool   // a fragment named it after its arguments were complete
 	closed    bool
 	input     jsonSpan
@@ -37,17 +38,22 @@ func (d *responseDecoder) addFragment(cand *decodedChoice, v, f jsonwire.Value, 
 	); err != nil {
 		return codec.BadGateway(err)
 	}
+	argument, freeform := "arguments", false
 	if f.Kind() != jsonwire.Object {
-		if v.Get("custom").Kind() == jsonwire.Object {
-			d.addLoss(openaiformat.LossCustomCall, "parts")
+		if f = v.Get("custom"); f.Kind() != jsonwire.Object {
+			return nil
 		}
-		return nil
+		argument, freeform = "input", true
 	}
-	id, name, args, index := openaiformat.Scalar(v.Get("id")), openaiformat.Scalar(f.Get("name")), openaiformat.Text(f.Get("arguments")), 0
+	id, name, args, index := openaiformat.Scalar(v.Get("id")), openaiformat.Scalar(f.Get("name")), openaiformat.Text(f.Get(argument)), 0
 	if n, ok := v.Get("index").Int(); ok && n > 0 {
 		index = int(min(n, 1<<30))
 	}
+	if a := f.Get(argument); a.Kind() != jsonwire.String && codec.IsSet(a) {
+		d.altered = true
+	}
 	c := cand.callAt(index)
+	d.altered = d.altered || c != nil && !complete && c.startsAnother(id, name, args)
 	if complete || c == nil || c.startsAnother(id, name, args) {
 		if id == "" && name == "" && args == "" {
 			return nil
@@ -64,7 +70,7 @@ func (d *responseDecoder) addFragment(cand *decodedChoice, v, f jsonwire.Value, 
 		}
 		d.closeCalls(cand, false)
 		d.flushThinking(cand)
-		c = &decodedCall{index: index, block: -1}
+		c = &decodedCall{index: index, block: -1, freeform: freeform}
 		cand.calls = append(cand.calls, c)
 	}
 	c.setName(id, name)
@@ -125,7 +131,9 @@ func (d *responseDecoder) addInput(cand *decodedChoice, c *decodedCall, s string
 		}
 		return
 	}
-	c.input.add(s)
+	if !c.freeform {
+		c.input.add(s)
+	}
 	if c.block < 0 {
 		c.pending.WriteString(s)
 		if c.id != "" && c.name != "" {
@@ -142,8 +150,9 @@ func (d *responseDecoder) openCall(cand *decodedChoice, c *decodedCall) {
 		c.sentID = d.newID()
 	}
 	c.sentID = d.uniqueID(cand, c.sentID)
+	d.altered = d.altered || c.sentID != c.id
 	cand.hasContent = true
-	c.block = d.openPart(cand, &content.ToolUse{ID: c.sentID, Name: c.name})
+	c.block = d.openPart(cand, &content.ToolUse{ID: c.sentID, Name: c.name, Freeform: c.freeform})
 	if c.pending.Len() > 0 {
 		d.add(upstream.Event{Kind: upstream.EventInput, Block: c.block, Candidate: cand.index, Text: c.pending.String()})
 		c.pending.Reset()
@@ -174,10 +183,11 @@ func (cand *decodedChoice) countCalls(id string) (n int, taken bool) {
 	return n, taken
 }
 
-// closeCalls closes the tool calls whose arguments are complete, or all.
+// closeCalls closes the tool calls whose arguments are complete, or all. Only what follows shows
+// that the input of a free-form call is complete.
 func (d *responseDecoder) closeCalls(cand *decodedChoice, all bool) {
 	for _, c := range cand.calls {
-		if !c.closed && (all || c.input.isComplete()) {
+		if !c.closed && (all || c.freeform || c.input.isComplete()) {
 			d.closeCall(cand, c)
 		}
 	}

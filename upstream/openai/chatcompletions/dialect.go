@@ -14,6 +14,7 @@ import (
 type dialect struct {
 	limits        content.Limits
 	strict        bool
+	mediaTypes    []string // additional media types of documents
 	hideReasoning bool
 	forward       []string // names of headers to forward; nil means the default
 }
@@ -68,14 +69,15 @@ func deployment(before string) string {
 // in the path, or "".
 func (d *dialect) parseFor(model string) func(string, *http.Request, string) (*handler.Operation, error) {
 	return func(_ string, r *http.Request, body string) (*handler.Operation, error) {
-		req, err := decodeRequest(body, &ValidateOptions{Model: model, Strict: d.strict, Limits: d.limits})
+		opts := &ValidateOptions{Model: model, Strict: d.strict, MediaTypes: d.mediaTypes, Limits: d.limits}
+		req, err := decodeRequest(body, opts)
 		if err != nil {
 			return nil, err
 		}
 		if model != "" { // Azure ignores the model in the body
 			req.Model = model
 		}
-		op := &handler.Operation{Files: d.referencedFiles(req), Memory: req.origin.cost, Response: d.responseFor}
+		op := &handler.Operation{Files: referencedFiles(req, opts), Memory: req.origin.cost, Response: d.responseFor}
 		op.Request, op.Losses = req.withDocument(handler.ForwardedHeaders(r, d.forward))
 		if op.Request.Stream {
 			op.Stream = d.streamFor(op.Request)

@@ -15,6 +15,10 @@ type Options struct {
 	// In this format the default of Limits.Body is 50 MiB; see [ValidateOptions] for the others.
 	upstream.HandlerOptions
 
+	// MediaTypes are the media types of files that the handler accepts in addition to PDF. The
+	// Upstream must be able to read them.
+	MediaTypes []string
+
 	// HideReasoning omits reasoning_content, in which clients receive the text of thinking. The
 	// state that a vendor needs of its thinking is in the ids of tool calls in either case.
 	HideReasoning bool
@@ -61,7 +65,7 @@ func NewHandler(up upstream.Upstream, opts *Options) *Handler {
 	if opts != nil {
 		o = *opts
 	}
-	d := &dialect{limits: o.Limits, strict: o.Strict, hideReasoning: o.HideReasoning, forward: slices.Clone(o.ForwardHeaders)}
+	d := &dialect{limits: o.Limits, strict: o.Strict, mediaTypes: slices.Clone(o.MediaTypes), hideReasoning: o.HideReasoning, forward: slices.Clone(o.ForwardHeaders)}
 	return &Handler{handler: handler.New("chatcompletions: NewHandler", up, o.HandlerOptions, maxBody, d), dialect: d}
 }
 

@@ -2,6 +2,7 @@ package chatcompletions
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
@@ -15,11 +16,11 @@ import (
 // [messageWriter].
 type wholeResponse struct {
 	blocks   responseEncoder
-	messages []message // parallel to Candidates
+	messages []sentMessage // parallel to Candidates
 }
 
-// A message is what a choice of a whole response has.
-type message struct {
+// A sentMessage is what a choice of a whole response has.
+type sentMessage struct {
 	texts       [fieldReasoning + 1]strings.Builder
 	calls       []*content.ToolUse
 	annotations jsonwire.Writer // the elements of the list
@@ -30,15 +31,18 @@ type message struct {
 }
 
 // message returns the message of a choice. k is its position in Candidates.
-func (w *wholeResponse) message(k int) *message {
+func (w *wholeResponse) message(k int) *sentMessage {
 	for len(w.messages) <= k {
-		w.messages = append(w.messages, message{})
+		w.messages = append(w.messages, sentMessage{})
 		w.messages[len(w.messages)-1].annotations.BeginArray()
 	}
 	return &w.messages[k]
 }
 
 func (w *wholeResponse) writeText(k int, f textField, text string) {
+	if !utf8.ValidString(text) { // halves of a character in two parts do not become one
+		text = string([]rune(text))
+	}
 	w.message(k).texts[f].WriteString(text)
 }
 
@@ -157,7 +161,7 @@ func (w *wholeResponse) write(doc *jsonwire.Writer, head responseHead) {
 
 // writeMessage writes the message of a choice. Like the vendor, it writes a content and a refusal
 // that are empty as null.
-func (w *wholeResponse) writeMessage(doc *jsonwire.Writer, m *message) {
+func (w *wholeResponse) writeMessage(doc *jsonwire.Writer, m *sentMessage) {
 	doc.BeginObject()
 	doc.Name("role")
 	doc.String("assistant")

@@ -105,7 +105,9 @@ func (s *stream) Other(b *sentBlock, e *upstream.Event) {
 		s.addMembers(e.Start.Extra, 0)
 		fallthrough
 	default:
-		s.addMembers(e.Extra, s.blocks.Candidate(e.Candidate))
+		if e.Extra != nil {
+			s.addMembers(e.Extra, s.blocks.Candidate(e.Candidate))
+		}
 	}
 }
 

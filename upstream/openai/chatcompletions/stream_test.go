@@ -8,8 +8,8 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/envelope"
-	"github.com/polywire/polywire/internal/test/formattest"
 	"github.com/polywire/polywire/internal/handler"
+	"github.com/polywire/polywire/internal/test/formattest"
 	"github.com/polywire/polywire/upstream"
 )
 
