@@ -18,11 +18,9 @@ type FormatHandler interface {
 
 // Handlers returns a handler that serves several formats on one mux. Each request goes to the first
 // of list that it matches. One that none of them matches goes to the first that it resembles, or
-// else to the first of list, which responds with status 404 in the form that the client can read.
+// else to the last of list, which responds with status 404 in a form that the client can read.
 //
-// A request for the list of models without any header of a vendor matches the handlers of several
-// formats. Place those of OpenAI's formats before that of generateContent: clients of OpenAI send no
-// header that says so, and clients of Google do.
+// Place the handler of generateContent first: some of its paths also match others.
 //
 // It panics if list is empty or has a nil element.
 func Handlers(list ...FormatHandler) http.Handler {
@@ -50,5 +48,5 @@ func choose(list []FormatHandler, r *http.Request) FormatHandler {
 			return h
 		}
 	}
-	return list[0]
+	return list[len(list)-1]
 }

@@ -31,10 +31,10 @@ func (c *config) install(up upstream.Upstream, monitors []*monitor, logger *slog
 	s := c.handlerOptions(logger)
 	c.health.monitors.Store(&monitors)
 	h := upstream.Handlers(
-		messages.NewHandler(up, &messages.Options{HandlerOptions: s, MediaTypes: c.types}),
-		chatcompletions.NewHandler(up, &chatcompletions.Options{HandlerOptions: s}),
-		responses.NewHandler(up, &responses.Options{HandlerOptions: s, OpenResponses: c.openResponses, Store: c.store}),
 		generatecontent.NewHandler(up, &generatecontent.Options{HandlerOptions: s, MediaTypes: c.types}),
+		messages.NewHandler(up, &messages.Options{HandlerOptions: s, MediaTypes: c.types}),
+		responses.NewHandler(up, &responses.Options{HandlerOptions: s, OpenResponses: c.openResponses, Store: c.store}),
+		chatcompletions.NewHandler(up, &chatcompletions.Options{HandlerOptions: s}),
 	)
 	c.formats.Store(&h)
 }
