@@ -254,8 +254,8 @@ type StartInfo struct {
 }
 
 // Relay writes the frames of a stream to w as they arrive. change, if not nil, may
-// edit the events of a frame; it reports whether it did.
-func Relay(ctx context.Context, w *upstream.Writer, from FrameReader, head StartInfo, change func([]upstream.Event) bool) error {
+// edit a frame, such as [Plan.Restore] does.
+func Relay(ctx context.Context, w *upstream.Writer, from FrameReader, head StartInfo, change func(*upstream.Frame)) error {
 	return w.Frames(&relayed{FrameReader: from, ctx: ctx, w: w, head: head, change: change})
 }
 
@@ -265,7 +265,7 @@ type relayed struct {
 	ctx    context.Context
 	w      *upstream.Writer
 	head   StartInfo
-	change func([]upstream.Event) bool
+	change func(*upstream.Frame)
 	begun  bool // the start is done
 }
 
@@ -285,7 +285,9 @@ func (r *relayed) Next() (*upstream.Frame, error) {
 			return nil, err
 		}
 	}
-	Edit(f, r.change)
+	if r.change != nil {
+		r.change(f)
+	}
 	return f, nil
 }
 
@@ -336,18 +338,12 @@ func (h *StartInfo) apply(s *upstream.Start) {
 }
 
 // WriteResponse writes a whole response to w.
-func WriteResponse(w *upstream.Writer, f *upstream.Frame, head StartInfo, change func([]upstream.Event) bool) error {
+func WriteResponse(w *upstream.Writer, f *upstream.Frame, head StartInfo, change func(*upstream.Frame)) error {
 	if _, err := ensureStart(w, f, head); err != nil {
 		return err
 	}
-	Edit(f, change)
-	return w.Frame(f)
-}
-
-// Edit calls change, which may be nil, with the events of f. change reports whether it has
-// changed any: an edited frame is no longer the vendor's.
-func Edit(f *upstream.Frame, change func([]upstream.Event) bool) {
-	if change != nil && change(f.Events) {
-		f.Format = ""
+	if change != nil {
+		change(f)
 	}
+	return w.Frame(f)
 }

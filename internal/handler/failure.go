@@ -27,6 +27,7 @@ const (
 	DetailCharset                // the charset is not supported
 	DetailContentEncoding        // the body has a Content-Encoding
 	DetailBodyTimeout            // the body took longer than Timeouts.Body
+	DetailPath                   // there is nothing at the path
 )
 
 // A Failure is the error response to a request.

@@ -93,6 +93,8 @@ func (w *wording) setDetail(f *handler.Failure) {
 		w.text = "The charset of the request body is not supported. Please send UTF-8."
 	case handler.DetailContentEncoding:
 		w.text = "Compressed request bodies are not supported."
+	case handler.DetailPath:
+		w.code = ""
 	case handler.DetailBodyTimeout:
 		w.text = "The request body took too long to arrive."
 	}

@@ -98,6 +98,10 @@ type Rules struct {
 	EventMembers *loss.Rule // members of an event that has no place for them
 	SentCall     *loss.Rule // broken arguments of a tool call that has begun
 	Sequential   bool       // a block begins when all that opened before it are closed: see queue.go
+
+	Freeform   bool // calls of free-form tools have a text; otherwise it becomes an argument
+	Namespaces bool // tool calls have a namespace; otherwise it becomes a prefix of the name
+	Refusals   bool // a text can be marked as a refusal
 }
 
 // An Engine turns the events of one response into blocks. It does no I/O and reads no

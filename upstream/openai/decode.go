@@ -40,7 +40,7 @@ func (c *client) DecodeResponse(req *upstream.Request, body string) (*upstream.F
 		return nil, err
 	}
 	adapter.AddStart(f, c.startInfo())
-	adapter.Edit(f, p.Restore)
+	p.Restore(f)
 	return f, nil
 }
 
@@ -98,7 +98,7 @@ func (r *StreamReader) Next() (*upstream.Frame, error) {
 	if !r.begun {
 		r.begun = adapter.AddStart(f, r.plan.client.startInfo())
 	}
-	adapter.Edit(f, r.plan.Restore)
+	r.plan.Restore(f)
 	return f, nil
 }
 

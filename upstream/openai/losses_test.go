@@ -148,7 +148,7 @@ var partLossCases = []lossCase{
 var requestLossCases = []lossCase{
 	{rule: lower.ToolVendor, path: "tools.0", change: withTool(content.Tool{Name: "web_search", Kind: "web_search_20250305"})},
 	{rule: lower.ToolOutput, path: "tools.0.output", change: withTool(content.Tool{Name: "f", Input: plainTool.Input, Output: plainTool.Input})},
-	{rule: lower.ToolStrict, path: "tools.0.input", change: withTool(content.Tool{Name: "f", Strict: true, Input: content.Schema{JSON: `{"type":"object","patternProperties":{"^a":{"type":"string"}}}`}})},
+	{rule: lower.ToolStrict, path: "tools.0.input", change: withTool(content.Tool{Name: "f", Strict: new(true), Input: content.Schema{JSON: `{"type":"object","patternProperties":{"^a":{"type":"string"}}}`}})},
 	{rule: lower.ToolCache, path: "tools.0.cache", change: withTool(content.Tool{Name: "f", Input: plainTool.Input, Cache: &content.Cache{}})},
 	{rule: lower.ToolDescription, path: "tools.0.description", refusals: refusals{fields: fieldDescription}, change: withTool(content.Tool{Name: "f", Input: plainTool.Input, Description: strings.Repeat("x", 1025)})},
 	{rule: lower.ChoiceValidated, path: "choice.mode", change: func(r *upstream.Request) {
@@ -486,7 +486,7 @@ func responsesToolLossCases() []responsesLossCase {
 		}), 0},
 		{lower.ToolCache, "tools.0.cache", v, requestWith(func(r *upstream.Request) { r.Tools = []content.Tool{{Name: "f", Cache: &content.Cache{}}} }), 0},
 		{lower.ToolStrict, "tools.0.input", v, requestWith(func(r *upstream.Request) {
-			r.Tools = []content.Tool{{Name: "f", Strict: true, Input: content.Schema{JSON: `{"type":"object","patternProperties":{"^a":{}}}`}}}
+			r.Tools = []content.Tool{{Name: "f", Strict: new(true), Input: content.Schema{JSON: `{"type":"object","patternProperties":{"^a":{}}}`}}}
 		}), 0},
 		{lower.ChoiceNoTools, "choice.mode", v, requestWith(func(r *upstream.Request) { r.Choice.Mode = content.ChoiceAny }), 0},
 		{lower.ChoiceUnknown, "choice.mode", v, requestWith(func(r *upstream.Request) { r.Tools = []content.Tool{fTool}; r.Choice.Mode = "odd" }), 0},

@@ -88,7 +88,7 @@ func toolBodies() []bodyCase {
 			r.Choice = content.ToolChoice{Mode: content.ChoiceAuto, NoParallel: true}
 		}), `{"model":"gpt-5.2","input":[` + itemA + `],"tools":[{"type":"function","name":"f",` + fParams + `}],"tool_choice":"auto","parallel_tool_calls":false` + resTail},
 		{"strict tool", ServerOpenAI, bodyRequest("gpt-5.2", func(r *upstream.Request) {
-			r.Tools = []content.Tool{{Name: "f", Description: "d", Strict: true, Input: content.Schema{JSON: `{"type":"object","properties":{},"required":[],"additionalProperties":false}`}}}
+			r.Tools = []content.Tool{{Name: "f", Description: "d", Strict: new(true), Input: content.Schema{JSON: `{"type":"object","properties":{},"required":[],"additionalProperties":false}`}}}
 			r.Choice.Mode = content.ChoiceNone
 		}), `{"model":"gpt-5.2","input":[` + itemA + `],"tools":[{"type":"function","name":"f","description":"d","parameters":{"type":"object","properties":{},"required":[],"additionalProperties":false},"strict":true}],"tool_choice":"none"` + resTail},
 		{"one tool", ServerOpenAI, bodyRequest("gpt-5.2", func(r *upstream.Request) {

@@ -291,7 +291,7 @@ func (c *requestEncoder) tools() {
 		}
 		w.Name("parameters")
 		w.Raw(t.Input.JSON)
-		if t.Strict {
+		if t.Strict != nil && *t.Strict {
 			w.Name("strict")
 			w.Bool(true)
 		}

@@ -23,14 +23,16 @@ import (
 // is a stream whose events are not written: see [encoder.event].
 //
 // The last event of a stream repeats all items. So the encoder keeps the text of open items and
-// the JSON of complete ones, at most maxKept bytes in a stream.
+// the JSON of complete ones, at most [maxKept] bytes in a stream.
 type encoder struct {
 	response.Engine[sentState]
 	expectation
 
 	whole    bool     // no events are written
+	maxKept  int      // bytes of kept items of a stream
 	messages bool     // for a connection that carries messages: no keep-alives and no [DONE]
 	settings settings // of the request, which responses repeat
+	session  *session // stores the response; nil if nothing is stored
 
 	id, model string
 	created   int64            // Unix time
@@ -48,6 +50,9 @@ type encoder struct {
 	newestOpen int     // number of the block that opened last
 	inItems    bool    // items before the next tool call carry state
 	refused    bool    // there is a refusal
+
+	compacting bool // the text is a summary, which one item holds: see compact.go
+	summary    codec.Builder
 
 	started bool  // an EventStart was received
 	begun   bool  // response.created is written
@@ -120,8 +125,10 @@ func (s *encoder) init(turns []content.Turn) {
 		stream = s
 	}
 	s.Init(s, stream, Format, 1, envelope.MaxIDSize, response.Rules{
-		Candidates: lossSentCandidates, EventMembers: lossSentMembers, SentCall: lossSentArguments})
+		Candidates: lossSentCandidates, EventMembers: lossSentMembers, SentCall: lossSentArguments,
+		Freeform: true, Namespaces: true, Refusals: true})
 	s.Candidates[s.Candidate(0)].State = envelope.Pending{OmitText: true} // carries the state of every format
+	s.maxKept = maxKept
 	s.ids, s.newestOpen = callid.NewNamer(callPrefix, turns), -1
 }
 
@@ -131,6 +138,12 @@ func (s *encoder) OpenBlock(b *sentBlock, rest []upstream.Event) response.When {
 	s.dropUnsigned()
 	s.newestOpen = b.Number
 	report := s.LossesOf(b)
+	if s.compacting {
+		if b.Kind == response.Text {
+			return response.Now
+		}
+		return response.Never
+	}
 	switch p := b.Part.(type) {
 	case *content.Thinking:
 		return s.openThinking(b, p)
@@ -146,7 +159,11 @@ func (s *encoder) OpenBlock(b *sentBlock, rest []upstream.Event) response.When {
 	case *content.ToolUse: // a copy
 		b.State.toCarry = takeSignature(b.Number, p.Signature, rest)
 		switch {
-		case p.Name != "" && !s.allows(p):
+		case p.Name == "":
+			report(response.LossCallName)
+			s.MarkBroken(b)
+			return response.Never
+		case !s.allows(p):
 			report(lossNotAllowed)
 			return response.Never
 		case p.Freeform:
@@ -185,6 +202,10 @@ func (s *encoder) BeginBlock(b *sentBlock) {
 	s.FinishClosed()
 	switch p := b.Part.(type) { // other kinds never begin
 	case *content.Text:
+		if s.compacting {
+			s.addSummary(p.Text)
+			break
+		}
 		s.beginPart(b, s.message, p)
 		if p.Text != "" {
 			s.WriteText(b, p.Text, nil)
@@ -309,10 +330,20 @@ func (s *encoder) imageItem(p *content.Image) string {
 	return w.Text()
 }
 
-// addItem adds an item that is complete.
+// addItem adds an item that is complete. It gets an id if it has none.
 func (s *encoder) addItem(b *sentBlock, json string) {
 	it := s.newItem(b, otherItem)
-	it.json = jsonwire.AppendCompact(nil, json)
+	if gjson.Get(json, "id").Str != "" {
+		it.json = jsonwire.AppendCompact(nil, json)
+	} else {
+		it.json = jsonwire.AppendString([]byte(`{"id":`), it.id)
+		rest := jsonwire.AppendCompact(nil, json)[1:]
+		if rest[0] != '}' {
+			it.json = append(it.json, ',')
+		}
+		it.json = append(it.json, rest...)
+	}
+	s.keep(len(it.json))
 	s.rawItemAdded(it)
 	s.itemDone(it)
 }
@@ -322,14 +353,18 @@ func (s *encoder) WriteText(b *sentBlock, text string, e *upstream.Event) {
 	if e != nil && e.Extra != nil && e.Extra.Format != Format {
 		s.losePartMembers(b, e.Extra)
 	}
-	if text == "" {
+	switch {
+	case text == "":
+		return
+	case s.compacting:
+		s.addSummary(text)
 		return
 	}
 	if !utf8.ValidString(text) {
-		text = strings.ToValidUTF8(text, "\uFFFD") // deltas must add up to the whole text
+		text = string([]rune(text)) // each invalid byte becomes U+FFFD, so that deltas add up to the whole text
 	}
 	it := b.State.item
-	if it.text.Len() > 0 && it.text.Len()+len(text) > maxKept && !s.whole {
+	if it.text.Len() > 0 && it.text.Len()+len(text) > s.maxKept && !s.whole {
 		it = s.split(b)
 	}
 	it.text.Add(text)
@@ -355,7 +390,7 @@ func (s *encoder) split(b *sentBlock) *item {
 
 // keep counts n more bytes of kept items. If a stream has too many, it drops the complete ones.
 func (s *encoder) keep(n int) {
-	if s.kept += n; s.kept <= maxKept || s.whole || s.dropped {
+	if s.kept += n; s.kept <= s.maxKept || s.whole || s.dropped {
 		return
 	}
 	s.dropped, s.items = true, nil
@@ -364,7 +399,7 @@ func (s *encoder) keep(n int) {
 
 // Cite adds a citation to a text.
 func (s *encoder) Cite(b *sentBlock, e *upstream.Event) {
-	if b.Kind != response.Text {
+	if b.Kind != response.Text || s.compacting {
 		return
 	}
 	if e.Extra != nil {
@@ -452,12 +487,17 @@ func (s *encoder) EndBlock(b *sentBlock, rest string) {
 	if rest != "" {
 		s.WriteText(b, rest, nil)
 	}
+	if s.compacting {
+		return
+	}
 	it := b.State.item
 	switch it.kind { // others are complete
 	case messageItem:
 		s.endPart(it)
-		if s.message = it; it.index != s.next-1 {
-			s.endMessage("completed")
+		if it.index == s.next-1 {
+			s.message = it
+		} else {
+			s.endItem(it, "completed")
 		}
 	case reasoningItem:
 		t := content.Thinking{}

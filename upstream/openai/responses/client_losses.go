@@ -53,6 +53,6 @@ var clientLosses = []*loss.Rule{
 	envelope.UnknownFormat, envelope.TooLarge, envelope.TooLate, envelope.TwoVendors, lossSentSignature, lossStateAfterCalls, response.LossHiddenThinking,
 	lossSentImage, lossSentFile, lossSentTool, lossSentPart, response.LossCallName, response.LossCallArguments, lossSentArguments, response.LossCutCall,
 	lossNotAllowed, lossSentCallID, lossSentCitation, lossCitedText, lossSentCandidates, lossSentStop, lossSentStopDetails, lossSentCounts,
-	lossSentMembers, lossSentEvent, lossKeptOutput,
+	lossSentMembers, lossSentEvent, lossKeptOutput, lossNoSummary, lossNotStored,
 	foreign.SourcesLoss, foreign.LogprobsLoss, foreign.ResumeLoss, foreign.ResponseLoss,
 }

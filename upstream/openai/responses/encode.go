@@ -245,7 +245,7 @@ func (c *requestEncoder) tools() {
 		// By default, OpenAI makes schemas strict. Models then make up values for optional
 		// members.
 		w.Name("strict")
-		w.Bool(t.Strict)
+		w.Bool(t.Strict != nil && *t.Strict)
 		if t.Output.JSON != "" {
 			w.Name("output_schema")
 			w.Raw(t.Output.JSON)

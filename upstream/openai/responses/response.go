@@ -292,7 +292,17 @@ func (s *encoder) convertResponse(r *upstream.Response) (*jsonwire.Writer, []con
 	s.finish()
 	s.reportEnd()
 	status, _ := s.status()
+	var failed *openaiformat.ServerError
+	if s.compacting {
+		if f := s.endSummary(); f != nil {
+			e := openaiformat.NewServerError(Format, f)
+			status, failed = "failed", &e
+		}
+	}
+	if failed == nil {
+		s.saveResponse(status)
+	}
 	w := new(jsonwire.Writer)
-	w.Raw(string(s.appendResponse(nil, status, nil)))
+	w.Raw(string(s.appendResponse(nil, status, failed)))
 	return w, loss.Unique(s.Losses())
 }

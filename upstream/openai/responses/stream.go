@@ -56,12 +56,17 @@ func (s *encoder) take() []byte {
 func (s *encoder) End(dst []byte, f *handler.Failure) []byte {
 	s.dst = dst
 	s.start()
+	if f == nil {
+		if s.finish(); s.compacting {
+			f = s.endSummary()
+		}
+	}
 	if f != nil {
 		s.fail(f)
 	} else {
-		s.finish()
 		status, _ := s.status()
 		s.reportEnd()
+		s.saveResponse(status)
 		s.responseEvent("response."+status, status, nil)
 	}
 	if !s.messages {
