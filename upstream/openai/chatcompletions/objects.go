@@ -80,7 +80,7 @@ var requestType = object.New("", func(r *Request) **content.Extra { return &r.Ex
 
 		object.OptKept("logprobs", nullableFlag),
 		object.OptKept("top_logprobs", &object.Value{Kinds: object.Integer | object.Null, Max: 20}),
-		object.OptKept("logit_bias", &object.Value{Kinds: object.Object | object.Null, Members: &object.Value{Kinds: object.Number}}),
+		object.OptKept("logit_bias", &object.Value{Kinds: object.Object | object.Null, Members: &object.Value{Kinds: object.Number, Min: -100, Max: 100}}),
 		object.OptKept("metadata", &object.Value{Kinds: object.Object | object.Null, Members: &object.Value{Kinds: object.Text, Max: 512}}),
 		object.OptKept("store", nullableFlag),
 		object.OptKept("prediction", object.NullableObject(
@@ -128,7 +128,7 @@ var (
 			object.Opt("include_obfuscation", nullableFlag, func(o *StreamOptions) **bool { return &o.IncludeObfuscation })}
 	})
 
-	// choiceType is the object form of a tool_choice. Its references are checked by choiceRefs.
+	// choiceType is the object form of a tool_choice.
 	choiceType = object.New("", func(c *ToolChoice) **content.Extra { return &c.Extra }, func() []object.Field {
 		return []object.Field{
 			object.In(object.Field{Name: "type", Value: anyText}, func(c *ToolChoice) *string { return &c.Type }),
@@ -151,13 +151,14 @@ var (
 	allowedToolsType = object.New("", func(c *ToolChoice) **content.Extra { return &c.Extra }, func() []object.Field {
 		return []object.Field{
 			object.Must("mode", anyText, func(c *ToolChoice) *string { return &c.Mode }),
-			object.Must("tools", &object.Value{Kinds: object.List, Elem: anyObject}, func(c *ToolChoice) *[]string { return &c.Names })}
+			object.Must("tools", &object.Value{Kinds: object.List, Elem: anyObject}, func(c *ToolChoice) *chosenNames { return (*chosenNames)(&c.Names) })}
 	})
 )
 
 // Types of pointers that select how a member is read.
 type (
 	schemaText   string
+	chosenNames  []string   // of references to tools
 	nameRef      ToolChoice // {"name": …}
 	chosenName   ToolChoice // a text that becomes the only name
 	allowedTools ToolChoice // {"mode": …, "tools": […]}

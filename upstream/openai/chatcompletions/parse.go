@@ -49,6 +49,7 @@ func parseRequest(body string, lim content.Limits) (*Request, error) {
 	p.texts.Seed(w.texts[:])
 	p.lists.Seed(w.parts[:])
 	p.turns.Seed(w.turns[:])
+	p.place = w.places[:]
 	p.Seed(w.integers[:], w.numbers[:])
 	if root := doc.Root(); root.Kind() != jsonwire.Object {
 		p.Violation(content.CodeType, "", "The request body must be a JSON object.")
@@ -76,6 +77,7 @@ type parsedRequest struct {
 	integers [2]int64
 	numbers  [2]float64
 	turns    [1]content.Turn
+	places   [2]place
 	texts    [1]content.Text
 	parts    [1]content.Part
 }
@@ -94,9 +96,12 @@ type parser struct {
 	texts       codec.Chunk[content.Text]
 	toolUses    codec.Chunk[content.ToolUse]
 	toolResults codec.Chunk[content.ToolResult]
+	thinking    codec.Chunk[content.Thinking]
 	unknowns    codec.Chunk[content.Unknown]
 	lists       codec.Chunk[content.Part]
 	invalidPart content.Part // shared by values that are not parts, if there are many
+
+	arguments jsonwire.Doc // of the tool call that is read
 
 	// These are reused for each message, file, tool call and tool.
 	message message
@@ -104,6 +109,7 @@ type parser struct {
 	call    toolCall
 	tool    tool
 
+	place    []place        // zero ones, for a request with few messages
 	contents []content.Part // of the message that is read
 	calls    []content.Part // its tool calls
 	results  []content.Part // of the results in a row
@@ -200,7 +206,7 @@ func (p *parser) Value(f *object.Field, name string, x jsonwire.Value, to any) {
 		} else if x.Kind() == jsonwire.String {
 			p.Empty(name)
 		}
-	case *[]string: // of references to tools
+	case *chosenNames:
 		*to = p.allowedNames(f, name, x)
 	case *stops:
 		*to = p.stops(f, name, x)
@@ -259,7 +265,11 @@ func (p *parser) messages(f *object.Field, name string, v jsonwire.Value) []cont
 	}
 	p.Expect(n)
 	turns := p.turns.List(n, 1)
-	places := make([]place, n)
+	places := p.place[:0]
+	if n > len(p.place) {
+		places = make([]place, 0, n)
+	}
+	places = places[:n]
 	p.origin.places = places
 	p.Each(f, v, func(i int, x jsonwire.Value) {
 		at := &places[i]
@@ -392,11 +402,15 @@ func (p *parser) assistant(t *content.Turn, m *message, at *place) {
 	}
 	list := p.lists.List(n, p.Size)
 	if thinking != "" {
-		list = append(list, &content.Thinking{Text: thinking})
+		b := p.thinking.New(p.Size)
+		b.Text = thinking
+		list = append(list, b)
 	}
 	list = append(list, p.contents...)
 	if at.refusal {
-		list = append(list, &content.Text{Text: m.refusal, Refusal: true})
+		b := p.texts.New(p.Size)
+		b.Text, b.Refusal = m.refusal, true
+		list = append(list, b)
 	}
 	at.calls, at.legacy = int32(len(p.calls)), bool(m.call)
 	t.Parts = append(list, p.calls...)
@@ -644,7 +658,8 @@ func (p *parser) setInput(u *content.ToolUse) {
 		u.Input = ""
 		return
 	}
-	if jsonwire.IsObject(u.Input) && jsonwire.Valid(u.Input, jsonwire.Limits{Depth: p.depth}) == nil {
+	if jsonwire.IsObject(u.Input) && p.arguments.Parse(u.Input, jsonwire.Limits{Depth: p.depth}) == nil {
+		p.arguments.Close()
 		return
 	}
 	text := p.member("arguments", u.Input)

@@ -140,11 +140,11 @@ func (v *validator) toolList(name string, tools []content.Tool) {
 	v.Path.Push(name)
 	for i := range tools {
 		t := &tools[i]
-		if t.Kind != "" {
+		if t.Kind != "" || isToolName(t.Name) && len(t.Name) <= maxToolName {
 			continue
 		}
 		v.Path.PushIndex(i)
-		depth := v.Path.Depth()
+		depth, reported := v.Path.Depth(), v.r.hasViolation(v.Path.At())
 		switch {
 		case name == "functions":
 		case t.Freeform:
@@ -152,7 +152,7 @@ func (v *validator) toolList(name string, tools []content.Tool) {
 		default:
 			v.Path.Push("function")
 		}
-		if !v.r.isUnreadable(v.Path.At("name")) && !v.r.hasViolation(v.Path.At()) {
+		if !reported && !v.r.hasViolation(v.Path.At()) && !v.r.isUnreadable(v.Path.At("name")) {
 			v.toolName(t.Name)
 		}
 		v.Path.Truncate(depth - 1)
@@ -289,7 +289,7 @@ func (v *validator) extra(x gjson.Result) {
 			})
 		case "logit_bias":
 			value.ForEach(func(key, bias gjson.Result) bool {
-				if bias.Type == gjson.Number {
+				if bias.Type == gjson.Number && strings.Contains(bias.Raw, ".") { // the table has integers
 					v.Path.Push("logit_bias")
 					v.Between(codec.Clip(key.Str), -100, 100, &bias.Num)
 					v.Path.Pop()
