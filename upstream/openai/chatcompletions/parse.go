@@ -364,11 +364,11 @@ func (p *parser) turn(turns []content.Turn, m *message, at *place) []content.Tur
 // system adds the texts of a message to the system texts.
 func (p *parser) system(m *message, at *place) {
 	at.turn, at.part = -1, int32(len(p.request.System))
-	extra := p.messageExtra(m)
-	if extra != nil {
+	if extra := p.messageExtra(m); extra != nil {
 		for _, part := range p.contents {
 			if t, ok := part.(*content.Text); ok {
 				t.Extra = p.joined(t.Extra, extra)
+				break // copies of it might need much memory
 			}
 		}
 	}
@@ -448,7 +448,7 @@ func (p *parser) messageExtra(m *message) *content.Extra {
 
 // member returns an Extra with one text.
 func (p *parser) member(name, text string) *content.Extra {
-	b := append(codec.AppendName(p.Extras.Begin(), name), jsonwire.AppendString(nil, text)...)
+	b := jsonwire.AppendString(codec.AppendName(p.Extras.Begin(), name), text)
 	return p.Extras.New(Format, p.Extras.End(b))
 }
 
@@ -577,6 +577,9 @@ func (p *parser) source(f *object.Field, name string, x jsonwire.Value) content.
 	case m.audioData != "":
 		return openaiformat.ParseAudio(m.audioData, m.audioEncoding)
 	case m.fileData != "":
+		if m.fileID != "" {
+			m.extra = p.joined(p.member("file_id", m.fileID), m.extra)
+		}
 		return openaiformat.ParseFileData(m.fileData, m.name)
 	case m.fileID != "":
 		return &content.File{ID: m.fileID}

@@ -35,7 +35,7 @@ func TestParseMessages(t *testing.T) {
 		{"leading system and developer messages are system texts",
 			`{"role":"system","content":"a"},{"role":"developer","name":"n","content":[{"type":"text","text":"b"},{"type":"text","text":"c"}]},{"role":"user","content":"d"}`,
 			[]content.Part{&content.Text{Text: "a"}, &content.Text{Text: "b", Extra: own(`{"role":"developer","name":"n"}`)},
-				&content.Text{Text: "c", Extra: own(`{"role":"developer","name":"n"}`)}},
+				&content.Text{Text: "c"}},
 			[]content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "d"}}}}},
 		{"later ones are turns",
 			`{"role":"user","content":"a"},{"role":"developer","content":"b"},{"role":"system","content":"c"}`, nil,
@@ -68,7 +68,7 @@ func TestParseMessages(t *testing.T) {
 			`{"role":"user","name":"ann","content":[{"type":"text","text":"t","prompt_cache_breakpoint":{"mode":"explicit","ttl":"30m"}},` +
 				`{"type":"image_url","image_url":{"url":"data:image/png;base64,` + png + `","detail":"high"}},{"type":"image_url","image_url":{"url":"https://example.com/a.png"},"x":1},` +
 				`{"type":"image_url","image_url":"https://example.com/b.png"},` +
-				`{"type":"file","file":{"filename":"a.pdf","file_data":"data:application/pdf;base64,JVBERi0xLjQK"}},{"type":"file","file":{"file_id":"file-1"}},` +
+				`{"type":"file","file":{"filename":"a.pdf","file_data":"data:application/pdf;base64,JVBERi0xLjQK"}},{"type":"file","file":{"file_id":"file-1"}},{"type":"file","file":{"file_id":"file-1","file_data":"data:application/pdf;base64,JVBERi0xLjQK"}},` +
 				`{"type":"input_audio","input_audio":{"data":"AAAA","format":"mp3"}},{"type":"video_url","video_url":{"url":"u"}}]}`, nil,
 			[]content.Turn{{Role: content.RoleUser, Extra: own(`{"name":"ann"}`), Parts: []content.Part{
 				&content.Text{Text: "t", Cache: &content.Cache{TTL: "30m"}},
@@ -77,6 +77,7 @@ func TestParseMessages(t *testing.T) {
 				&content.Image{Source: &content.URL{URL: "https://example.com/b.png"}},
 				&content.Document{Title: "a.pdf", Source: &content.Base64{MediaType: "application/pdf", Data: "JVBERi0xLjQK"}},
 				&content.Document{Source: &content.File{ID: "file-1"}},
+				&content.Document{Source: &content.Base64{MediaType: "application/pdf", Data: "JVBERi0xLjQK"}, Extra: own(`{"file_id":"file-1"}`)},
 				&content.Media{Source: &content.Base64{MediaType: "audio/mp3", Data: "AAAA"}},
 				&content.Unknown{Format: Format, Kind: "video_url", Raw: `{"type":"video_url","video_url":{"url":"u"}}`}}}}},
 		{"arguments that are not an object are kept as text",
