@@ -293,7 +293,24 @@ func (p *parser) messages(f *object.Field, name string, v jsonwire.Value) []cont
 		at.turn = int32(len(turns))
 		turns = p.turn(turns, m, at)
 	})
-	return p.endResults(turns)
+	if turns = p.endResults(turns); len(turns) == 0 && !p.Quota.Exceeded() {
+		return p.onlySystem(turns, &places[n-1])
+	}
+	return turns
+}
+
+// onlySystem returns the turns of a document with system messages only, which the vendor accepts.
+// The last message is a turn, because other formats need one.
+func (p *parser) onlySystem(turns []content.Turn, last *place) []content.Turn {
+	if last.turn >= 0 || last.content == 0 {
+		return turns
+	}
+	system := p.request.System
+	parts := p.list(system[last.part:])
+	clear(system[last.part:])
+	p.request.System = system[:last.part]
+	last.turn, last.part = 0, 0
+	return append(turns, content.Turn{Role: content.RoleSystem, Parts: parts})
 }
 
 // result adds the result of a message to those in a row. turn is the index of their turn.

@@ -21,7 +21,7 @@ type Request struct {
 	// members of the message.
 	System []content.Part
 
-	// Messages are the other messages. Later system and developer messages have the role
+	// Messages are the other messages, or the last message if there are no others. Later system and developer messages have the role
 	// System. Consecutive messages with the role tool or function are one turn of the user,
 	// with a [content.ToolResult] for each message.
 	//
