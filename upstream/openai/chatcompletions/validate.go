@@ -73,7 +73,7 @@ func (r *Request) Validate(opts *ValidateOptions) error {
 }
 
 // documentTypes are the media types of documents that the vendor accepts.
-var documentTypes = []string{"application/pdf"}
+var documentTypes = []string{openaiformat.TypePDF}
 
 // A validator validates one request.
 type validator struct {
