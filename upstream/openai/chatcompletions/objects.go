@@ -342,13 +342,13 @@ var (
 	})
 
 	// inputFormatType is the format of the input of a custom tool. Its tag is read before.
-	inputFormatType = object.New("", func(t *tool) **content.Extra { return &t.more }, func() []object.Field {
+	inputFormatType = object.New("", func(t *tool) **content.Extra { return &t.ofFormat }, func() []object.Field {
 		return []object.Field{
 			object.TagField,
 			object.Opt("grammar", anyObject, func(t *tool) *grammar { return (*grammar)(t) })}
 	})
 
-	grammarType = object.New("", func(t *tool) **content.Extra { return &t.more }, func() []object.Field {
+	grammarType = object.New("", func(t *tool) **content.Extra { return &t.ofGrammar }, func() []object.Field {
 		return []object.Field{
 			object.Must("syntax", object.OneOf(object.Text, syntaxes...), func(t *tool) *string { return &t.grammar.Syntax }),
 			object.Must("definition", anyText, func(t *tool) *string { return &t.grammar.Definition })}
@@ -358,8 +358,8 @@ var (
 // A tool is an element of tools while it is read.
 type tool struct {
 	content.Tool
-	grammar     content.Grammar
-	inner, more *content.Extra // of the objects in it
+	grammar                    content.Grammar
+	inner, ofFormat, ofGrammar *content.Extra // of the objects in it
 }
 
 type (
