@@ -209,6 +209,12 @@ func (p *parser) Value(f *object.Field, name string, x jsonwire.Value, to any) {
 		}
 	case *chosenNames:
 		*to = p.allowedNames(f, name, x)
+	case **JSONSchema: // an empty one is not a missing one
+		if p.Enter(f, name, x) {
+			*to = new(JSONSchema)
+			p.Read(x, jsonSchemaType, *to)
+			p.Path.Pop()
+		}
 	case *stops:
 		*to = p.stops(f, name, x)
 	case *schemaText:
