@@ -3,6 +3,7 @@ package recorded
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,6 +48,10 @@ func TestChatRequests(t *testing.T) {
 			return
 		}
 		check(t, r, "5 in "+string(formatMessages), func() error {
+			// one pass
+			if slices.ContainsFunc(n.Tools, func(t content.Tool) bool { return t.Freeform && t.Input.JSON == "" }) {
+				return errIncomparable
+			}
 			to, _, err := messages.RequestFromUpstream(n)
 			if err != nil {
 				return unlessFile(err)
@@ -57,6 +62,9 @@ func TestChatRequests(t *testing.T) {
 			return to.Validate(&messages.ValidateOptions{AllowFiles: true})
 		})
 		check(t, r, "5 in "+string(formatGenerate), func() error {
+			if n.Turns[0].Role == content.RoleAssistant {
+				return errIncomparable // the vendor refuses a call at the beginning
+			}
 			to, _, err := generatecontent.RequestFromUpstream(n)
 			if err != nil {
 				return unlessFile(err)
