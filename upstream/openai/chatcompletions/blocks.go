@@ -299,7 +299,7 @@ func (s *responseEncoder) EndBlock(b *sentBlock, rest string) {
 	case *content.Thinking:
 		s.writeOwnState(b)
 	case *content.ToolUse:
-		if !st.written && !p.Freeform { // some clients cannot parse empty arguments
+		if !st.written && !p.Freeform && !b.Forwarded { // some clients cannot parse empty arguments
 			s.WriteText(b, "{}", nil)
 		}
 	}
