@@ -42,6 +42,10 @@ type expectation struct {
 	functions     bool // the client expects function_call in place of tool_calls
 }
 
+// encodesAnew reports whether the client does not receive the documents of servers of this format
+// as they are.
+func (e *expectation) encodesAnew() bool { return e.hideReasoning || e.functions }
+
 // A sentChoice is what a [responseEncoder] keeps of a choice.
 type sentChoice struct {
 	calls    int              // tool calls that have begun
@@ -97,7 +101,8 @@ type messageWriter interface {
 // response.
 func (s *responseEncoder) init(to messageWriter, stream response.Stream[sentState], turns []content.Turn) {
 	s.Init(s, stream, Format, maxChoices, envelope.MaxIDSize, response.Rules{Candidates: lossManyChoices, EventMembers: lossEventMembers, SentCall: lossSentCall,
-		Sequential: true}) // a message has one content, and the vendor's tool calls follow one another
+		Sequential: true, // a message has one content, and the vendor's tool calls follow one another
+		Freeform:   true, Refusals: true})
 	s.to, s.ids = to, callid.NewNamer(idPrefix, turns)
 	s.choice(s.Candidate(0))
 }
@@ -180,17 +185,11 @@ func (s *responseEncoder) openCall(b *sentBlock, p *content.ToolUse, rest []upst
 		s.MarkBroken(b)
 		return response.Never
 	}
-	if p.Namespace != "" {
-		s.Lose(b, lossNamespace)
-	}
 	if s.functions && s.choice(b.Candidate).hasCalls {
 		s.Lose(b, lossManyFunctions)
 		return response.Never
 	}
 	s.choice(b.Candidate).hasCalls = true
-	if p.Freeform {
-		return response.AtEnd
-	}
 	return response.Runnable
 }
 
@@ -300,11 +299,7 @@ func (s *responseEncoder) EndBlock(b *sentBlock, rest string) {
 	case *content.Thinking:
 		s.writeOwnState(b)
 	case *content.ToolUse:
-		if p.Freeform {
-			if text := b.Arguments(); text != "" {
-				s.WriteText(b, text, nil)
-			}
-		} else if !st.written { // some clients cannot parse empty arguments
+		if !st.written && !p.Freeform && !b.Forwarded { // some clients cannot parse empty arguments
 			s.WriteText(b, "{}", nil)
 		}
 	}

@@ -24,8 +24,6 @@ var (
 		Reason: "the arguments are not a JSON object, so the tool call cannot run; they were sent, because the call had already begun"}
 	lossCallID = &loss.Rule{Feature: loss.ResponseCall, Severity: content.LossHint,
 		Reason: "the id of the tool call is a duplicate, or too many tool calls precede it; another id was sent"}
-	lossNamespace = &loss.Rule{Feature: loss.ResponseCall, Severity: content.LossDegraded,
-		Reason: "Chat Completions has no namespaces of tools; the tool call has only the name"}
 	lossManyFunctions = &loss.Rule{Feature: loss.ResponseCall, Severity: content.LossDropped,
 		Reason: "the client expects at most one function_call; the tool call was dropped"}
 	lossManyChoices = &loss.Rule{Feature: loss.ResponseCandidates, Severity: content.LossDropped,
@@ -68,7 +66,7 @@ var (
 var responseLosses = []*loss.Rule{
 	envelope.UnknownFormat, envelope.TooLarge, envelope.TooLate, envelope.TwoVendors, lossTextSignature, lossUncarriedState, lossHiddenReasoning,
 	lossResponseImage, lossImageMember, lossResponseFile, lossResponseTool, lossResponsePart, lossManyChoices, lossTextOrder,
-	response.LossCallName, response.LossCallArguments, lossSentCall, response.LossCutCall, lossCallID, lossNamespace, lossManyFunctions,
+	response.LossCallName, response.LossCallArguments, lossSentCall, response.LossCutCall, lossCallID, response.LossNamespace, lossManyFunctions,
 	lossResponseCitation, lossCitedPassage, lossManyCitations, lossStopReason, lossStopSequence, lossStopDetails, lossUsageCounts,
 	lossResponseCache, lossMemberPlace, lossManyMembers, lossEventMembers, lossVendorEvent,
 	foreign.LogprobsLoss, foreign.ResumeLoss, foreign.ResponseLoss,

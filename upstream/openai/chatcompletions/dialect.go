@@ -79,6 +79,8 @@ func (d *dialect) parseFor(model string) func(string, *http.Request, string) (*h
 		}
 		op := &handler.Operation{Files: referencedFiles(req, opts), Memory: req.origin.cost, Response: d.responseFor}
 		op.Request, op.Losses = req.withDocument(handler.ForwardedHeaders(r, d.forward))
+		client := d.expectationOf(op.Request)
+		op.EncodeAnew = client.encodesAnew()
 		if op.Request.Stream {
 			op.Stream = d.streamFor(op.Request)
 		}

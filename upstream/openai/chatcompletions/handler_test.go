@@ -168,7 +168,7 @@ func TestHandlerKeys(t *testing.T) {
 }
 
 // State of Claude travels through a client that returns the ids of tool calls, in two turns.
-func TestReturnedState(t *testing.T) {
+func TestHandlerState(t *testing.T) {
 	claude := content.Signature{Format: "messages", Data: "c2ln"}
 	var seen *upstream.Request
 	h := NewHandler(upstream.Func(func(_ context.Context, r *upstream.Request, w *upstream.Writer) error {

@@ -80,7 +80,7 @@ var requestType = object.New("", func(r *Request) **content.Extra { return &r.Ex
 
 		object.OptKept("logprobs", nullableFlag),
 		object.OptKept("top_logprobs", &object.Value{Kinds: object.Integer | object.Null, Max: 20}),
-		object.OptKept("logit_bias", &object.Value{Kinds: object.Object | object.Null, Members: &object.Value{Kinds: object.Number}}),
+		object.OptKept("logit_bias", &object.Value{Kinds: object.Object | object.Null, Members: &object.Value{Kinds: object.Number, Min: -100, Max: 100}}),
 		object.OptKept("metadata", &object.Value{Kinds: object.Object | object.Null, Members: &object.Value{Kinds: object.Text, Max: 512}}),
 		object.OptKept("store", nullableFlag),
 		object.OptKept("prediction", object.NullableObject(
@@ -128,7 +128,7 @@ var (
 			object.Opt("include_obfuscation", nullableFlag, func(o *StreamOptions) **bool { return &o.IncludeObfuscation })}
 	})
 
-	// choiceType is the object form of a tool_choice. Its references are checked by choiceRefs.
+	// choiceType is the object form of a tool_choice.
 	choiceType = object.New("", func(c *ToolChoice) **content.Extra { return &c.Extra }, func() []object.Field {
 		return []object.Field{
 			object.In(object.Field{Name: "type", Value: anyText}, func(c *ToolChoice) *string { return &c.Type }),
@@ -151,13 +151,14 @@ var (
 	allowedToolsType = object.New("", func(c *ToolChoice) **content.Extra { return &c.Extra }, func() []object.Field {
 		return []object.Field{
 			object.Must("mode", anyText, func(c *ToolChoice) *string { return &c.Mode }),
-			object.Must("tools", &object.Value{Kinds: object.List, Elem: anyObject}, func(c *ToolChoice) *[]string { return &c.Names })}
+			object.Must("tools", &object.Value{Kinds: object.List, Elem: anyObject}, func(c *ToolChoice) *chosenNames { return (*chosenNames)(&c.Names) })}
 	})
 )
 
 // Types of pointers that select how a member is read.
 type (
 	schemaText   string
+	chosenNames  []string   // of references to tools
 	nameRef      ToolChoice // {"name": …}
 	chosenName   ToolChoice // a text that becomes the only name
 	allowedTools ToolChoice // {"mode": …, "tools": […]}
@@ -202,7 +203,9 @@ var messageType = object.New("", func(m *message) **content.Extra { return &m.ex
 })
 
 // isEmptyList reports whether x is null or an empty list, which clients return as they got it.
-func isEmptyList(x jsonwire.Value) bool { return x.Kind() == jsonwire.Null || x.Len() == 0 }
+func isEmptyList(x jsonwire.Value) bool {
+	return x.Kind() == jsonwire.Null || x.Kind() == jsonwire.Array && x.Len() == 0
+}
 
 // The parts of a content.
 var (
@@ -223,7 +226,7 @@ var (
 	imageType = object.New("", func(i *content.Image) **content.Extra { return &i.Extra }, func() []object.Field {
 		return []object.Field{
 			object.TagField,
-			object.Must("image_url", anyObject, func(i *content.Image) *content.Source { return &i.Source }),
+			object.Must("image_url", &object.Value{Kinds: object.Text | object.Object}, func(i *content.Image) *content.Source { return &i.Source }),
 			marked(func(i *content.Image) **content.Cache { return &i.Cache })}
 	})
 
@@ -288,7 +291,7 @@ var (
 			object.Must("id", nonEmptyText, func(c *toolCall) *string { return &c.ID }),
 			object.Opt("function", anyObject, func(c *toolCall) *calledFunction { return (*calledFunction)(c) }),
 			object.Opt("custom", anyObject, func(c *toolCall) *calledCustom { return (*calledCustom)(c) }),
-			object.Field{Name: "index", Value: nullableInteger, IsDefault: func(jsonwire.Value) bool { return true }}} // left over from a stream
+			object.Field{Name: "index", IsDefault: func(jsonwire.Value) bool { return true }}} // left over from a stream
 	})
 
 	calledFunctionType = object.New("", func(c *toolCall) **content.Extra { return &c.inner }, func() []object.Field {
@@ -341,13 +344,13 @@ var (
 	})
 
 	// inputFormatType is the format of the input of a custom tool. Its tag is read before.
-	inputFormatType = object.New("", func(t *tool) **content.Extra { return &t.more }, func() []object.Field {
+	inputFormatType = object.New("", func(t *tool) **content.Extra { return &t.ofFormat }, func() []object.Field {
 		return []object.Field{
 			object.TagField,
 			object.Opt("grammar", anyObject, func(t *tool) *grammar { return (*grammar)(t) })}
 	})
 
-	grammarType = object.New("", func(t *tool) **content.Extra { return &t.more }, func() []object.Field {
+	grammarType = object.New("", func(t *tool) **content.Extra { return &t.ofGrammar }, func() []object.Field {
 		return []object.Field{
 			object.Must("syntax", object.OneOf(object.Text, syntaxes...), func(t *tool) *string { return &t.grammar.Syntax }),
 			object.Must("definition", anyText, func(t *tool) *string { return &t.grammar.Definition })}
@@ -357,8 +360,8 @@ var (
 // A tool is an element of tools while it is read.
 type tool struct {
 	content.Tool
-	grammar     content.Grammar
-	inner, more *content.Extra // of the objects in it
+	grammar                    content.Grammar
+	inner, ofFormat, ofGrammar *content.Extra // of the objects in it
 }
 
 type (

@@ -49,6 +49,7 @@ func parseRequest(body string, lim content.Limits) (*Request, error) {
 	p.texts.Seed(w.texts[:])
 	p.lists.Seed(w.parts[:])
 	p.turns.Seed(w.turns[:])
+	p.place = w.places[:]
 	p.Seed(w.integers[:], w.numbers[:])
 	if root := doc.Root(); root.Kind() != jsonwire.Object {
 		p.Violation(content.CodeType, "", "The request body must be a JSON object.")
@@ -76,6 +77,7 @@ type parsedRequest struct {
 	integers [2]int64
 	numbers  [2]float64
 	turns    [1]content.Turn
+	places   [2]place
 	texts    [1]content.Text
 	parts    [1]content.Part
 }
@@ -94,9 +96,12 @@ type parser struct {
 	texts       codec.Chunk[content.Text]
 	toolUses    codec.Chunk[content.ToolUse]
 	toolResults codec.Chunk[content.ToolResult]
+	thinking    codec.Chunk[content.Thinking]
 	unknowns    codec.Chunk[content.Unknown]
 	lists       codec.Chunk[content.Part]
 	invalidPart content.Part // shared by values that are not parts, if there are many
+
+	arguments jsonwire.Doc // of the tool call that is read
 
 	// These are reused for each message, file, tool call and tool.
 	message message
@@ -104,6 +109,8 @@ type parser struct {
 	call    toolCall
 	tool    tool
 
+	choice   *content.Extra // of the objects in the tool choice that is read
+	place    []place        // zero ones, for a request with few messages
 	contents []content.Part // of the message that is read
 	calls    []content.Part // its tool calls
 	results  []content.Part // of the results in a row
@@ -191,17 +198,23 @@ func (p *parser) Value(f *object.Field, name string, x jsonwire.Value, to any) {
 	case **ToolChoice:
 		*to = p.toolChoice(f, name, x)
 	case *nameRef:
-		p.object(f, name, x, nameRefType, (*ToolChoice)(to))
+		p.inChoice(f, name, x, nameRefType, (*ToolChoice)(to))
 	case *allowedTools:
-		p.object(f, name, x, allowedToolsType, (*ToolChoice)(to))
+		p.inChoice(f, name, x, allowedToolsType, (*ToolChoice)(to))
 	case *chosenName:
 		if s := p.Text(f, name, x); s != "" {
 			to.Names = []string{s}
 		} else if x.Kind() == jsonwire.String {
 			p.Empty(name)
 		}
-	case *[]string: // of references to tools
+	case *chosenNames:
 		*to = p.allowedNames(f, name, x)
+	case **JSONSchema: // an empty one is not a missing one
+		if p.Enter(f, name, x) {
+			*to = new(JSONSchema)
+			p.Read(x, jsonSchemaType, *to)
+			p.Path.Pop()
+		}
 	case *stops:
 		*to = p.stops(f, name, x)
 	case *schemaText:
@@ -259,7 +272,11 @@ func (p *parser) messages(f *object.Field, name string, v jsonwire.Value) []cont
 	}
 	p.Expect(n)
 	turns := p.turns.List(n, 1)
-	places := make([]place, n)
+	places := p.place[:0]
+	if n > len(p.place) {
+		places = make([]place, 0, n)
+	}
+	places = places[:n]
 	p.origin.places = places
 	p.Each(f, v, func(i int, x jsonwire.Value) {
 		at := &places[i]
@@ -283,7 +300,24 @@ func (p *parser) messages(f *object.Field, name string, v jsonwire.Value) []cont
 		at.turn = int32(len(turns))
 		turns = p.turn(turns, m, at)
 	})
-	return p.endResults(turns)
+	if turns = p.endResults(turns); len(turns) == 0 && !p.Quota.Exceeded() {
+		return p.onlySystem(turns, &places[n-1])
+	}
+	return turns
+}
+
+// onlySystem returns the turns of a document with system messages only, which the vendor accepts.
+// The last message is a turn, because other formats need one.
+func (p *parser) onlySystem(turns []content.Turn, last *place) []content.Turn {
+	if last.turn >= 0 || last.content == 0 {
+		return turns
+	}
+	system := p.request.System
+	parts := p.list(system[last.part:])
+	clear(system[last.part:])
+	p.request.System = system[:last.part]
+	last.turn, last.part = 0, 0
+	return append(turns, content.Turn{Role: content.RoleSystem, Parts: parts})
 }
 
 // result adds the result of a message to those in a row. turn is the index of their turn.
@@ -354,11 +388,11 @@ func (p *parser) turn(turns []content.Turn, m *message, at *place) []content.Tur
 // system adds the texts of a message to the system texts.
 func (p *parser) system(m *message, at *place) {
 	at.turn, at.part = -1, int32(len(p.request.System))
-	extra := p.messageExtra(m)
-	if extra != nil {
+	if extra := p.messageExtra(m); extra != nil {
 		for _, part := range p.contents {
 			if t, ok := part.(*content.Text); ok {
 				t.Extra = p.joined(t.Extra, extra)
+				break // copies of it might need much memory
 			}
 		}
 	}
@@ -392,11 +426,15 @@ func (p *parser) assistant(t *content.Turn, m *message, at *place) {
 	}
 	list := p.lists.List(n, p.Size)
 	if thinking != "" {
-		list = append(list, &content.Thinking{Text: thinking})
+		b := p.thinking.New(p.Size)
+		b.Text = thinking
+		list = append(list, b)
 	}
 	list = append(list, p.contents...)
 	if at.refusal {
-		list = append(list, &content.Text{Text: m.refusal, Refusal: true})
+		b := p.texts.New(p.Size)
+		b.Text, b.Refusal = m.refusal, true
+		list = append(list, b)
 	}
 	at.calls, at.legacy = int32(len(p.calls)), bool(m.call)
 	t.Parts = append(list, p.calls...)
@@ -434,7 +472,7 @@ func (p *parser) messageExtra(m *message) *content.Extra {
 
 // member returns an Extra with one text.
 func (p *parser) member(name, text string) *content.Extra {
-	b := append(codec.AppendName(p.Extras.Begin(), name), jsonwire.AppendString(nil, text)...)
+	b := jsonwire.AppendString(codec.AppendName(p.Extras.Begin(), name), text)
 	return p.Extras.New(Format, p.Extras.End(b))
 }
 
@@ -563,6 +601,9 @@ func (p *parser) source(f *object.Field, name string, x jsonwire.Value) content.
 	case m.audioData != "":
 		return openaiformat.ParseAudio(m.audioData, m.audioEncoding)
 	case m.fileData != "":
+		if m.fileID != "" {
+			m.extra = p.joined(p.member("file_id", m.fileID), m.extra)
+		}
 		return openaiformat.ParseFileData(m.fileData, m.name)
 	case m.fileID != "":
 		return &content.File{ID: m.fileID}
@@ -644,7 +685,8 @@ func (p *parser) setInput(u *content.ToolUse) {
 		u.Input = ""
 		return
 	}
-	if jsonwire.IsObject(u.Input) && jsonwire.Valid(u.Input, jsonwire.Limits{Depth: p.depth}) == nil {
+	if jsonwire.IsObject(u.Input) && p.arguments.Parse(u.Input, jsonwire.Limits{Depth: p.depth}) == nil {
+		p.arguments.Close()
 		return
 	}
 	text := p.member("arguments", u.Input)
@@ -696,7 +738,7 @@ func (p *parser) tools(f *object.Field, name string, v jsonwire.Value, functions
 			p.oneTool(t, x)
 		}
 		tools[i] = t.Tool
-		tools[i].Extra = p.joined(p.joined(t.more, t.inner), t.Extra)
+		tools[i].Extra = p.joined(p.joined(p.joined(t.ofGrammar, t.ofFormat), t.inner), t.Extra)
 	})
 	return tools
 }
@@ -778,7 +820,9 @@ func (p *parser) toolChoice(f *object.Field, name string, x jsonwire.Value) *Too
 		p.Read(x, functionCallType, c)
 		return c
 	}
+	p.choice = nil
 	p.Read(x, choiceType, c)
+	c.Extra = p.joined(p.choice, c.Extra)
 	if t := x.Get("type"); c.Type == "" && !t.Exists() && x.Get("function").Exists() { // some servers do not require it
 		c.Type = "function"
 		p.AddStrict(content.CodeMissing, "type", func() string { return "Missing required parameter: '" + p.At("type") + "'." })
@@ -795,6 +839,12 @@ func (p *parser) toolChoice(f *object.Field, name string, x jsonwire.Value) *Too
 		}
 	}
 	return c
+}
+
+// inChoice reads an object in a tool choice, with whose other members those of the choice are joined.
+func (p *parser) inChoice(f *object.Field, name string, x jsonwire.Value, t *object.Type, c *ToolChoice) {
+	p.object(f, name, x, t, c)
+	p.choice, c.Extra = p.joined(p.choice, c.Extra), nil
 }
 
 // allowedNames reads the references to tools in allowed_tools.

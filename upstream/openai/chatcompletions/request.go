@@ -17,10 +17,11 @@ type Request struct {
 	Model string // empty if the path names the model, as Azure's does
 
 	// System are the texts of the system and developer messages at the beginning. The Extra of
-	// a text has the "role" of a developer message and the "name" of its author.
+	// the first text of a message has the role "developer", the "name" of the author and other
+	// members of the message.
 	System []content.Part
 
-	// Messages are the other messages. Later system and developer messages have the role
+	// Messages are the other messages, or the last message if there are no others. Later system and developer messages have the role
 	// System. Consecutive messages with the role tool or function are one turn of the user,
 	// with a [content.ToolResult] for each message.
 	//

@@ -13,6 +13,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/handler"
+	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/test/formattest"
 	"github.com/polywire/polywire/upstream"
 )
@@ -153,7 +154,7 @@ func checkEvents(t *testing.T, made, division []byte, how uint8) {
 		if err != nil {
 			t.Fatalf("%s: %v\n%s\n%s", name, err, out, formattest.DescribeEvents(batches))
 		}
-		return receivedFrom(a.Object, s.Losses())
+		return receivedFrom(a.Object, checkListed(t, s.Losses()))
 	}
 	want := receive("at once", formattest.Divide(events, nil, nil))
 	for name, batches := range formattest.Divisions(events, division, nil) {
@@ -173,9 +174,20 @@ func checkEvents(t *testing.T, made, division []byte, how uint8) {
 	for _, x := range m["choices"].([]any) {
 		formattest.NormalChatMessage(x.(map[string]any)["message"].(map[string]any))
 	}
-	if diff := cmp.Diff(want, receivedFrom(m, lost)); diff != "" {
+	if diff := cmp.Diff(want, receivedFrom(m, checkListed(t, lost))); diff != "" {
 		t.Fatalf("(-streamed +whole):\n%s\n%s", diff, formattest.DescribeEvents([][]upstream.Event{events}))
 	}
+}
+
+// checkListed checks that responseLosses has all losses.
+func checkListed(t *testing.T, lost []content.Loss) []content.Loss {
+	t.Helper()
+	for _, l := range lost {
+		if !slices.ContainsFunc(responseLosses, func(r *loss.Rule) bool { return r.Reason == l.Reason }) {
+			t.Errorf("responseLosses lacks %q", l.Reason)
+		}
+	}
+	return lost
 }
 
 // A received response is what a client has of it, whatever its division was.

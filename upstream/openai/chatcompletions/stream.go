@@ -1,7 +1,13 @@
 package chatcompletions
 
 import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
+
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
@@ -24,6 +30,10 @@ type stream struct {
 	created int64  // Unix time in seconds
 
 	includeUsage bool // the client has asked for the usage
+
+	vendorModel   string // `"model":` and the model in chunks that are forwarded, if the client receives another
+	finishWritten bool   // a forwarded chunk has the finish_reason
+	usageWritten  bool   // a forwarded chunk has the usage
 
 	head      string // the beginning of every chunk; empty before the first
 	tail      string // the end of every chunk
@@ -52,6 +62,7 @@ func (s *stream) Ping(dst []byte) []byte { return append(dst, ": keep-alive\n\n"
 // Events implements [handler.Encoder].
 func (s *stream) Events(dst []byte, events []upstream.Event) []byte {
 	s.dst = dst
+	s.asReceived(events)
 	s.blocks.Events(events)
 	if s.started {
 		s.begin(0)
@@ -81,7 +92,9 @@ func (s *stream) End(dst []byte, f *handler.Failure) []byte {
 	s.dst = dst
 	s.blocks.finish()
 	for k := range s.blocks.Candidates {
-		s.writeFinish(k)
+		if k > 0 || !s.finishWritten {
+			s.writeFinish(k)
+		}
 	}
 	s.writeUsage()
 	return append(s.take(), "data: [DONE]\n\n"...)
@@ -133,15 +146,137 @@ func (s *stream) addMembers(x *content.Extra, k int) {
 	}
 }
 
-// CanForward implements [response.Stream]. The chunks of a server are encoded anew: what a chunk
-// means may be known only when later ones have arrived.
-func (s *stream) CanForward(*upstream.Frame, []upstream.Event) bool { return false }
+// asReceived makes the events of a frame that differ from it only in the model of the response
+// those of the frame: the client receives the chunks with the model that it requested.
+func (s *stream) asReceived(events []upstream.Event) {
+	if len(events) == 0 || events[0].Kind != upstream.EventStart || events[0].Frame == nil {
+		return
+	}
+	f := *events[0].Frame
+	if len(f.Events) != len(events) || f.Events[0].Start == events[0].Start || f.Events[0].Kind != upstream.EventStart {
+		return
+	}
+	for i := 1; i < len(events); i++ {
+		if events[i] != f.Events[i] {
+			return
+		}
+	}
+	s.vendorModel = string(jsonwire.AppendString([]byte(`"model":`), f.Events[0].Start.Model))
+	f.Events = events
+	events[0].Frame = &f
+}
+
+// CanForward implements [response.Stream]. The chunks of a frame are forwarded if the blocks that
+// they continue began in forwarded chunks, and if no block that begins in them needs another id,
+// or state in its id.
+func (s *stream) CanForward(f *upstream.Frame, events []upstream.Event) bool {
+	c := &s.blocks.Candidates[0]
+	if f.Data == "" || s.blocks.encodesAnew() || c.Broken || c.HasQueued() || strings.ContainsAny(f.Data, "\r\n") {
+		return false
+	}
+	for i := range events {
+		e := &events[i]
+		if e.Candidate != 0 {
+			return false
+		}
+		switch e.Kind {
+		case upstream.EventStart:
+			if len(s.begun) > 0 {
+				return false
+			}
+		case upstream.EventOpen:
+			if t, ok := e.Part.(*content.ToolUse); ok && (t.ID == "" || envelope.IsReservedID(t.ID) || c.State.NeedsCarrier()) {
+				return false
+			}
+			for _, b := range s.blocks.Blocks() {
+				if !b.Forwarded {
+					return false
+				}
+			}
+		case upstream.EventText, upstream.EventInput, upstream.EventCitation, upstream.EventSignature,
+			upstream.EventBlockExtra, upstream.EventClose:
+			b := s.blocks.At(e.Block)
+			if opens(events[:i], e.Block) {
+				continue
+			}
+			if b == nil || !b.Forwarded || b.EndsInRune() {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// opens reports whether a block opens in events.
+func opens(events []upstream.Event, block int) bool {
+	for i := range events {
+		if events[i].Kind == upstream.EventOpen && events[i].Block == block {
+			return true
+		}
+	}
+	return false
+}
 
 // Forward implements [response.Stream].
-func (s *stream) Forward(*upstream.Frame, []upstream.Event) {}
+func (s *stream) Forward(f *upstream.Frame, events []upstream.Event) {
+	s.blocks.Track(events)
+	if s.head == "" {
+		if at := gjson.Get(f.Data, "created"); at.Type == gjson.Number {
+			s.created = at.Int()
+		}
+		s.setHead()
+	}
+	if len(s.begun) == 0 {
+		s.begun = append(s.begun, true)
+	}
+	s.begun[0] = true
+	for _, data := range f.Preceding {
+		s.forward(data)
+	}
+	s.forward(f.Data)
+}
+
+// forward writes a chunk of the server. The chunk with the usage is for clients that have asked
+// for it.
+func (s *stream) forward(data string) {
+	if strings.Contains(data, `"usage":{`) || strings.Contains(data, `"usage": {`) {
+		if isUsage := gjson.Get(data, "usage").IsObject() && gjson.Get(data, "choices.#").Int() == 0; isUsage {
+			if !s.includeUsage {
+				return
+			}
+			s.usageWritten = true
+		}
+	}
+	s.dst = append(s.dst, "data: "...)
+	if from := strings.Index(data, s.vendorModel); s.vendorModel != "" && from >= 0 {
+		s.dst = append(append(s.dst, data[:from]...), `"model":`...)
+		s.dst = jsonwire.AppendString(s.dst, s.model)
+		data = data[from+len(s.vendorModel):]
+	}
+	s.dst = append(append(s.dst, data...), "\n\n"...)
+}
 
 // Tracked implements [response.Stream].
-func (s *stream) Tracked(*sentBlock, *upstream.Event) {}
+func (s *stream) Tracked(b *sentBlock, e *upstream.Event) {
+	c := s.blocks.choice(0)
+	switch e.Kind {
+	case upstream.EventOpen:
+		t, ok := e.Part.(*content.ToolUse)
+		if !ok {
+			return
+		}
+		b.State.call = c.calls
+		c.calls++
+		c.hasCalls = true
+		s.blocks.ids.Notice(t.ID)
+	case upstream.EventText:
+		if b != nil && b.Kind == response.Text {
+			c.length += int64(utf8.RuneCountInString(e.Text))
+		}
+	case upstream.EventStop:
+		s.finishWritten = true
+	}
+}
 
 // begin writes the first chunk of a choice, if it is not written. k is its position in
 // Candidates.
@@ -297,7 +432,7 @@ func (s *stream) appendMembers() {
 // handler only.
 func (s *stream) writeUsage() {
 	s.blocks.reportCounts()
-	if !s.includeUsage {
+	if !s.includeUsage || s.usageWritten {
 		return
 	}
 	s.scratch.Reset()

@@ -84,7 +84,7 @@ func TestStream(t *testing.T) {
 				chunk(`{"tool_calls":[{"index":0,"function":{"arguments":"{}"}}]}`) + finish("tool_calls")},
 		{"free-form call", []upstream.Event{start, opened(0, &content.ToolUse{ID: "c1", Name: "apply_patch", Freeform: true}), input(0, "*** Begin"), input(0, " Patch\n"), closed(0), stoppedFor(content.StopToolUse)},
 			role + chunk(`{"tool_calls":[{"index":0,"id":"c1","type":"custom","custom":{"name":"apply_patch","input":""}}]}`) +
-				chunk(`{"tool_calls":[{"index":0,"custom":{"input":"*** Begin Patch\n"}}]}`) + finish("tool_calls")},
+				chunk(`{"tool_calls":[{"index":0,"custom":{"input":"*** Begin"}}]}`) + chunk(`{"tool_calls":[{"index":0,"custom":{"input":" Patch\n"}}]}`) + finish("tool_calls")},
 		{"call that breaks off", []upstream.Event{start, opened(0, &content.ToolUse{ID: "c1", Name: "f"}), input(0, `{"a`), closed(0), stoppedFor(content.StopEnd)},
 			role + chunk(`{"tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"f","arguments":""}}]}`) +
 				chunk(`{"tool_calls":[{"index":0,"function":{"arguments":"{\"a"}}]}`) + finish("length")},

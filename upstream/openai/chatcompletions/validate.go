@@ -46,8 +46,9 @@ var defaultOptions ValidateOptions
 
 // Validate returns an error that holds all violations of the request, or nil.
 // [content.Violations] lists them. The violations that parsing found come first. Those of the
-// vendor's rules follow in the order of the document. Paths, texts and codes are the vendor's if
-// they are known. Validate omits violations that follow from one that parsing found.
+// vendor's rules follow: for the messages, the tools, then the settings. Paths, texts and codes are
+// the vendor's if they are known. Texts contain the path, except those of rules for several
+// messages. Validate omits violations that follow from one that parsing found.
 //
 // opts may be nil. Validate does not change the request, may be called by several goroutines, and
 // does no I/O. Its time is linear in the size of the request. It decodes base64 data only for the
@@ -73,7 +74,7 @@ func (r *Request) Validate(opts *ValidateOptions) error {
 }
 
 // documentTypes are the media types of documents that the vendor accepts.
-var documentTypes = []string{"application/pdf"}
+var documentTypes = []string{openaiformat.TypePDF}
 
 // A validator validates one request.
 type validator struct {
@@ -140,11 +141,11 @@ func (v *validator) toolList(name string, tools []content.Tool) {
 	v.Path.Push(name)
 	for i := range tools {
 		t := &tools[i]
-		if t.Kind != "" {
+		if t.Kind != "" || isToolName(t.Name) && len(t.Name) <= maxToolName {
 			continue
 		}
 		v.Path.PushIndex(i)
-		depth := v.Path.Depth()
+		depth, reported := v.Path.Depth(), v.r.hasViolation(v.Path.At())
 		switch {
 		case name == "functions":
 		case t.Freeform:
@@ -152,7 +153,7 @@ func (v *validator) toolList(name string, tools []content.Tool) {
 		default:
 			v.Path.Push("function")
 		}
-		if !v.r.isUnreadable(v.Path.At("name")) && !v.r.hasViolation(v.Path.At()) {
+		if !reported && !v.r.hasViolation(v.Path.At()) && !v.r.isUnreadable(v.Path.At("name")) {
 			v.toolName(t.Name)
 		}
 		v.Path.Truncate(depth - 1)
@@ -289,7 +290,7 @@ func (v *validator) extra(x gjson.Result) {
 			})
 		case "logit_bias":
 			value.ForEach(func(key, bias gjson.Result) bool {
-				if bias.Type == gjson.Number {
+				if bias.Type == gjson.Number && strings.Contains(bias.Raw, ".") { // the table has integers
 					v.Path.Push("logit_bias")
 					v.Between(codec.Clip(key.Str), -100, 100, &bias.Num)
 					v.Path.Pop()
