@@ -153,3 +153,22 @@ func TestMembersAllocs(t *testing.T) {
 		}
 	}
 }
+
+func TestIsRepresented(t *testing.T) {
+	for _, tt := range []struct {
+		x    content.Extra
+		in   Kind
+		want bool
+	}{
+		{content.Extra{Format: "openai-chat", JSON: `{"role":"developer"}`}, Turn, true},
+		{content.Extra{Format: "openai-chat", JSON: `{"role":"developer"}`}, Part, true},
+		{content.Extra{Format: "openai-chat", JSON: `{"role":"developer","name":"n"}`}, Part, false},
+		{content.Extra{Format: "openai-chat", JSON: `{"role":"developer"}`}, Tool, false},
+		{content.Extra{Format: "messages", JSON: `{"clear_at":"never"}`}, Turn, false},
+		{content.Extra{JSON: `{"role":"developer"}`}, Turn, false},
+	} {
+		if got := IsRepresented(&tt.x, tt.in); got != tt.want {
+			t.Errorf("%+v in %d: %v", tt.x, tt.in, got)
+		}
+	}
+}
