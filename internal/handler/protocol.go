@@ -148,6 +148,10 @@ type Operation struct {
 	// client's format, instead of sending that document.
 	EncodeAnew bool
 
+	// WithModel returns such a document with another name of the model, or "" if it has none. If
+	// it is nil, the handler encodes the response anew for another name.
+	WithModel func(doc, model string) string
+
 	// Timeout, if not zero, is how long the client waits, counted from the start of
 	// the request.
 	Timeout time.Duration

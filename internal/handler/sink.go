@@ -178,8 +178,11 @@ func (s *sink) collectEvents(events []upstream.Event) {
 	if meaning {
 		s.batches++
 		s.wholeBody = ""
+		renamed := s.op.WithModel != nil && AsReceived(events) != ""
 		if f := upstream.FrameOf(events); f != nil && f.Complete && f.Format == s.x.s.protocol.Format() && s.batches == 1 && !s.op.EncodeAnew {
-			s.wholeBody = f.Data
+			if s.wholeBody = f.Data; renamed {
+				s.wholeBody = s.op.WithModel(f.Data, s.op.Request.Model)
+			}
 		}
 	}
 	s.err = s.collect.Send(events)

@@ -65,6 +65,7 @@ func TestForward(t *testing.T) {
 	rename := func(events []upstream.Event) { // as the handler does with ModelAsRequested
 		for i := range events {
 			if events[i].Kind == upstream.EventStart {
+				events[i].Frame.Events[i].Start.ModelAsRequested = true
 				c := *events[i].Start
 				c.Model = ""
 				events[i].Start = &c

@@ -62,7 +62,9 @@ func (s *stream) Ping(dst []byte) []byte { return append(dst, ": keep-alive\n\n"
 // Events implements [handler.Encoder].
 func (s *stream) Events(dst []byte, events []upstream.Event) []byte {
 	s.dst = dst
-	s.asReceived(events)
+	if model := handler.AsReceived(events); model != "" { // the client receives the chunks with the model that it requested
+		s.vendorModel = string(jsonwire.AppendString([]byte(`"model":`), model))
+	}
 	s.blocks.Events(events)
 	if s.started {
 		s.begin(0)
@@ -144,26 +146,6 @@ func (s *stream) addMembers(x *content.Extra, k int) {
 	if s.blocks.addMembers(x, k); len(s.dst) == before { // otherwise they are written
 		s.keptBytes += len(x.JSON)
 	}
-}
-
-// asReceived makes the events of a frame that differ from it only in the model of the response
-// those of the frame: the client receives the chunks with the model that it requested.
-func (s *stream) asReceived(events []upstream.Event) {
-	if len(events) == 0 || events[0].Kind != upstream.EventStart || events[0].Frame == nil {
-		return
-	}
-	f := *events[0].Frame
-	if len(f.Events) != len(events) || f.Events[0].Start == events[0].Start || f.Events[0].Kind != upstream.EventStart {
-		return
-	}
-	for i := 1; i < len(events); i++ {
-		if events[i] != f.Events[i] {
-			return
-		}
-	}
-	s.vendorModel = string(jsonwire.AppendString([]byte(`"model":`), f.Events[0].Start.Model))
-	f.Events = events
-	events[0].Frame = &f
 }
 
 // CanForward implements [response.Stream]. The chunks of a frame are forwarded if the blocks that
