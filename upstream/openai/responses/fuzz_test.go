@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/formattest"
+	"github.com/polywire/polywire/internal/test/formattest"
 )
 
 // FuzzParse compares the parser with encoding/json: it parses valid JSON only, each item has its
