@@ -39,9 +39,14 @@ var openAI = format{
 				"context": {rule: InfluenceLoss, isExempt: usesAllReasoning}, "mode": {rule: SettingLoss},
 			}},
 			"text": {rule: SettingLoss}, "n": {rule: SettingLoss}, "image": {rule: SettingLoss},
+
+			"response_format": {members: table{"json_schema": {members: table{}}}},
+			"max_tokens":      {rule: MembersLoss}, // beside max_completion_tokens
 		},
-		Turn: {"role": {}}, // of a text of the developer, which other formats do not tell apart
-		Part: {"role": {}},
+		// The role "developer" has the meaning of "system". Earlier audio of the model is part of
+		// the conversation. "arguments" are those of a tool call that are not a JSON object.
+		Turn: {"role": {}, "audio": {rule: InfluenceLoss}},
+		Part: {"role": {}, "arguments": {rule: InfluenceLoss}},
 		Tool: {
 			"defer_loading": {rule: MembersLoss}, "async": {rule: InfluenceLoss}, "allowed_callers": {rule: InfluenceLoss},
 			"namespace": {members: table{"description": {rule: InfluenceLoss}}},
