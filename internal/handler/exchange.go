@@ -147,7 +147,11 @@ func (x *exchange) prepare(ctx context.Context) (context.Context, *Operation, er
 			return ctx, nil, err
 		}
 	}
-	op, err := route.Parse(x.id, x.r, body)
+	r := x.r
+	if route.Context {
+		r = r.WithContext(ctx)
+	}
+	op, err := route.Parse(x.id, r, body)
 	if err != nil {
 		return ctx, nil, err
 	}

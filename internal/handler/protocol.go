@@ -96,6 +96,9 @@ type Route struct {
 	// CheckHeader validates the headers before the body is read. It must not be nil.
 	CheckHeader func(r *http.Request) error
 
+	// Context makes the request that Parse receives have the context that Authenticate returned.
+	Context bool
+
 	// Parse returns the operation for a body. The error may be a list of
 	// [*content.Violation] with wire paths. id is the id of the request.
 	Parse func(id string, r *http.Request, body string) (*Operation, error)
@@ -140,6 +143,10 @@ type Operation struct {
 	// Response encodes a whole response to r, which is Request, and returns the losses. It is
 	// used if Stream is nil.
 	Response func(r *upstream.Request, resp *upstream.Response) (*jsonwire.Writer, []content.Loss)
+
+	// EncodeAnew makes the handler encode a whole response that came as a document of the
+	// client's format, instead of sending that document.
+	EncodeAnew bool
 
 	// Timeout, if not zero, is how long the client waits, counted from the start of
 	// the request.

@@ -178,7 +178,7 @@ func (s *sink) collectEvents(events []upstream.Event) {
 	if meaning {
 		s.batches++
 		s.wholeBody = ""
-		if f := upstream.FrameOf(events); f != nil && f.Complete && f.Format == s.x.s.protocol.Format() && s.batches == 1 {
+		if f := upstream.FrameOf(events); f != nil && f.Complete && f.Format == s.x.s.protocol.Format() && s.batches == 1 && !s.op.EncodeAnew {
 			s.wholeBody = f.Data
 		}
 	}

@@ -38,6 +38,8 @@ const (
 	ToolSchema        = "schema of tool arguments"
 	ToolOutput        = "schema of tool results"
 	ToolStrict        = "strict tool arguments"
+	ToolNamespace     = "namespaces of tools"
+	ToolFreeform      = "free-form tools"
 	ToolOther         = "other members of tools"
 	ChoiceMode        = "tool choice"
 	ChoiceNames       = "tool choice by name"

@@ -41,6 +41,13 @@ var (
 	ToolSchema      = hint(loss.ToolSchema, "the schema was rewritten with the same meaning: arguments are an object, types are in lower case, nullable is a type")
 )
 
+// The rules for what tools have in some formats.
+var (
+	ToolNamespace = hint(loss.ToolNamespace, "the server has no namespaces of tools; the namespace was sent as the beginning of the name, and tool calls return with both")
+	ToolFreeform  = hint(loss.ToolFreeform, "the server has no free-form tools; a function with one text as its argument was sent, and its calls return as those of a free-form tool")
+	ToolGrammar   = degraded(loss.ToolFreeform, "the server cannot hold the model to a grammar; it was sent in the description of the tool")
+)
+
 // The rules for the tool choice.
 var (
 	ChoiceNoTools       = hint(loss.ChoiceMode, "no tools are sent to choose from; the tool choice was omitted")

@@ -164,7 +164,7 @@ func TestTools(t *testing.T) {
 		{
 			name: "what functions may not have", target: func(t *Target) { t.Tools.Description, t.Own = 3, Own{} },
 			from: with(func(f *content.Tool) {
-				f.Description, f.Strict, f.Cache = "éüöabc", true, &content.Cache{}
+				f.Description, f.Strict, f.Cache = "éüöabc", new(true), &content.Cache{}
 				f.Output, f.Extra = content.Schema{JSON: "{}"}, &content.Extra{Format: own, JSON: `{"x":1}`}
 			}),
 			to: func(r *Request) { plainTool(r); r.Tools[0].Description = "éüö" },
@@ -175,7 +175,7 @@ func TestTools(t *testing.T) {
 		},
 		{
 			name: "what functions may have", from: with(func(f *content.Tool) {
-				f.Strict, f.Cache, f.Output = true, &content.Cache{}, content.Schema{JSON: "{}"}
+				f.Strict, f.Cache, f.Output = new(true), &content.Cache{}, content.Schema{JSON: "{}"}
 				f.Extra = &content.Extra{Format: own, JSON: `{"x":1}`}
 			}),
 			target: func(t *Target) {
@@ -185,7 +185,7 @@ func TestTools(t *testing.T) {
 		{
 			name: "strict if equal", target: func(t *Target) { t.Tools.Strict, t.Tools.StrictSchema = StrictEqual, schema.OpenAIStrict },
 			from: with(func(f *content.Tool) {
-				f.Strict, f.Input.JSON = true, `{"type":"object","properties":{"a":{"type":"string"}}}`
+				f.Strict, f.Input.JSON = new(true), `{"type":"object","properties":{"a":{"type":"string"}}}`
 			}),
 			to: func(r *Request) {
 				plainTool(r)

@@ -11,7 +11,7 @@ type Target struct {
 
 	Cloud *Cloud // nil: the server has all of the vendor's format
 
-	Names *NameRules // nil keeps all names and ids
+	Names *NameRules // nil keeps all names and ids, except namespaces
 
 	Conversation Conversation // how turns are arranged
 	Files        Files

@@ -129,6 +129,8 @@ func (e *Engine[S]) openBlock(ev *upstream.Event, rest []upstream.Event) {
 	e.FinishLastCall(e.Candidate(ev.Candidate), "")
 	b := e.add(ev)
 	b.Part, b.input = splitCall(b.Part)
+	e.plainCall(b)
+	e.plainText(b)
 	switch b.when = e.format.OpenBlock(b, rest); b.when {
 	case Now:
 		e.Begin(b)

@@ -150,6 +150,13 @@ func (w *walk) bool(b bool) {
 	w.number(n)
 }
 
+func (w *walk) optBool(b *bool) {
+	w.bool(b != nil)
+	if b != nil {
+		w.bool(*b)
+	}
+}
+
 // list visits the length of a list. It reports whether to visit the elements: after a
 // difference that is pointless, and a changed list may be long.
 func (w *walk) list(n int) bool {
@@ -248,10 +255,7 @@ func (w *walk) request(r *upstream.Request) {
 	w.schema(&r.Output.Schema)
 	w.text(r.Output.Name)
 	w.text(r.Output.Description)
-	w.bool(r.Output.Strict != nil)
-	if r.Output.Strict != nil {
-		w.bool(*r.Output.Strict)
-	}
+	w.optBool(r.Output.Strict)
 	w.text(r.Output.Verbosity)
 	w.text(r.Output.AspectRatio)
 	w.text(r.Output.ImageSize)
@@ -280,7 +284,7 @@ func (w *walk) tool(t *content.Tool) {
 		w.text(t.Grammar.Definition)
 	}
 	w.text(t.Namespace)
-	w.bool(t.Strict)
+	w.optBool(t.Strict)
 	w.text(t.Kind)
 	w.text(string(t.Format))
 	w.text(t.Raw)

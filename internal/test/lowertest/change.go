@@ -190,7 +190,7 @@ func (c *choices) step(n *upstream.Request) {
 			Names: choose(c, nil, []string{"f"}, []string{"f", "a name"}), NoParallel: c.below(2) == 1, Extra: c.extra()}
 	case 14:
 		n.Tools = append(n.Tools, choose(c,
-			content.Tool{Name: choose(c, "f", "a name", "g"), Description: choose(c, "", strings.Repeat("d", 1200)), Strict: c.below(2) == 1, Cache: c.cache(), Extra: c.extra(),
+			content.Tool{Name: choose(c, "f", "a name", "g"), Description: choose(c, "", strings.Repeat("d", 1200)), Strict: choose(c, nil, new(true), new(false)), Cache: c.cache(), Extra: c.extra(),
 				Input: content.Schema{JSON: choose(c, "", `{"type":"object","properties":{"a":{"$ref":"#/$defs/x"}},"$defs":{"x":{"type":"string"}}}`, `true`)}},
 			content.Tool{Kind: "web_search_20250305", Name: "web_search", Format: messages.Format, Raw: `{"type":"web_search_20250305","name":"web_search"}`},
 			content.Tool{Kind: "googleSearch", Format: generatecontent.Format, Raw: `{"googleSearch":{}}`},

@@ -437,7 +437,7 @@ var (
 			object.Must("name", nonEmptyText, func(t *content.Tool) *string { return &t.Name }),
 			object.Opt("description", nullableText, func(t *content.Tool) *string { return &t.Description }),
 			object.Opt("parameters", schemaOrNull, func(t *content.Tool) *content.Schema { return &t.Input }),
-			object.Opt("strict", nullableFlag, func(t *content.Tool) *bool { return &t.Strict }),
+			object.Opt("strict", nullableFlag, func(t *content.Tool) **bool { return &t.Strict }),
 			object.Opt("output_schema", schemaOrNull, func(t *content.Tool) *content.Schema { return &t.Output }),
 			unlessDefault(object.OptKept("defer_loading", nullableFlag), isFalse),
 			unlessDefault(object.OptKept("async", nullableFlag), isFalse),

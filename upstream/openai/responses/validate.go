@@ -357,7 +357,7 @@ func (v *validator) tool(t *content.Tool) {
 	if g := t.Grammar; g != nil && g.Syntax != "" && g.Syntax != "lark" && g.Syntax != "regex" {
 		v.NotOneOf(content.CodeValue, "format.syntax", g.Syntax, []string{"lark", "regex"})
 	}
-	if t.Strict {
+	if t.Strict != nil && *t.Strict {
 		v.strictSchema(t)
 	}
 }

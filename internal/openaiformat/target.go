@@ -1,0 +1,63 @@
+package openaiformat
+
+import (
+	"github.com/tidwall/gjson"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/lower"
+	"github.com/polywire/polywire/internal/schema"
+)
+
+// BaseTarget returns what all servers of both formats accept. The caller may change it.
+func BaseTarget(f content.Format) *lower.Target {
+	return &lower.Target{
+		Format:  f,
+		Members: lower.MemberRules{Foreign: foreignMembers},
+		Tools:   lower.ToolRules{Schema: schema.JSONSchema, StrictSchema: schema.OpenAIStrict, Strict: lower.StrictEqual},
+		Output:  lower.OutputRules{Objects: true, Schema: schema.JSONSchema, Strict: true, StrictSchema: schema.OpenAIStrict},
+	}
+}
+
+// The members of generateContent that have another form here.
+const (
+	mediaResolution  = "generationConfig.mediaResolution"
+	ResponseLogprobs = "generationConfig.responseLogprobs"
+	TopLogprobs      = "generationConfig.logprobs"
+)
+
+var foreignMembers = []lower.ForeignMember{{Name: mediaResolution, Detail: noDetail}, {Name: ResponseLogprobs}, {Name: TopLogprobs}}
+
+// VendorForeignMembers are the members of other formats that have a form at the vendor's own
+// servers, which accept the resolution of images.
+var VendorForeignMembers = []lower.ForeignMember{{Name: mediaResolution, Detail: defaultDetail}, {Name: ResponseLogprobs}, {Name: TopLogprobs}}
+
+func noDetail(*content.Extra) string { return "" }
+
+// defaultDetail returns the member for the resolution of all files of a request.
+func defaultDetail(x *content.Extra) string {
+	return details[gjson.Get(x.JSON, mediaResolution).Str]
+}
+
+// details maps resolutions of generateContent to members of files.
+var details = map[string]string{"MEDIA_RESOLUTION_LOW": `{"detail":"low"}`, "MEDIA_RESOLUTION_HIGH": `{"detail":"high"}`}
+
+// DetailOf returns the function that translates the resolution of a file for servers of a format.
+// vendor reports that the server is one of the vendor, which accepts resolutions of other formats.
+func DetailOf(f content.Format, vendor bool) func(*content.Extra) (json string, rest bool) {
+	return func(x *content.Extra) (json string, rest bool) {
+		if x.Format == f || x.Format == "" {
+			level := gjson.Get(x.JSON, "detail")
+			if level.Str == "" {
+				return "", true
+			}
+			return `{"detail":` + level.Raw + `}`, codec.MemberCount(x.JSON) > 1
+		}
+		resolution := gjson.Get(x.JSON, "mediaResolution")
+		json = details[resolution.Get("level").Str]
+		if json == "" || !vendor {
+			return "", true
+		}
+		return json, codec.MemberCount(x.JSON) > 1 || codec.MemberCount(resolution.Raw) > 1
+	}
+}
