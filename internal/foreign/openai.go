@@ -39,17 +39,21 @@ var openAI = format{
 				"context": {rule: InfluenceLoss, isExempt: usesAllReasoning}, "mode": {rule: SettingLoss},
 			}},
 			"text": {rule: SettingLoss}, "n": {rule: SettingLoss}, "image": {rule: SettingLoss},
+
+			"response_format": {members: table{"json_schema": {members: table{}}}},
+			"max_tokens":      {rule: MembersLoss}, // beside max_completion_tokens
 		},
-		Turn: {"role": {}}, // of a text of the developer, which other formats do not tell apart
-		Part: {"role": {}},
+		// The role "developer" has the meaning of "system". Earlier audio of the model is part of
+		// the conversation. "arguments" are those of a tool call that are not a JSON object.
+		Turn: {"role": {}, "audio": {rule: InfluenceLoss}},
+		Part: {"role": {}, "arguments": {rule: InfluenceLoss}},
 		Tool: {
 			"defer_loading": {rule: MembersLoss}, "async": {rule: InfluenceLoss}, "allowed_callers": {rule: InfluenceLoss},
 			"namespace": {members: table{"description": {rule: InfluenceLoss}}},
 		},
 	},
 	blocks: map[string]block{
-		"compaction":         {isState: hasEncrypted},
-		"compaction_trigger": {text: func(string) string { return summaryRequest }, rule: TriggerAsText},
+		"compaction": {isState: hasEncrypted},
 	},
 }
 
@@ -59,8 +63,3 @@ func usesAllReasoning(v, _ jsonwire.Value) bool { return v.Is("all_turns") || v.
 
 // hasEncrypted reports whether an item has state that only its vendor can read.
 func hasEncrypted(raw string) bool { return gjson.Get(raw, "encrypted_content").Str != "" }
-
-// summaryRequest asks a model for what a compaction of the vendor keeps.
-const summaryRequest = "Summarize the conversation so far, so that another model can continue it from the summary alone. " +
-	"State what the user asked for, what has been done and found, decisions and their reasons, names of files and other facts " +
-	"that are needed, and what remains to be done. Respond with the summary only."

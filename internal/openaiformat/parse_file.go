@@ -31,11 +31,15 @@ func ParseURL(url string) content.Source {
 	return &content.URL{URL: url}
 }
 
-// ParseFileData returns the source of a member that has a data URL, or else only base64 data, whose
-// media type is then that of the extension of the name, or that of a PDF.
-func ParseFileData(data, name string) *content.Base64 {
+// ParseFileData returns the source of a member that has a data URL, a link, which some servers
+// accept, or only base64 data, whose media type is then that of the extension of the name, or that
+// of a PDF.
+func ParseFileData(data, name string) content.Source {
 	if kind, data, ok := cutDataURL(data); ok {
 		return &content.Base64{MediaType: kind, Data: data}
+	}
+	if isWeb(data) {
+		return &content.URL{URL: data}
 	}
 	return &content.Base64{MediaType: typeOfName(name), Data: data}
 }
@@ -204,7 +208,7 @@ const maxURL = 8 << 10
 
 // Link reports a link that is not a URL of the web.
 func (r *Reporter) Link(name string, kind FileKind, url string) {
-	if (strings.HasPrefix(url, "https://") || strings.HasPrefix(url, "http://")) && len(url) <= maxURL && !hasSpace(url) {
+	if isWeb(url) && len(url) <= maxURL && !hasSpace(url) {
 		return
 	}
 	if r.Full(content.CodeValue) {
@@ -218,6 +222,10 @@ func (r *Reporter) Link(name string, kind FileKind, url string) {
 		text = "Expected a URL of at most " + strconv.Itoa(maxURL) + " bytes, but got " + strconv.Itoa(len(url)) + " bytes."
 	}
 	r.ViolationAs(content.CodeValue, vendor, name, "Invalid '"+r.At(name)+"'. "+text)
+}
+
+func isWeb(url string) bool {
+	return strings.HasPrefix(url, "https://") || strings.HasPrefix(url, "http://")
 }
 
 // hasSpace reports whether a URL has white space or control characters.

@@ -188,16 +188,20 @@ func (r *Reporter) Between(name string, low, high float64, n *float64) {
 	}
 }
 
-// Short reports a list with less than its minimum of elements.
+// Short reports a list with less than its minimum of elements, which is 1 if the list is empty.
 func (r *Reporter) Short(name string, low, n int64) {
 	if n == 0 {
-		r.Invalid(content.CodeRange, vendorEmptyArray, name,
-			"empty array. Expected an array with minimum length "+number(low)+", but got an empty array instead.")
+		r.Invalid(content.CodeRange, vendorEmptyArray, name, textEmptyArray)
 		return
 	}
 	r.Invalid(content.CodeRange, vendorArrayBelow, name,
 		"array too short. Expected an array with minimum length "+number(low)+", but got an array with length "+number(n)+" instead.")
 }
+
+const textEmptyArray = "empty array. Expected an array with minimum length 1, but got an empty array instead."
+
+// TextEmptyArray returns the vendor's text for an empty list at a path.
+func TextEmptyArray(path string) string { return "Invalid '" + path + "': " + textEmptyArray }
 
 // Long reports a list with more than its maximum of elements.
 func (r *Reporter) Long(name string, high, n int64) {
@@ -285,6 +289,13 @@ func (r *Reporter) Missing(f *object.Field) { r.MissingMember(f.Name) }
 func (r *Reporter) MissingMember(name string) {
 	if !r.Full(content.CodeMissing) {
 		r.ViolationAs(content.CodeMissing, vendorMissing, name, "Missing required parameter: '"+r.At(name)+"'.")
+	}
+}
+
+// UnknownMember reports a member that the object at the path must not have.
+func (r *Reporter) UnknownMember(name string) {
+	if !r.Full(content.CodeUnknown) {
+		r.ViolationAs(content.CodeUnknown, vendorUnknown, codec.Clip(name), r.textUnknown(name))
 	}
 }
 

@@ -145,6 +145,12 @@ func stateItem(item jsonwire.Value) string {
 	if accepted {
 		return item.Raw()
 	}
+	return acceptedReasoning(item)
+}
+
+// acceptedReasoning returns an item of reasoning without members that servers send but reject.
+func acceptedReasoning(item jsonwire.Value) string {
+	id, secret := item.Get("id"), item.Get("encrypted_content")
 	var w jsonwire.Writer
 	w.BeginObject()
 	w.Name("type")
