@@ -218,7 +218,7 @@ func (s *encoder) BeginBlock(b *sentBlock) {
 			s.addItem(b, p.Redacted.Data)
 			break
 		}
-		s.beginReasoning(b, p)
+		s.beginReasoning(b)
 		if p.Text != "" {
 			s.WriteText(b, p.Text, nil)
 		}
@@ -259,9 +259,8 @@ func (s *encoder) beginPart(b *sentBlock, it *item, t *content.Text) {
 }
 
 // beginReasoning begins a reasoning item.
-func (s *encoder) beginReasoning(b *sentBlock, t *content.Thinking) {
+func (s *encoder) beginReasoning(b *sentBlock) {
 	it := s.newItem(b, reasoningItem)
-	s.inItems = s.inItems || s.returnsItems
 	s.itemAdded(it)
 }
 
@@ -383,7 +382,7 @@ func (s *encoder) split(b *sentBlock) *item {
 		s.beginPart(b, nil, t)
 	case reasoningItem:
 		s.endReasoning(it, "")
-		s.beginReasoning(b, nil)
+		s.beginReasoning(b)
 	}
 	return b.State.item
 }
@@ -494,7 +493,7 @@ func (s *encoder) EndBlock(b *sentBlock, rest string) {
 	switch it.kind { // others are complete
 	case messageItem:
 		s.endPart(it)
-		if it.index == s.next-1 {
+		if it.index == s.next-1 && len(it.parts) < s.maxKept {
 			s.message = it
 		} else {
 			s.endItem(it, "completed")
@@ -544,6 +543,7 @@ func (s *encoder) endReasoning(it *item, state string) {
 		s.summaryDone(it)
 	}
 	it.extra = state
+	s.inItems = s.inItems || state != ""
 	s.keep(len(state))
 	s.endItem(it, "completed")
 }

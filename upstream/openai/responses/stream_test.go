@@ -267,6 +267,13 @@ func TestSentState(t *testing.T) {
 			}
 		})
 	}
+	t.Run("thinking without state", func(t *testing.T) {
+		r, _ := sendStream(t, asked, []upstream.Event{evStart, evOpen(0, &content.Thinking{}), evText(0, "hm"), evClose(0),
+			evOpen(1, toolCall("c", "f")), evInput(1, `{}`), evClose(1)})
+		if id := r.items[1].done.Get("call_id").Str; id != "c" {
+			t.Errorf("the id of the call is %q", id)
+		}
+	})
 	t.Run("a signature of a call", func(t *testing.T) {
 		r, _ := sendStream(t, asked, []upstream.Event{evStart,
 			evOpen(0, &content.ToolUse{ID: "c", Name: "f", Signature: content.Signature{Format: "generatecontent", Data: "AAAA"}}), evInput(0, `{}`), evClose(0)})
