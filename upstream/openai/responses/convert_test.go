@@ -72,7 +72,7 @@ func TestTurns(t *testing.T) {
 			`{"type":"computer_call_output","call_id":"c","output":{}},{"type":"acme:item","id":"x"}`,
 			"user: hi\nassistant: web_search_call() computer_call()\nuser: computer_call_output()\nassistant: acme:item()\n"},
 		{"compaction of the vendor", `{"type":"compaction","encrypted_content":"gAAA"},` + userHi, "user: compaction() hi\n"},
-		{"compaction of ours", `{"type":"compaction","id":"cmp_1","encrypted_content":"` + ourSummary + `"},` + userHi, "user: Summary of the conversation so far:\n\nWe met. hi\n"},
+		{"compaction of this module", `{"type":"compaction","id":"cmp_1","encrypted_content":"` + ourSummary + `"},` + userHi, "user: Summary of the conversation so far:\n\nWe met. hi\n"},
 		{"request for a compaction", userHi + `,{"type":"compaction_trigger"}`, "user: hi compaction_trigger()\n"},
 	} {
 		n, losses, err := DecodeRequest([]byte(withInput(tt.items)), nil)
