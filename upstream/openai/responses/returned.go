@@ -117,6 +117,16 @@ func decodeCompaction(raw string) (summary string, ok bool) {
 	return e.Data, true
 }
 
+// isOwnCompaction reports whether an item has a summary that this module has made, perhaps a
+// damaged one.
+func isOwnCompaction(i *Item) bool {
+	if len(i.Parts) != 1 {
+		return false
+	}
+	u, ok := i.Parts[0].(*content.Unknown)
+	return ok && u != nil && envelope.IsEnvelope(compactionState(u.Raw))
+}
+
 // compactionState returns the encrypted_content of an item.
 func compactionState(raw string) string {
 	doc, err := jsonwire.Parse(raw, codec.UnlimitedJSON)
