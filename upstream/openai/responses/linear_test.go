@@ -45,7 +45,9 @@ var hostileShapes = map[string]func(n int) string{
 		return withInput(`{"type":"reasoning","summary":[` + repeated(n, func(string) string { return `{"text":"x"},` }) + `{"text":"x"}]},{"role":"assistant","content":"x"},` + userHi)
 	},
 	"values that are not items": func(n int) string { return withInput(repeated(n, func(string) string { return `{},` }) + userHi) },
-	"items of other types":      func(n int) string { return withInput(repeated(n, func(string) string { return `{"type":"x"},` }) + userHi) },
+	"items of other types": func(n int) string {
+		return withInput(repeated(n, func(string) string { return `{"type":"x"},` }) + userHi)
+	},
 }
 
 func repeated(n int, piece func(i string) string) string {
@@ -61,7 +63,7 @@ func TestLinear(t *testing.T) {
 	if race.Enabled {
 		t.Skip("pools drop items at random")
 	}
-	const n = 10_000
+	const n = 4_000
 	for name, shape := range hostileShapes {
 		t.Run(name, func(t *testing.T) {
 			once, twice := shape(n), shape(2*n)
@@ -82,7 +84,7 @@ func allocated(body string) uint64 {
 		if r, _ := decodeRequest(body, nil); r != nil {
 			r.referencedFiles(nil)
 			n, _ := r.withDocument(nil)
-			for _, path := range []string{"turns.0.parts.5000", "tools.400.name", "system.3"} {
+			for _, path := range []string{"turns.0.parts.2000", "tools.150.name", "system.3"} {
 				n.Path(path)
 			}
 		}

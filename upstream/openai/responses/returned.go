@@ -93,7 +93,7 @@ func (o *stateDecoder) decodePart(turn int, p content.Part) (content.Part, *loss
 func decodeThinking(t *content.Thinking) (content.Part, *loss.Rule) {
 	q := *t
 	e, ok := envelope.Decode(t.Signature.Data)
-	if ok && e.Kind == envelope.KindThinking {
+	if ok && e.Kind == envelope.KindThinking && e.States(1) == 1 { // counted before they are decoded
 		list, valid := envelope.DecodeThinking(e.Format, e.Data)
 		if valid && len(list) == 1 {
 			q.Signature, q.Redacted = list[0].Signature, list[0].Redacted
