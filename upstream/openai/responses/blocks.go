@@ -350,7 +350,7 @@ func (s *encoder) addItem(b *sentBlock, json string) {
 
 // WriteText continues an item. e is nil at the end of arguments.
 func (s *encoder) WriteText(b *sentBlock, text string, e *upstream.Event) {
-	if e != nil && e.Extra != nil && e.Extra.Format != Format {
+	if e != nil && e.Extra != nil {
 		s.losePartMembers(b, e.Extra)
 	}
 	switch {
@@ -590,9 +590,13 @@ func (s *encoder) finish() {
 	s.endMessage(last)
 }
 
-// losePartMembers reports the members of a part, or of an event about it, that are dropped.
+// losePartMembers reports the members of a part, or of an event about it: they are dropped.
 func (s *encoder) losePartMembers(b *sentBlock, x *content.Extra) {
-	if x != nil && x.Format != Format {
+	switch {
+	case x == nil:
+	case x.Format == Format:
+		s.Lose(b, lossSentMembers)
+	default:
 		foreign.ResponseMembersOfPart(x, s.LossesOf(b))
 	}
 }

@@ -274,6 +274,12 @@ func (s *encoder) reportEnd() {
 	for path, r := range s.sources.Lost() {
 		s.LoseAt(path, r)
 	}
+	for _, m := range s.members {
+		if m.Name != "service_tier" {
+			s.LoseAt("members", lossSentMembers)
+			break
+		}
+	}
 }
 
 // convertResponse encodes a whole response with s.
