@@ -333,7 +333,7 @@ var (
 			object.Must("name", anyText, func(t *tool) *string { return &t.Name }),
 			object.Opt("description", nullableText, func(t *tool) *string { return &t.Description }),
 			object.Opt("parameters", &object.Value{Kinds: object.Object | object.Null, Schema: true}, func(t *tool) *schemaText { return (*schemaText)(&t.Input.JSON) }),
-			object.Opt("strict", nullableFlag, func(t *tool) *bool { return &t.Strict })}
+			object.Opt("strict", nullableFlag, func(t *tool) **bool { return &t.Strict })}
 	})
 
 	customType = object.New("", func(t *tool) **content.Extra { return &t.inner }, func() []object.Field {
