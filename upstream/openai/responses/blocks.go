@@ -39,7 +39,8 @@ type encoder struct {
 	now       func() time.Time // for the time of the end
 
 	ids     callid.Namer
-	members response.Members // of the response, without a field
+	tier    string // service_tier of the response, as JSON text
+	lost    bool   // other members of the response are reported
 	sources foreign.Sources
 
 	items      []*item // in the order in which they began; nil once they were dropped
@@ -419,7 +420,8 @@ func (s *encoder) cite(b *sentBlock, c *content.Citation) {
 	it, report := b.State.item, s.LossesOf(b)
 	own := c.Extra != nil && c.Extra.Format == Format && jsonwire.ValidObject(c.Extra.JSON)
 	isLink := c.Kind == content.CiteWeb || c.Kind == content.CiteSearchResult && isWebLink(c.URL)
-	if it.isRefusal || !own && (!isLink || c.URL == "") {
+	size := len(it.annotations) + itemCost*len(it.later) // the text of an item is limited elsewhere
+	if it.isRefusal || !own && (!isLink || c.URL == "") || size > s.maxKept && !s.whole {
 		report(lossSentCitation)
 		return
 	}

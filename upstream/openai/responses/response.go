@@ -79,7 +79,7 @@ func (s *encoder) appendResponse(dst []byte, status string, failed *openaiformat
 		{"parallel_tool_calls", e.parallelCalls, "true"},
 		{"tool_choice", e.toolChoice, `"auto"`},
 		{"truncation", e.truncation, `"disabled"`},
-		{"service_tier", serviceTier(s.members.Get("service_tier"), e.serviceTier), `"default"`},
+		{"service_tier", serviceTier(s.tier, e.serviceTier), `"default"`},
 		{"metadata", e.metadata, "{}"},
 		{"user", e.user, "null"},
 		{"safety_identifier", e.safetyIdentifier, "null"},
@@ -273,12 +273,6 @@ func (s *encoder) reportEnd() {
 	}
 	for path, r := range s.sources.Lost() {
 		s.LoseAt(path, r)
-	}
-	for _, m := range s.members {
-		if m.Name != "service_tier" {
-			s.LoseAt("members", lossSentMembers)
-			break
-		}
 	}
 }
 

@@ -360,6 +360,25 @@ func TestKeptOutput(t *testing.T) {
 	}
 }
 
+// TestManyCitations tests that the citations of a text are limited.
+func TestManyCitations(t *testing.T) {
+	s := testStream(expectation{})
+	s.maxKept = 10_000
+	out := s.Events(nil, []upstream.Event{evStart, evOpen(0, &content.Text{}), evText(0, "a")})
+	for range 1000 {
+		out = s.Events(out, []upstream.Event{evCite(0, content.Citation{Kind: content.CiteWeb, URL: "https://a.example/" + strings.Repeat("x", 100), Start: 0, End: 1})})
+	}
+	out = s.Events(out, []upstream.Event{evClose(0)})
+	out = s.End(out, nil)
+	r := &streamReader{dropped: true}
+	if err := r.read(string(out)); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(r.items[0].parts[0].annotations); n < 10 || n > 100 {
+		t.Errorf("%d annotations", n)
+	}
+}
+
 // TestEventWriter tests events as messages.
 func TestEventWriter(t *testing.T) {
 	var names []string
