@@ -718,9 +718,9 @@ func (d *responseDecoder) addCitation(cand *decodedChoice, v jsonwire.Value) {
 		d.addLoss(openaiformat.LossCitation, "parts")
 		return
 	}
-	d.add(upstream.Event{Kind: upstream.EventCitation, Block: cand.block, Candidate: cand.index, Citation: &content.Citation{
-		Kind: content.CiteWeb, URL: strings.Clone(x.Get("url").Str()), Title: strings.Clone(x.Get("title").Str()),
-	}})
+	c := &content.Citation{Kind: content.CiteWeb, URL: strings.Clone(x.Get("url").Str()), Title: strings.Clone(x.Get("title").Str())}
+	c.Start, c.End = openaiformat.CitedRange(x)
+	d.add(upstream.Event{Kind: upstream.EventCitation, Block: cand.block, Candidate: cand.index, Citation: c})
 }
 
 // decodeStopReason converts a finish_reason. failed reports that the server failed. Unknown

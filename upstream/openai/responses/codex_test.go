@@ -191,10 +191,10 @@ func TestLiteTools(t *testing.T) {
 	want := []content.Tool{
 		{Name: "exec", Namespace: "functions", Description: "Runs code.", Freeform: true,
 			Grammar: &content.Grammar{Syntax: "lark", Definition: "start: /.+/"}, Extra: extra(`{"namespace":{"description":"The tools."}}`)},
-		{Name: "wait", Namespace: "functions", Input: schema(`{"type":"object","properties":{"cell":{"type":"string","encrypted":true}}}`)},
-		{Name: "now", Namespace: "clock", Input: schema(`{"type":"object"}`), Extra: extra(`{"namespace":{"description":"Time."}}`)},
+		{Name: "wait", Namespace: "functions", Strict: new(false), Input: schema(`{"type":"object","properties":{"cell":{"type":"string","encrypted":true}}}`)},
+		{Name: "now", Namespace: "clock", Strict: new(false), Input: schema(`{"type":"object"}`), Extra: extra(`{"namespace":{"description":"Time."}}`)},
 	}
-	if diff := cmp.Diff(want, n.Tools, ignoreStrict); diff != "" {
+	if diff := cmp.Diff(want, n.Tools); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	for _, tt := range []struct{ neutral, want string }{
@@ -209,9 +209,6 @@ func TestLiteTools(t *testing.T) {
 		}
 	}
 }
-
-// ignoreStrict ignores whether a function is strict, which is no matter of these tests.
-var ignoreStrict = cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".Strict" }, cmp.Ignore())
 
 // BenchmarkParseValidate measures a request of 40 KB with 20 turns.
 func BenchmarkParseValidate(b *testing.B) {
