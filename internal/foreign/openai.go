@@ -38,7 +38,7 @@ var openAI = format{
 			"reasoning": {members: table{
 				"context": {rule: InfluenceLoss, isExempt: usesAllReasoning}, "mode": {rule: SettingLoss},
 			}},
-			"text": {rule: SettingLoss}, "n": {rule: SettingLoss}, "image": {rule: SettingLoss},
+			"text": {members: table{"format": {members: table{}}}}, "n": {rule: SettingLoss}, "image": {rule: SettingLoss},
 
 			"response_format": {members: table{"json_schema": {members: table{}}}},
 			"max_tokens":      {rule: MembersLoss}, // beside max_completion_tokens

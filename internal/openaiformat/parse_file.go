@@ -38,7 +38,7 @@ func ParseFileData(data, name string) content.Source {
 	if kind, data, ok := cutDataURL(data); ok {
 		return &content.Base64{MediaType: kind, Data: data}
 	}
-	if isWeb(data) {
+	if IsWebURL(data) {
 		return &content.URL{URL: data}
 	}
 	return &content.Base64{MediaType: typeOfName(name), Data: data}
@@ -64,7 +64,7 @@ func cutDataURL(url string) (kind, data string, ok bool) {
 func typeOfName(name string) string {
 	i := strings.LastIndexByte(name, '.')
 	if i < 0 {
-		return pdfType
+		return TypePDF
 	}
 	switch strings.ToLower(name[i:]) {
 	case ".txt":
@@ -80,16 +80,14 @@ func typeOfName(name string) string {
 	case ".doc":
 		return "application/msword"
 	case ".docx":
-		return "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+		return officePrefix + "wordprocessingml.document"
 	case ".xlsx":
-		return "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+		return officePrefix + "spreadsheetml.sheet"
 	case ".pptx":
-		return "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+		return officePrefix + "presentationml.presentation"
 	}
-	return pdfType
+	return TypePDF
 }
-
-const pdfType = "application/pdf"
 
 // ParseAudio returns the source of an input_audio.
 func ParseAudio(data, format string) *content.Base64 {
@@ -98,9 +96,6 @@ func ParseAudio(data, format string) *content.Base64 {
 
 // AudioNames are the formats of audio that input_audio may have.
 var AudioNames = []string{"wav", "mp3"}
-
-// acceptedImages are the media types of images that the vendor accepts.
-var acceptedImages = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
 // FileRules specify which files are valid.
 type FileRules struct {
@@ -122,7 +117,7 @@ func FileLimits(l *content.Limits) content.Limits {
 func (f *FileRules) accepts(kind FileKind, mediaType string) bool {
 	switch kind {
 	case ImageFile:
-		return slices.Contains(acceptedImages, mediaType) // bounded by acceptedImages
+		return slices.Contains(ImageTypes, mediaType) // bounded by ImageTypes
 	case AudioFile:
 		return strings.HasPrefix(mediaType, "audio/")
 	}
@@ -208,7 +203,7 @@ const maxURL = 8 << 10
 
 // Link reports a link that is not a URL of the web.
 func (r *Reporter) Link(name string, kind FileKind, url string) {
-	if isWeb(url) && len(url) <= maxURL && !hasSpace(url) {
+	if IsWebURL(url) && len(url) <= maxURL && !hasSpace(url) {
 		return
 	}
 	if r.Full(content.CodeValue) {
@@ -222,10 +217,6 @@ func (r *Reporter) Link(name string, kind FileKind, url string) {
 		text = "Expected a URL of at most " + strconv.Itoa(maxURL) + " bytes, but got " + strconv.Itoa(len(url)) + " bytes."
 	}
 	r.ViolationAs(content.CodeValue, vendor, name, "Invalid '"+r.At(name)+"'. "+text)
-}
-
-func isWeb(url string) bool {
-	return strings.HasPrefix(url, "https://") || strings.HasPrefix(url, "http://")
 }
 
 // hasSpace reports whether a URL has white space or control characters.

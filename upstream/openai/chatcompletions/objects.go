@@ -203,7 +203,9 @@ var messageType = object.New("", func(m *message) **content.Extra { return &m.ex
 })
 
 // isEmptyList reports whether x is null or an empty list, which clients return as they got it.
-func isEmptyList(x jsonwire.Value) bool { return x.Kind() == jsonwire.Null || x.Len() == 0 }
+func isEmptyList(x jsonwire.Value) bool {
+	return x.Kind() == jsonwire.Null || x.Kind() == jsonwire.Array && x.Len() == 0
+}
 
 // The parts of a content.
 var (
@@ -224,7 +226,7 @@ var (
 	imageType = object.New("", func(i *content.Image) **content.Extra { return &i.Extra }, func() []object.Field {
 		return []object.Field{
 			object.TagField,
-			object.Must("image_url", anyObject, func(i *content.Image) *content.Source { return &i.Source }),
+			object.Must("image_url", &object.Value{Kinds: object.Text | object.Object}, func(i *content.Image) *content.Source { return &i.Source }),
 			marked(func(i *content.Image) **content.Cache { return &i.Cache })}
 	})
 
@@ -289,7 +291,7 @@ var (
 			object.Must("id", nonEmptyText, func(c *toolCall) *string { return &c.ID }),
 			object.Opt("function", anyObject, func(c *toolCall) *calledFunction { return (*calledFunction)(c) }),
 			object.Opt("custom", anyObject, func(c *toolCall) *calledCustom { return (*calledCustom)(c) }),
-			object.Field{Name: "index", Value: nullableInteger, IsDefault: func(jsonwire.Value) bool { return true }}} // left over from a stream
+			object.Field{Name: "index", IsDefault: func(jsonwire.Value) bool { return true }}} // left over from a stream
 	})
 
 	calledFunctionType = object.New("", func(c *toolCall) **content.Extra { return &c.inner }, func() []object.Field {
@@ -331,7 +333,7 @@ var (
 			object.Must("name", anyText, func(t *tool) *string { return &t.Name }),
 			object.Opt("description", nullableText, func(t *tool) *string { return &t.Description }),
 			object.Opt("parameters", &object.Value{Kinds: object.Object | object.Null, Schema: true}, func(t *tool) *schemaText { return (*schemaText)(&t.Input.JSON) }),
-			object.Opt("strict", nullableFlag, func(t *tool) *bool { return &t.Strict })}
+			object.Opt("strict", nullableFlag, func(t *tool) **bool { return &t.Strict })}
 	})
 
 	customType = object.New("", func(t *tool) **content.Extra { return &t.inner }, func() []object.Field {
@@ -342,13 +344,13 @@ var (
 	})
 
 	// inputFormatType is the format of the input of a custom tool. Its tag is read before.
-	inputFormatType = object.New("", func(t *tool) **content.Extra { return &t.more }, func() []object.Field {
+	inputFormatType = object.New("", func(t *tool) **content.Extra { return &t.ofFormat }, func() []object.Field {
 		return []object.Field{
 			object.TagField,
 			object.Opt("grammar", anyObject, func(t *tool) *grammar { return (*grammar)(t) })}
 	})
 
-	grammarType = object.New("", func(t *tool) **content.Extra { return &t.more }, func() []object.Field {
+	grammarType = object.New("", func(t *tool) **content.Extra { return &t.ofGrammar }, func() []object.Field {
 		return []object.Field{
 			object.Must("syntax", object.OneOf(object.Text, syntaxes...), func(t *tool) *string { return &t.grammar.Syntax }),
 			object.Must("definition", anyText, func(t *tool) *string { return &t.grammar.Definition })}
@@ -358,8 +360,8 @@ var (
 // A tool is an element of tools while it is read.
 type tool struct {
 	content.Tool
-	grammar     content.Grammar
-	inner, more *content.Extra // of the objects in it
+	grammar                    content.Grammar
+	inner, ofFormat, ofGrammar *content.Extra // of the objects in it
 }
 
 type (

@@ -109,6 +109,7 @@ type parser struct {
 	call    toolCall
 	tool    tool
 
+	choice   *content.Extra // of the objects in the tool choice that is read
 	place    []place        // zero ones, for a request with few messages
 	contents []content.Part // of the message that is read
 	calls    []content.Part // its tool calls
@@ -197,9 +198,9 @@ func (p *parser) Value(f *object.Field, name string, x jsonwire.Value, to any) {
 	case **ToolChoice:
 		*to = p.toolChoice(f, name, x)
 	case *nameRef:
-		p.object(f, name, x, nameRefType, (*ToolChoice)(to))
+		p.inChoice(f, name, x, nameRefType, (*ToolChoice)(to))
 	case *allowedTools:
-		p.object(f, name, x, allowedToolsType, (*ToolChoice)(to))
+		p.inChoice(f, name, x, allowedToolsType, (*ToolChoice)(to))
 	case *chosenName:
 		if s := p.Text(f, name, x); s != "" {
 			to.Names = []string{s}
@@ -208,6 +209,12 @@ func (p *parser) Value(f *object.Field, name string, x jsonwire.Value, to any) {
 		}
 	case *chosenNames:
 		*to = p.allowedNames(f, name, x)
+	case **JSONSchema: // an empty one is not a missing one
+		if p.Enter(f, name, x) {
+			*to = new(JSONSchema)
+			p.Read(x, jsonSchemaType, *to)
+			p.Path.Pop()
+		}
 	case *stops:
 		*to = p.stops(f, name, x)
 	case *schemaText:
@@ -293,7 +300,24 @@ func (p *parser) messages(f *object.Field, name string, v jsonwire.Value) []cont
 		at.turn = int32(len(turns))
 		turns = p.turn(turns, m, at)
 	})
-	return p.endResults(turns)
+	if turns = p.endResults(turns); len(turns) == 0 && !p.Quota.Exceeded() {
+		return p.onlySystem(turns, &places[n-1])
+	}
+	return turns
+}
+
+// onlySystem returns the turns of a document with system messages only, which the vendor accepts.
+// The last message is a turn, because other formats need one.
+func (p *parser) onlySystem(turns []content.Turn, last *place) []content.Turn {
+	if last.turn >= 0 || last.content == 0 {
+		return turns
+	}
+	system := p.request.System
+	parts := p.list(system[last.part:])
+	clear(system[last.part:])
+	p.request.System = system[:last.part]
+	last.turn, last.part = 0, 0
+	return append(turns, content.Turn{Role: content.RoleSystem, Parts: parts})
 }
 
 // result adds the result of a message to those in a row. turn is the index of their turn.
@@ -714,7 +738,7 @@ func (p *parser) tools(f *object.Field, name string, v jsonwire.Value, functions
 			p.oneTool(t, x)
 		}
 		tools[i] = t.Tool
-		tools[i].Extra = p.joined(p.joined(t.more, t.inner), t.Extra)
+		tools[i].Extra = p.joined(p.joined(p.joined(t.ofGrammar, t.ofFormat), t.inner), t.Extra)
 	})
 	return tools
 }
@@ -796,7 +820,9 @@ func (p *parser) toolChoice(f *object.Field, name string, x jsonwire.Value) *Too
 		p.Read(x, functionCallType, c)
 		return c
 	}
+	p.choice = nil
 	p.Read(x, choiceType, c)
+	c.Extra = p.joined(p.choice, c.Extra)
 	if t := x.Get("type"); c.Type == "" && !t.Exists() && x.Get("function").Exists() { // some servers do not require it
 		c.Type = "function"
 		p.AddStrict(content.CodeMissing, "type", func() string { return "Missing required parameter: '" + p.At("type") + "'." })
@@ -813,6 +839,12 @@ func (p *parser) toolChoice(f *object.Field, name string, x jsonwire.Value) *Too
 		}
 	}
 	return c
+}
+
+// inChoice reads an object in a tool choice, with whose other members those of the choice are joined.
+func (p *parser) inChoice(f *object.Field, name string, x jsonwire.Value, t *object.Type, c *ToolChoice) {
+	p.object(f, name, x, t, c)
+	p.choice, c.Extra = p.joined(p.choice, c.Extra), nil
 }
 
 // allowedNames reads the references to tools in allowed_tools.

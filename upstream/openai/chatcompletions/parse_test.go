@@ -42,6 +42,10 @@ func TestParseMessages(t *testing.T) {
 			[]content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "a"}}},
 				{Role: content.RoleSystem, Parts: []content.Part{&content.Text{Text: "b"}}, Extra: own(`{"role":"developer"}`)},
 				{Role: content.RoleSystem, Parts: []content.Part{&content.Text{Text: "c"}}}}},
+		{"the last of system messages only is a turn",
+			`{"role":"system","content":"a"},{"role":"developer","content":"b"}`,
+			[]content.Part{&content.Text{Text: "a"}},
+			[]content.Turn{{Role: content.RoleSystem, Parts: []content.Part{&content.Text{Text: "b", Extra: own(`{"role":"developer"}`)}}}}},
 		{"results in a row are one turn",
 			`{"role":"assistant","content":null,"refusal":null,"tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"{\"a\": 1}"}},{"id":"2","type":"custom","custom":{"name":"g","input":"raw"}}]},` +
 				`{"role":"tool","tool_call_id":"1","content":"x"},{"role":"tool","tool_call_id":"2","name":"g","content":[{"type":"text","text":"y"}]},{"role":"user","content":"z"}`, nil,

@@ -53,10 +53,10 @@ var worsts = []struct {
 	{"calls and results", 30_000, func(n int) string {
 		return withMessages(`{"role":"assistant","tool_calls":[` + many(call, n) + `]},` + many(`{"role":"tool","tool_call_id":"#","content":"x"}`, n))
 	}},
-	{"arguments that are no objects", 30_000, func(n int) string {
+	{"arguments that are not objects", 30_000, func(n int) string {
 		return withMessages(`{"role":"assistant","tool_calls":[` + many(`{"id":"#","type":"function","function":{"name":"f","arguments":"["}}`, n) + `]}`)
 	}},
-	{"long arguments that are no objects", 5_000_000, func(n int) string {
+	{"long arguments that are not objects", 5_000_000, func(n int) string {
 		return withMessages(`{"role":"assistant","tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"` + strings.Repeat(`\u0001`, n) + `"}}]}`)
 	}},
 	{"parts", 100_000, func(n int) string { return withParts(many(`{"type":"text","text":"x"}`, n)) }},

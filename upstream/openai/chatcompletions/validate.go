@@ -46,8 +46,9 @@ var defaultOptions ValidateOptions
 
 // Validate returns an error that holds all violations of the request, or nil.
 // [content.Violations] lists them. The violations that parsing found come first. Those of the
-// vendor's rules follow in the order of the document. Paths, texts and codes are the vendor's if
-// they are known. Validate omits violations that follow from one that parsing found.
+// vendor's rules follow: for the messages, the tools, then the settings. Paths, texts and codes are
+// the vendor's if they are known. Texts contain the path, except those of rules for several
+// messages. Validate omits violations that follow from one that parsing found.
 //
 // opts may be nil. Validate does not change the request, may be called by several goroutines, and
 // does no I/O. Its time is linear in the size of the request. It decodes base64 data only for the
@@ -73,7 +74,7 @@ func (r *Request) Validate(opts *ValidateOptions) error {
 }
 
 // documentTypes are the media types of documents that the vendor accepts.
-var documentTypes = []string{"application/pdf"}
+var documentTypes = []string{openaiformat.TypePDF}
 
 // A validator validates one request.
 type validator struct {

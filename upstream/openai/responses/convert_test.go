@@ -70,9 +70,9 @@ func TestTurns(t *testing.T) {
 			"user: hi\nassistant: thinking(r) t\nuser: hi\n"},
 		{"hosted tools", userHi + `,{"type":"web_search_call","id":"ws_1","status":"completed","action":{"type":"search","query":"q"}},{"type":"computer_call","call_id":"c"},` +
 			`{"type":"computer_call_output","call_id":"c","output":{}},{"type":"acme:item","id":"x"}`,
-			"user: hi\nassistant: web_search_call() computer_call()\nuser: computer_call_output()\nassistant: acme:item()\n"},
-		{"compaction of the vendor", `{"type":"compaction","encrypted_content":"gAAA"},` + userHi, "user: compaction() hi\n"},
-		{"compaction of ours", `{"type":"compaction","id":"cmp_1","encrypted_content":"` + ourSummary + `"},` + userHi, "user: Summary of the conversation so far:\n\nWe met. hi\n"},
+			"user: hi\nassistant: web_search_call() computer_call() computer_call_output() acme:item()\n"},
+		{"compaction of the vendor", `{"type":"compaction","encrypted_content":"gAAA"},` + userHi, "assistant: compaction()\nuser: hi\n"},
+		{"compaction of this module", `{"type":"compaction","id":"cmp_1","encrypted_content":"` + ourSummary + `"},` + userHi, "user: Summary of the conversation so far:\n\nWe met. hi\n"},
 		{"request for a compaction", userHi + `,{"type":"compaction_trigger"}`, "user: hi compaction_trigger()\n"},
 	} {
 		n, losses, err := DecodeRequest([]byte(withInput(tt.items)), nil)
