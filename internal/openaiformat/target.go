@@ -15,9 +15,12 @@ func BaseTarget(f content.Format) *lower.Target {
 		Format:  f,
 		Members: lower.MemberRules{Foreign: foreignMembers},
 		Tools:   lower.ToolRules{Schema: schema.JSONSchema, StrictSchema: schema.OpenAIStrict, Strict: lower.StrictEqual},
-		Output:  lower.OutputRules{Objects: true, Schema: schema.JSONSchema, Strict: true, StrictSchema: schema.OpenAIStrict},
+		Output:  lower.OutputRules{Objects: true, Schema: schema.JSONSchema, Strict: true, StrictSchema: schema.OpenAIStrict, Names: schemaNames},
 	}
 }
+
+// schemaNames are the valid names of the schema of the response.
+var schemaNames = &lower.Charset{MaxBytes: 64, Punctuation: "_-"}
 
 // The members of generateContent that have another form here.
 const (

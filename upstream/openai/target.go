@@ -68,6 +68,10 @@ func (t *target) hasPhases() bool {
 	return t.isOpenAI || t.known.phases
 }
 
+// hasCustomTools reports whether a model of the vendor has free-form tools and a verbosity. Both
+// came with GPT-5.
+func (t *target) hasCustomTools() bool { return t.family.custom || !t.family.known }
+
 // target returns the target for a model, and for the server's name of it.
 func (c *client) target(model, deployment string) target {
 	t := target{isOpenAI: c.isOpenAI, family: familyOf(model), dialect: c.dialect, known: c.known, refusals: c.refusals.get(deployment), maxTokens: c.maxTokens(model), attribution: c.attribution}
@@ -100,6 +104,9 @@ func (t target) lowerTarget(f content.Format) *lower.Target {
 	x.Marks = t.cacheMarks(f)
 	x.Results.Marks = x.Marks.User
 	if t.isOpenAI {
+		x.Refusals = true
+		x.Tools.Freeform = t.hasCustomTools()
+		x.Output.Verbosity = t.hasCustomTools() && !t.refusals.has(fieldVerbosity)
 		x.Members.Foreign = openaiformat.VendorForeignMembers
 	}
 	if t.markMember(f) != "" {
@@ -376,6 +383,7 @@ func (t *target) nameRules(f content.Format) *lower.NameRules {
 		Name: lower.Charset{MaxBytes: 64, Punctuation: "_-"},
 		ID:   lower.Charset{Punctuation: "_-.:/|+=@#"},
 	}
+	r.Namespaces = t.isOpenAI && f == ResponsesFormat
 	switch {
 	case f == ChatFormat && (t.dialect.ShortIDs || t.refusals.shortIDs):
 		r.ID = lower.Charset{Length: 9}

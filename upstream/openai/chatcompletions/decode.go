@@ -99,6 +99,7 @@ type decodedKind uint8
 const (
 	decodedNone decodedKind = iota
 	decodedText
+	decodedRefusal
 	decodedThinking
 )
 
@@ -499,7 +500,7 @@ func (d *responseDecoder) addChoice(cand *decodedChoice, s *decodedMembers) erro
 	}
 	if text := d.textOf(s.refusal); text != "" {
 		cand.refused = true
-		d.addDelta(cand, decodedText, text)
+		d.addDelta(cand, decodedRefusal, text)
 	}
 	for _, v := range s.annotations.Elems() {
 		d.addCitation(cand, v) // before other content closes the text
@@ -558,7 +559,7 @@ func (d *responseDecoder) addContent(cand *decodedChoice, v jsonwire.Value) erro
 			d.addText(cand, d.textOf(p.Get("text")))
 		case "refusal":
 			cand.refused = true
-			d.addDelta(cand, decodedText, d.textOf(p.Get("refusal")))
+			d.addDelta(cand, decodedRefusal, d.textOf(p.Get("refusal")))
 		case "thinking", "reasoning":
 			d.addListedThinking(cand, p)
 		case "image_url", "image":
@@ -631,9 +632,9 @@ func (d *responseDecoder) openBlock(cand *decodedChoice, kind decodedKind) {
 	d.closeBlock(cand)
 	d.closeCalls(cand, false)
 	var p content.Part = new(content.Thinking)
-	if cand.hasThinking = cand.hasThinking || kind == decodedThinking; kind == decodedText {
+	if cand.hasThinking = cand.hasThinking || kind == decodedThinking; kind != decodedThinking {
 		d.flushThinking(cand)
-		p, cand.hasContent = new(content.Text), true
+		p, cand.hasContent = &content.Text{Refusal: kind == decodedRefusal}, true
 	}
 	cand.openKind, cand.block = kind, d.openPart(cand, p)
 }
@@ -703,9 +704,9 @@ func (d *responseDecoder) addCitation(cand *decodedChoice, v jsonwire.Value) {
 		d.addLoss(openaiformat.LossCitation, "parts")
 		return
 	}
-	d.add(upstream.Event{Kind: upstream.EventCitation, Block: cand.block, Candidate: cand.index, Citation: &content.Citation{
-		Kind: content.CiteWeb, URL: strings.Clone(x.Get("url").Str()), Title: strings.Clone(x.Get("title").Str()),
-	}})
+	c := &content.Citation{Kind: content.CiteWeb, URL: strings.Clone(x.Get("url").Str()), Title: strings.Clone(x.Get("title").Str())}
+	c.Start, c.End = openaiformat.CitedRange(x)
+	d.add(upstream.Event{Kind: upstream.EventCitation, Block: cand.block, Candidate: cand.index, Citation: c})
 }
 
 // decodeStopReason converts a finish_reason. failed reports that the server failed. Unknown

@@ -21,6 +21,7 @@ type decodedCall struct {
 	id, name  string // as received
 	sentID    string // of the opened block
 	block     int    // negative until it is open
+	freeform  bool   // the input is any text
 	namedLate bool   // a fragment named it after its arguments were complete
 	closed    bool
 	input     jsonSpan
@@ -28,8 +29,12 @@ type decodedCall struct {
 }
 
 // addFragment reads a tool call or a fragment of one. v is the element of tool_calls, f
-// its function.
+// its function. An element may have a custom tool in place of the function.
 func (d *responseDecoder) addFragment(cand *decodedChoice, v, f jsonwire.Value, complete bool) error {
+	input, freeform := "arguments", false
+	if custom := v.Get("custom"); f.Kind() != jsonwire.Object && custom.Kind() == jsonwire.Object {
+		f, input, freeform = custom, "input", true
+	}
 	if err := cmp.Or(
 		codec.Expect("openai: a tool call", v, codec.Objects|codec.Missing),
 		codec.Expect("openai: the function of a tool call", f, codec.Objects|codec.Optional),
@@ -38,12 +43,9 @@ func (d *responseDecoder) addFragment(cand *decodedChoice, v, f jsonwire.Value, 
 		return codec.BadGateway(err)
 	}
 	if f.Kind() != jsonwire.Object {
-		if v.Get("custom").Kind() == jsonwire.Object {
-			d.addLoss(openaiformat.LossCustomCall, "parts")
-		}
 		return nil
 	}
-	id, name, args, index := openaiformat.Scalar(v.Get("id")), openaiformat.Scalar(f.Get("name")), openaiformat.Text(f.Get("arguments")), 0
+	id, name, args, index := openaiformat.Scalar(v.Get("id")), openaiformat.Scalar(f.Get("name")), openaiformat.Text(f.Get(input)), 0
 	if n, ok := v.Get("index").Int(); ok && n > 0 {
 		index = int(min(n, 1<<30))
 	}
@@ -64,7 +66,7 @@ func (d *responseDecoder) addFragment(cand *decodedChoice, v, f jsonwire.Value, 
 		}
 		d.closeCalls(cand, false)
 		d.flushThinking(cand)
-		c = &decodedCall{index: index, block: -1}
+		c = &decodedCall{index: index, block: -1, freeform: freeform}
 		cand.calls = append(cand.calls, c)
 	}
 	c.setName(id, name)
@@ -125,7 +127,9 @@ func (d *responseDecoder) addInput(cand *decodedChoice, c *decodedCall, s string
 		}
 		return
 	}
-	c.input.add(s)
+	if !c.freeform {
+		c.input.add(s)
+	}
 	if c.block < 0 {
 		c.pending.WriteString(s)
 		if c.id != "" && c.name != "" {
@@ -143,7 +147,7 @@ func (d *responseDecoder) openCall(cand *decodedChoice, c *decodedCall) {
 	}
 	c.sentID = d.uniqueID(cand, c.sentID)
 	cand.hasContent = true
-	c.block = d.openPart(cand, &content.ToolUse{ID: c.sentID, Name: c.name})
+	c.block = d.openPart(cand, &content.ToolUse{ID: c.sentID, Name: c.name, Freeform: c.freeform})
 	if c.pending.Len() > 0 {
 		d.add(upstream.Event{Kind: upstream.EventInput, Block: c.block, Candidate: cand.index, Text: c.pending.String()})
 		c.pending.Reset()

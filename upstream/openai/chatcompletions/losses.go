@@ -23,6 +23,6 @@ var (
 // decodeLosses lists the losses of responses of servers.
 var decodeLosses = []*loss.Rule{
 	openaiformat.LossEmptyResponse, openaiformat.LossCharacters, openaiformat.LossThinkingState, openaiformat.LossCitation,
-	lossDecodedPart, lossDecodedInput, openaiformat.LossCustomCall, openaiformat.LossNamelessCall, lossDecodedFile,
+	lossDecodedPart, lossDecodedInput, openaiformat.LossNamelessCall, lossDecodedFile,
 	lossDecodedTools, lossDecodedSignature, openaiformat.LossJSONText,
 }

@@ -22,7 +22,6 @@ var chatResponseLosses = map[*loss.Rule]string{
 	lossDecodedTools:               events(chunkOf(`{"content":"a","executed_tools":[{"index":0,"type":"search","arguments":"{}","output":"x"}]}`), stopped),
 	openaiformat.LossJSONText:      events(chunkOf(`{"content":{"title":"Apples"}}`), stopped),
 	lossDecodedSignature:           events(chunkOf(`{"content":"a","extra_content":{"google":{"thought_signature":"c2ln"}}}`), stopped),
-	openaiformat.LossCustomCall:    events(fragmentOf(`"index":0,"id":"a","custom":{"name":"f","input":"x"}`), chunkOf(`{"content":"a"}`), stopped),
 	lossDecodedFile:                events(chunkOf(`{"content":"a","images":[{"image_url":{"url":"file:///x"}}]}`), stopped),
 }
 
