@@ -175,7 +175,7 @@ var chatQuirks = []struct {
 	{"repeated image", []string{chunkOf(`{"images":[{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgo="}}]}`), chunkOf(`{"images":[{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgo="}}]}`), stopped},
 		partsOf(&content.Image{Source: &content.Base64{MediaType: "image/png", Data: "iVBORw0KGgo="}}), content.StopEnd},
 	{"citation", []string{hi, chunkOf(`{"annotations":[{"type":"url_citation","url_citation":{"start_index":0,"end_index":2,"url":"https://a.example/","title":"A"}}]}`), stopped},
-		partsOf(&content.Text{Text: "hi", Citations: []content.Citation{{Kind: content.CiteWeb, URL: "https://a.example/", Title: "A"}}}), content.StopEnd},
+		partsOf(&content.Text{Text: "hi", Citations: []content.Citation{{Kind: content.CiteWeb, End: 2, URL: "https://a.example/", Title: "A"}}}), content.StopEnd},
 	{"citation with calls", []string{`{"choices":[{"index":0,"message":{"content":"hi","tool_calls":[{"id":"a","function":{"name":"f","arguments":"{}"}}],"annotations":[{"type":"url_citation","url_citation":{"url":"https://a.example/","title":"A"}}]},"finish_reason":"tool_calls"}]}`},
 		partsOf(&content.Text{Text: "hi", Citations: []content.Citation{{Kind: content.CiteWeb, URL: "https://a.example/", Title: "A"}}}, useOf("a", "f", "{}")), content.StopToolUse},
 	{"accumulated message with deltas", []string{`{"choices":[{"index":0,"message":{"role":"assistant","content":"h"},"delta":{"role":"assistant","content":"h"}}]}`,
