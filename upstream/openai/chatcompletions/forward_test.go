@@ -181,3 +181,18 @@ func TestForwardWhole(t *testing.T) {
 		t.Errorf("got %s", w.Body)
 	}
 }
+
+func TestForwardAllocates(t *testing.T) {
+	s := newStream("r1", "m", 7, nil)
+	first := &upstream.Frame{Format: Format, Data: `{"choices":[{"index":0,"delta":{"role":"assistant","content":"a"}}]}`}
+	first.Events = []upstream.Event{opened(0, &content.Text{}), piece(0, "a")}
+	first.Events[0].Frame = first
+	out := s.Events(nil, slices.Clone(first.Events))
+	next := &upstream.Frame{Format: Format, Data: `{"choices":[{"index":0,"delta":{"content":"b"}}]}`}
+	next.Events = []upstream.Event{piece(0, "b")}
+	next.Events[0].Frame = next
+	events := slices.Clone(next.Events)
+	if n := testing.AllocsPerRun(1000, func() { out = s.Events(out[:0], events) }); n != 0 || string(out) != "data: "+next.Data+"\n\n" {
+		t.Errorf("%v allocations, %s", n, out)
+	}
+}
