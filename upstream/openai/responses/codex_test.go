@@ -9,6 +9,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/test/floor"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -210,19 +211,16 @@ func TestLiteTools(t *testing.T) {
 	}
 }
 
-// BenchmarkParseValidate measures a request of 40 KB with 20 turns.
+// BenchmarkParseValidate reports the time to parse and validate requests of Codex, in V.
 func BenchmarkParseValidate(b *testing.B) {
-	body := longBody(20, 1500)
-	b.SetBytes(int64(len(body)))
-	b.ReportAllocs()
-	for b.Loop() {
-		r, err := parseRequest(body, content.Limits{})
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := r.Validate(nil); err != nil {
-			b.Fatal(err)
-		}
+	for _, w := range []struct{ name, body string }{{"short", codexKnownModel}, {"turns", longBody(20, 1500)}, {"agent", longBody(100, 3400)}} {
+		b.Run(w.name, func(b *testing.B) {
+			floor.Run(b, w.body, func() {
+				if _, err := decodeRequest(w.body, nil); err != nil {
+					b.Fatal(err)
+				}
+			})
+		})
 	}
 }
 

@@ -187,6 +187,9 @@ func (r *Request) conversation(n *upstream.Request) []itemPlace {
 		item := &r.Input[i]
 		s := sideOf(item)
 		switch last := len(n.Turns) - 1; {
+		case s == noSide && last < 0:
+			places[i] = itemPlace{-1, len(n.System)}
+			continue
 		case s == noSide:
 			places[i] = itemPlace{last, len(all) - start}
 			continue

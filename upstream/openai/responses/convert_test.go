@@ -253,6 +253,15 @@ func TestPaths(t *testing.T) {
 	if err != nil || n.Path("turns.0.parts.0") != "input" {
 		t.Errorf("a string: %v, %s", err, n.Path("turns.0.parts.0"))
 	}
+	n, _, err = DecodeRequest([]byte(withInput(`{"role":"developer","content":"a"},{"role":"system","content":"b"},{"type":"additional_tools","tools":[]},{"role":"developer","content":"c"},`+userHi)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for neutral, want := range map[string]string{"system.0": "input[0].content", "system.1": "input[1].content", "system.2": "input[3].content", "turns.0.parts.0": "input[4].content"} {
+		if got := n.Path(neutral); got != want {
+			t.Errorf("%s is %s, want %s", neutral, got, want)
+		}
+	}
 	r, err := ParseRequest([]byte(body))
 	if err != nil {
 		t.Fatal(err)
