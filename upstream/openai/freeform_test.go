@@ -121,3 +121,52 @@ func TestFreeform(t *testing.T) {
 		}
 	}
 }
+
+// TestSharedMembers sends members of one of the vendor's formats to servers of the other.
+func TestSharedMembers(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		from   content.Format
+		extra  string
+		want   []string // parts of the document
+		losses []string
+	}{
+		{"from Chat Completions", ChatFormat, `{"metadata":{"a":"b"},"prompt_cache_key":"k1","verbosity":"low","logit_bias":{"1":2}}`,
+			[]string{`"metadata":{"a":"b"}`, `"prompt_cache_key":"k1"`, `"text":{"verbosity":"low"}`}, []string{"extra.logit_bias"}},
+		{"from Responses", ResponsesFormat, `{"metadata":{"a":"b"},"prompt_cache_key":"k1","text":{"verbosity":"low"},"truncation":"auto"}`,
+			[]string{`"prompt_cache_key":"k1"`, `"verbosity":"low"`}, []string{"extra.metadata", "extra.truncation"}},
+		{"from Responses with other members of text", ResponsesFormat, `{"text":{"verbosity":"low","x":1}}`, nil, []string{"extra.text"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var u upstream.Upstream
+			var err error
+			if o := (&Options{Key: "k"}); tt.from == ChatFormat {
+				u, err = NewResponses(o)
+			} else {
+				u, err = New(o)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			image := &content.Image{Source: &content.URL{URL: "https://a.example/a.png"}, Extra: &content.Extra{Format: tt.from, JSON: `{"detail":"low"}`}}
+			r := &upstream.Request{Model: "gpt-5.2", Turns: []content.Turn{turnOf(content.RoleUser, textOf("a"), image)}, Extra: &content.Extra{Format: tt.from, JSON: tt.extra}}
+			e, err := upstream.EncodeRequest(t.Context(), u, r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range append(tt.want, `"detail":"low"`) {
+				if strings.Count(e.Document, s) != 1 {
+					t.Errorf("the document has %s %d times:\n%s", s, strings.Count(e.Document, s), e.Document)
+				}
+			}
+			losses, err := upstream.Preflight(t.Context(), u, r)
+			var paths []string
+			for _, l := range losses {
+				paths = append(paths, l.Path)
+			}
+			if diff := cmp.Diff(tt.losses, paths); diff != "" || err != nil {
+				t.Errorf("%v, losses (-want +got):\n%s", err, diff)
+			}
+		})
+	}
+}

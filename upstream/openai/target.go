@@ -100,19 +100,45 @@ func (t target) lowerTarget(f content.Format) *lower.Target {
 	x.Conversation.SystemTurns, x.Conversation.Attribution = t.systemTurns(), t.attribution
 	x.Files.TextOnly, x.Files.Note = t.dialect.TextOnly, t.dialect.DescribeUnreadable
 	x.Files.ImageLinks = t.acceptsLinks()
-	x.Files.Details.Of = openaiformat.DetailOf(f, t.isOpenAI)
+	x.Files.Details.Of = openaiformat.DetailOf(f, otherFormat(f), t.isOpenAI)
 	x.Marks = t.cacheMarks(f)
 	x.Results.Marks = x.Marks.User
 	if t.isOpenAI {
 		x.Refusals = true
 		x.Tools.Freeform = t.hasCustomTools()
 		x.Output.Verbosity = t.hasCustomTools() && !t.refusals.has(fieldVerbosity)
-		x.Members.Foreign = openaiformat.VendorForeignMembers
+		x.Members.Foreign = slices.Concat(openaiformat.VendorForeignMembers, sharedMembers(f))
 	}
 	if t.markMember(f) != "" {
 		x.Members.Foreign = append(slices.Clip(x.Members.Foreign), lower.ForeignMember{Name: openaiformat.CacheControl, Mark: true})
 	}
 	return x
+}
+
+// otherFormat returns the vendor's other format.
+func otherFormat(f content.Format) content.Format {
+	if f == ChatFormat {
+		return ResponsesFormat
+	}
+	return ChatFormat
+}
+
+// sharedMembers returns the members of the vendor's other format that its servers have in a
+// format, too. Chat Completions accepts metadata only with store, and has fewer
+// prompt_cache_options.
+func sharedMembers(f content.Format) []lower.ForeignMember {
+	from := otherFormat(f)
+	names, list := []string{openaiformat.CacheKeyName, "prompt_cache_retention", "user"}, []lower.ForeignMember(nil)
+	if f == ChatFormat {
+		list = append(list, openaiformat.VerbosityMember("text", "verbosity", from))
+	} else {
+		names = append(names, "prompt_cache_options", "metadata")
+		list = append(list, openaiformat.VerbosityMember("verbosity", "", from))
+	}
+	for _, name := range names {
+		list = append(list, openaiformat.CopiedMember(name, from, f))
+	}
+	return list
 }
 
 // setChat sets what only Chat Completions has.
