@@ -397,6 +397,9 @@ func (s *encoder) keep(n int) {
 	s.LoseAt("parts", lossKeptOutput)
 }
 
+// Kept implements [handler.KeepingEncoder].
+func (s *encoder) Kept() int64 { return int64(min(s.kept, s.maxKept)) }
+
 // Cite adds a citation to a text.
 func (s *encoder) Cite(b *sentBlock, e *upstream.Event) {
 	if b.Kind != response.Text || s.compacting {
