@@ -57,15 +57,15 @@ func CopiedMember(name string, from, to content.Format) lower.ForeignMember {
 }
 
 // VerbosityMember returns the rule for a member of the vendor's other format that has the
-// verbosity of text. path leads from the member to the verbosity, or is empty.
-func VerbosityMember(name, path string, from content.Format) lower.ForeignMember {
+// verbosity of text. If nested is true, it is the member "verbosity" of that member, and its only one.
+func VerbosityMember(name string, nested bool, from content.Format) lower.ForeignMember {
 	return lower.ForeignMember{Name: name, From: from, Set: func(r *upstream.Request, value string) bool {
 		v := gjson.Parse(value)
-		if path != "" {
+		if nested {
 			if codec.MemberCount(value) != 1 {
 				return false
 			}
-			v = v.Get(path)
+			v = v.Get("verbosity")
 		}
 		if v.Type != gjson.String || r.Output.Verbosity != "" {
 			return false
