@@ -57,16 +57,17 @@ func CopiedMember(name string, from, to content.Format) lower.ForeignMember {
 }
 
 // VerbosityMember returns the rule for a member of the vendor's other format that has the
-// verbosity of text. path leads from the member to the verbosity, or is empty.
-func VerbosityMember(name, path string, from content.Format) lower.ForeignMember {
+// verbosity of text. inner is the member of its value that has it, and no other; "" means the
+// value itself.
+func VerbosityMember(name, inner string, from content.Format) lower.ForeignMember {
 	return lower.ForeignMember{Name: name, From: from, Set: func(r *upstream.Request, value string) bool {
-		v := gjson.Parse(value)
-		if path != "" {
+		if inner != "" {
 			if codec.MemberCount(value) != 1 {
 				return false
 			}
-			v = v.Get(path)
+			value, _ = (&content.Extra{JSON: value}).Get(inner)
 		}
+		v := gjson.Parse(value)
 		if v.Type != gjson.String || r.Output.Verbosity != "" {
 			return false
 		}
