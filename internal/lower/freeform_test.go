@@ -233,3 +233,29 @@ func TestRestorer(t *testing.T) {
 }
 
 func TestLossTable(t *testing.T) { losstable.Check(t, "restored", codec.RestoredLosses...) }
+
+func TestRefusal(t *testing.T) {
+	refused := &content.Text{Text: "No.", Refusal: true}
+	n := &upstream.Request{Turns: []content.Turn{
+		{Role: content.RoleUser, Parts: partsOf(&content.Text{Text: "Hi"})}, {Role: content.RoleAssistant, Parts: partsOf(refused)},
+		{Role: content.RoleUser, Parts: partsOf(&content.Text{Text: "Why?"})},
+	}}
+	for _, has := range []bool{true, false} {
+		target := *plainFunctions
+		target.Refusals = has
+		got, losses, err := Lower(n, &target, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []string{Loss{Rule: TextRefusal, Path: In(Turns, 1).In(Parts, 0).Member("refusal")}.text()}
+		if has {
+			want = nil
+		}
+		if diff := cmp.Diff(want, settingsReports(losses)); diff != "" {
+			t.Errorf("losses (-want +got):\n%s", diff)
+		}
+		if p := got.Turns[1].Parts[0].(*content.Text); p.Refusal != has || p.Text != "No." || !refused.Refusal {
+			t.Errorf("the refusal became %+v", p)
+		}
+	}
+}

@@ -72,6 +72,9 @@ var (
 // The rules for the form of the response.
 var (
 	OutputStrict        = always(degraded(loss.OutputSchema, "the schema has no equivalent strict form, in which all properties are required and no others allowed; it was sent, but the response may not match it"))
+	OutputName          = hint(loss.OutputSchema, "the server does not accept this name of the schema, or any; another or none was sent")
+	OutputDescription   = degraded(loss.OutputSchema, "the server has no description of the schema; it was omitted")
+	OutputVerbosity     = degraded(loss.OutputVerbosity, "the server does not have a verbosity; the model's default applies")
 	OutputUnsatisfiable = dropped(loss.OutputSchema, "no value matches the schema; it was dropped")
 	OutputSchema        = hint(loss.OutputSchema, "the schema was rewritten with the same meaning")
 	OutputWithTools     = dropped(loss.OutputSchema, "the model does not accept a response format together with functions; the format was dropped")

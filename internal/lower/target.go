@@ -21,6 +21,8 @@ type Target struct {
 	Marks        Marks
 	Own          Own
 
+	Refusals bool // texts of the assistant may be marked as refusals
+
 	// Citation reports whether the target has a form for a citation of an earlier
 	// response. Nil means that it has none.
 	Citation func(c *content.Citation) bool

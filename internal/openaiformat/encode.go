@@ -1,6 +1,8 @@
 package openaiformat
 
 import (
+	"cmp"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/lower"
@@ -188,6 +190,14 @@ func (c *Encoder) CacheMark(m *content.Cache) {
 	c.W.EndObject()
 }
 
+// SchemaName writes the name and the description of the schema of the response.
+func (c *Encoder) SchemaName() {
+	c.Member("name", cmp.Or(c.Req.Output.Name, "answer"))
+	if text := c.Req.Output.Description; text != "" {
+		c.Member("description", text)
+	}
+}
+
 // NoObfuscation turns off the padding of stream events. Padding makes equal events
 // differ, which makes them slower to decode. Some servers reject the member.
 func (c *Encoder) NoObfuscation() {
@@ -288,17 +298,20 @@ func (c *Encoder) chosenTools(mode string, names []string) {
 
 // toolRef writes a reference to a tool.
 func (c *Encoder) toolRef(t *content.Tool) {
-	w := c.W
+	w, kind := c.W, "function"
+	if t.Freeform {
+		kind = "custom"
+	}
 	w.BeginObject()
 	switch {
 	case t.Kind != "":
 		c.Member("type", t.Kind)
 	case c.FlatToolRefs:
-		c.Member("type", "function")
+		c.Member("type", kind)
 		c.Member("name", t.Name)
 	default:
-		c.Member("type", "function")
-		w.Name("function")
+		c.Member("type", kind)
+		w.Name(kind)
 		w.BeginObject()
 		c.Member("name", t.Name)
 		w.EndObject()

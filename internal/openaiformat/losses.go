@@ -17,8 +17,6 @@ var (
 		Reason: "the state that returns thinking to the server is too large; later requests omit it"}
 	LossCitation = &loss.Rule{Feature: loss.ResponseCitations, Severity: content.LossHint,
 		Reason: "a citation outside of a text was omitted"}
-	LossCustomCall = &loss.Rule{Feature: loss.ResponseUnknown, Severity: content.LossDropped,
-		Reason: "a custom tool call cannot be represented; it was dropped"}
 	LossNamelessCall = &loss.Rule{Feature: loss.ResponseCall, Severity: content.LossDropped,
 		Reason: "a tool call without a name was dropped"}
 )

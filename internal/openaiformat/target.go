@@ -5,8 +5,10 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/internal/schema"
+	"github.com/polywire/polywire/upstream"
 )
 
 // BaseTarget returns what all servers of both formats accept. The caller may change it.
@@ -15,9 +17,12 @@ func BaseTarget(f content.Format) *lower.Target {
 		Format:  f,
 		Members: lower.MemberRules{Foreign: foreignMembers},
 		Tools:   lower.ToolRules{Schema: schema.JSONSchema, StrictSchema: schema.OpenAIStrict, Strict: lower.StrictEqual},
-		Output:  lower.OutputRules{Objects: true, Schema: schema.JSONSchema, Strict: true, StrictSchema: schema.OpenAIStrict},
+		Output:  lower.OutputRules{Objects: true, Schema: schema.JSONSchema, Strict: true, StrictSchema: schema.OpenAIStrict, Names: schemaNames},
 	}
 }
+
+// schemaNames are the valid names of the schema of the response.
+var schemaNames = &lower.Charset{MaxBytes: 64, Punctuation: "_-"}
 
 // The members of generateContent that have another form here.
 const (
@@ -32,6 +37,45 @@ var foreignMembers = []lower.ForeignMember{{Name: mediaResolution, Detail: noDet
 // servers, which accept the resolution of images.
 var VendorForeignMembers = []lower.ForeignMember{{Name: mediaResolution, Detail: defaultDetail}, {Name: ResponseLogprobs}, {Name: TopLogprobs}}
 
+// CopiedMember returns the rule for a member of the vendor's other format that servers of the
+// format to have under the same name.
+func CopiedMember(name string, from, to content.Format) lower.ForeignMember {
+	return lower.ForeignMember{Name: name, From: from, Set: func(r *upstream.Request, value string) bool {
+		x := content.Extra{Format: to, JSON: "{}"}
+		if r.Extra != nil {
+			x = *r.Extra
+		}
+		var w jsonwire.Writer
+		w.BeginObject()
+		w.Members(x.JSON)
+		w.Name(name)
+		w.Raw(value)
+		w.EndObject()
+		x.JSON, r.Extra = w.Text(), &x
+		return true
+	}}
+}
+
+// VerbosityMember returns the rule for a member of the vendor's other format that has the
+// verbosity of text. inner is the member of its value that has it, and no other; "" means the
+// value itself.
+func VerbosityMember(name, inner string, from content.Format) lower.ForeignMember {
+	return lower.ForeignMember{Name: name, From: from, Set: func(r *upstream.Request, value string) bool {
+		if inner != "" {
+			if codec.MemberCount(value) != 1 {
+				return false
+			}
+			value, _ = (&content.Extra{JSON: value}).Get(inner)
+		}
+		v := gjson.Parse(value)
+		if v.Type != gjson.String || r.Output.Verbosity != "" {
+			return false
+		}
+		r.Output.Verbosity = v.Str
+		return true
+	}}
+}
+
 func noDetail(*content.Extra) string { return "" }
 
 // defaultDetail returns the member for the resolution of all files of a request.
@@ -43,10 +87,10 @@ func defaultDetail(x *content.Extra) string {
 var details = map[string]string{"MEDIA_RESOLUTION_LOW": `{"detail":"low"}`, "MEDIA_RESOLUTION_HIGH": `{"detail":"high"}`}
 
 // DetailOf returns the function that translates the resolution of a file for servers of a format.
-// vendor reports that the server is one of the vendor, which accepts resolutions of other formats.
-func DetailOf(f content.Format, vendor bool) func(*content.Extra) (json string, rest bool) {
+// It has the same member in the vendor's other format. vendor reports that the server is one of the vendor, which accepts resolutions of other formats.
+func DetailOf(f, other content.Format, vendor bool) func(*content.Extra) (json string, rest bool) {
 	return func(x *content.Extra) (json string, rest bool) {
-		if x.Format == f || x.Format == "" {
+		if x.Format == f || x.Format == other || x.Format == "" {
 			level := gjson.Get(x.JSON, "detail")
 			if level.Str == "" {
 				return "", true

@@ -33,3 +33,14 @@ func Scalar(v jsonwire.Value) string {
 
 // NewCallID returns an id for a tool call without one.
 func NewCallID() string { return "call_" + strings.ToLower(rand.Text()[:24]) }
+
+// CitedRange returns the bounds of the text that a citation of a web page is for, in characters.
+// Both are 0 if they are missing or not valid.
+func CitedRange(v jsonwire.Value) (start, end int64) {
+	start, hasStart := v.Get("start_index").Int()
+	end, hasEnd := v.Get("end_index").Int()
+	if !hasStart || !hasEnd || start < 0 || end < start {
+		return 0, 0
+	}
+	return start, end
+}

@@ -312,7 +312,8 @@ func (p *plan) learn(err error) bool {
 // asksLogprobs reports whether the request asks for log probabilities as a request of
 // another format. A client of Chat Completions reads them in the document.
 func (p *plan) asksLogprobs() bool {
-	return p.client.format == ChatFormat && p.Request.Extra != nil && codec.Own(p.Source.Extra, ChatFormat) == nil
+	_, asks := p.Request.Extra.Get("logprobs")
+	return p.client.format == ChatFormat && asks && codec.Own(p.Source.Extra, ChatFormat) == nil
 }
 
 // isThinkingOff reports whether the request turns thinking off.

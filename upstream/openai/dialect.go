@@ -190,6 +190,7 @@ type family struct {
 	cacheMarks  bool // prompt_cache_breakpoint is supported
 	audio       bool // input_audio is supported
 	phases      bool // messages of the assistant have a phase
+	custom      bool // custom tools and a verbosity are supported
 	tools       toolRule
 }
 
@@ -254,25 +255,25 @@ var families = []struct {
 	{[]string{"o1", "o3", "o4-mini", "o3-mini", "o1-mini"}, family{known: true, efforts: lowToHigh, defaultEffort: "medium",
 		sampling: sampleNever, noStop: true, noMaxTokens: true, noParallel: true, developer: true}},
 	{[]string{"gpt-5.1"}, family{known: true, efforts: noneToHigh, defaultEffort: "none",
-		sampling: sampleWithNone, noStop: true, noMaxTokens: true, developer: true}},
+		sampling: sampleWithNone, noStop: true, noMaxTokens: true, developer: true, custom: true}},
 	{[]string{"gpt-5.2"}, family{known: true, efforts: noneToXHigh, defaultEffort: "none",
-		sampling: sampleWithNone, noStop: true, noMaxTokens: true, developer: true}},
+		sampling: sampleWithNone, noStop: true, noMaxTokens: true, developer: true, custom: true}},
 	{[]string{"gpt-5.4", "gpt-5.5"}, family{known: true, efforts: noneToXHigh, defaultEffort: "none",
-		sampling: sampleWithNone, noStop: true, noMaxTokens: true, developer: true, phases: true, tools: toolsNoneOrOmitted}},
+		sampling: sampleWithNone, noStop: true, noMaxTokens: true, developer: true, custom: true, phases: true, tools: toolsNoneOrOmitted}},
 	{[]string{"gpt-5.6"}, family{known: true, efforts: noneToXHigh, defaultEffort: "medium",
-		sampling: sampleWithNone, noStop: true, noMaxTokens: true, developer: true, phases: true, cacheMarks: true, tools: toolsWithNone}},
+		sampling: sampleWithNone, noStop: true, noMaxTokens: true, developer: true, custom: true, phases: true, cacheMarks: true, tools: toolsWithNone}},
 	{[]string{"gpt-5"}, family{known: true, efforts: minToHigh, defaultEffort: "medium",
-		sampling: sampleNever, noStop: true, noMaxTokens: true, developer: true}},
+		sampling: sampleNever, noStop: true, noMaxTokens: true, developer: true, custom: true}},
 	{[]string{"gpt-6-astra"}, family{known: true, efforts: effortRange("low", "max"), defaultEffort: "medium",
-		sampling: sampleNever, noStop: true, noMaxTokens: true, developer: true, phases: true, cacheMarks: true, tools: toolsResponsesOnly}},
+		sampling: sampleNever, noStop: true, noMaxTokens: true, developer: true, custom: true, phases: true, cacheMarks: true, tools: toolsResponsesOnly}},
 	{[]string{"gpt-6.1-sol"}, family{known: true, efforts: lowToXHigh, defaultEffort: "medium",
-		sampling: sampleNever, noStop: true, noMaxTokens: true, developer: true, phases: true, cacheMarks: true, tools: toolsResponsesOnly}},
+		sampling: sampleNever, noStop: true, noMaxTokens: true, developer: true, custom: true, phases: true, cacheMarks: true, tools: toolsResponsesOnly}},
 	{[]string{"gpt-6.1-terra"}, family{known: true, efforts: noneToXHigh, defaultEffort: "medium",
-		sampling: sampleWithNone, noStop: true, noMaxTokens: true, developer: true, phases: true, cacheMarks: true, tools: toolsWithNone}},
+		sampling: sampleWithNone, noStop: true, noMaxTokens: true, developer: true, custom: true, phases: true, cacheMarks: true, tools: toolsWithNone}},
 	{[]string{"gpt-6.2"}, family{known: true, efforts: lowToXHigh, defaultEffort: "medium",
-		sampling: sampleNever, noStop: true, noMaxTokens: true, developer: true, phases: true, cacheMarks: true, tools: toolsResponsesOnly}},
+		sampling: sampleNever, noStop: true, noMaxTokens: true, developer: true, custom: true, phases: true, cacheMarks: true, tools: toolsResponsesOnly}},
 	{[]string{"gpt-6", "gpt-6.1"}, family{known: true, efforts: noneToXHigh, defaultEffort: "medium",
-		sampling: sampleWithNone, noStop: true, noMaxTokens: true, developer: true, phases: true, cacheMarks: true, tools: toolsWithNone}},
+		sampling: sampleWithNone, noStop: true, noMaxTokens: true, developer: true, custom: true, phases: true, cacheMarks: true, tools: toolsWithNone}},
 }
 
 // knownOutputLimits are the limits of OpenAI's models.

@@ -43,6 +43,7 @@ const (
 	fieldCacheMark
 	fieldCacheTime // lifetimes of cache marks
 	fieldPhase     // of messages of the assistant; Responses API only
+	fieldVerbosity
 )
 
 // A fieldName is a name that servers use for a field in errors.
@@ -80,6 +81,7 @@ var chatFieldNames = []fieldName{
 	{"ttl", fieldCacheTime},
 	{"prompt_cache_breakpoint", fieldCacheMark},
 	{"cache_control", fieldCacheMark},
+	{"verbosity", fieldVerbosity},
 }
 
 // refusals are the members and values that a model rejects.
@@ -232,6 +234,7 @@ var responsesFieldNames = []fieldName{
 	{"ttl", fieldCacheTime},
 	{"prompt_cache_breakpoint", fieldCacheMark},
 	{"phase", fieldPhase},
+	{"verbosity", fieldVerbosity},
 }
 
 // isThinkingUnreadable reports whether the server cannot use the returned thinking: it

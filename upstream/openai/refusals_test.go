@@ -57,6 +57,9 @@ var chatRefused = map[field]refusedCase{
 	fieldReasoning:      {"turns.1.parts.0", Dialect{}, withTurns(q, turnOf(content.RoleAssistant, thinkingPart("hm", "reasoning"), useOf("c1", "f", "{}")), turnOf(content.RoleUser, resultOf("c1")))},
 	fieldThinkingSwitch: {"thinking.mode", Dialect{Thinking: chatcompletions.ThinkingObject, Efforts: []string{"low"}}, thinkingOf(upstream.Thinking{Mode: upstream.ThinkingOff})},
 	fieldToolChoice:     {"choice.names", Dialect{Kind: ServerOpenAI}, oneName},
+	fieldVerbosity: {"output.verbosity", Dialect{Kind: ServerOpenAI}, func(r *upstream.Request) {
+		r.Model, r.Output.Verbosity = "gpt-5", "low"
+	}},
 	fieldJSONObject: {"", Dialect{}, func(r *upstream.Request) {
 		r.Output.MediaType, r.Turns[0].Parts = jsonType, partsOf(textOf("JSON!"))
 	}},
@@ -89,6 +92,7 @@ var responsesRefused = map[field]refusedCase{
 		r.Model = "gpt-5.6"
 		withSystemMark("12h")(r)
 	}},
+	fieldVerbosity:    chatRefused[fieldVerbosity],
 	fieldPhase:        {"", Dialect{Kind: ServerOpenAI}, withTurns(q, turnOf(content.RoleAssistant, textOf("x")), q)},
 	fieldReasoning:    {"thinking", Dialect{}, func(*upstream.Request) {}},
 	fieldSummary:      {"thinking.display", Dialect{}, thinkingOf(upstream.Thinking{Effort: "low", Display: "summarized"})},

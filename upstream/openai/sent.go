@@ -35,6 +35,7 @@ func (p *plan) sent() field {
 		{fieldJSONObject, n.Object && n.Output.Schema.JSON == "" && !s.ObjectForm},
 		{fieldObfuscation, n.Stream && s.NoPadding},
 		{fieldLogprobs, p.asksLogprobs()},
+		{fieldVerbosity, n.Output.Verbosity != ""},
 		{fieldCacheKey, s.CacheKey != ""},
 	}
 	var sent field

@@ -68,6 +68,10 @@ func (t *target) hasPhases() bool {
 	return t.isOpenAI || t.known.phases
 }
 
+// hasCustomTools reports whether a model of the vendor has free-form tools and a verbosity. Both
+// came with GPT-5.
+func (t *target) hasCustomTools() bool { return t.family.custom || !t.family.known }
+
 // target returns the target for a model, and for the server's name of it.
 func (c *client) target(model, deployment string) target {
 	t := target{isOpenAI: c.isOpenAI, family: familyOf(model), dialect: c.dialect, known: c.known, refusals: c.refusals.get(deployment), maxTokens: c.maxTokens(model), attribution: c.attribution}
@@ -96,16 +100,45 @@ func (t target) lowerTarget(f content.Format) *lower.Target {
 	x.Conversation.SystemTurns, x.Conversation.Attribution = t.systemTurns(), t.attribution
 	x.Files.TextOnly, x.Files.Note = t.dialect.TextOnly, t.dialect.DescribeUnreadable
 	x.Files.ImageLinks = t.acceptsLinks()
-	x.Files.Details.Of = openaiformat.DetailOf(f, t.isOpenAI)
+	x.Files.Details.Of = openaiformat.DetailOf(f, otherFormat(f), t.isOpenAI)
 	x.Marks = t.cacheMarks(f)
 	x.Results.Marks = x.Marks.User
 	if t.isOpenAI {
-		x.Members.Foreign = openaiformat.VendorForeignMembers
+		x.Refusals = true
+		x.Tools.Freeform = t.hasCustomTools()
+		x.Output.Verbosity = t.hasCustomTools() && !t.refusals.has(fieldVerbosity)
+		x.Members.Foreign = slices.Concat(openaiformat.VendorForeignMembers, sharedMembers(f))
 	}
 	if t.markMember(f) != "" {
 		x.Members.Foreign = append(slices.Clip(x.Members.Foreign), lower.ForeignMember{Name: openaiformat.CacheControl, Mark: true})
 	}
 	return x
+}
+
+// otherFormat returns the vendor's other format.
+func otherFormat(f content.Format) content.Format {
+	if f == ChatFormat {
+		return ResponsesFormat
+	}
+	return ChatFormat
+}
+
+// sharedMembers returns the members of the vendor's other format that its servers have in a
+// format, too. Chat Completions accepts metadata only with store, and has fewer
+// prompt_cache_options.
+func sharedMembers(f content.Format) []lower.ForeignMember {
+	from := otherFormat(f)
+	names, list := []string{openaiformat.CacheKeyName, "prompt_cache_retention", "user"}, []lower.ForeignMember(nil)
+	if f == ChatFormat {
+		list = append(list, openaiformat.VerbosityMember("text", "verbosity", from))
+	} else {
+		names = append(names, "prompt_cache_options", "metadata")
+		list = append(list, openaiformat.VerbosityMember("verbosity", "", from))
+	}
+	for _, name := range names {
+		list = append(list, openaiformat.CopiedMember(name, from, f))
+	}
+	return list
 }
 
 // setChat sets what only Chat Completions has.
@@ -376,6 +409,7 @@ func (t *target) nameRules(f content.Format) *lower.NameRules {
 		Name: lower.Charset{MaxBytes: 64, Punctuation: "_-"},
 		ID:   lower.Charset{Punctuation: "_-.:/|+=@#"},
 	}
+	r.Namespaces = t.isOpenAI && f == ResponsesFormat
 	switch {
 	case f == ChatFormat && (t.dialect.ShortIDs || t.refusals.shortIDs):
 		r.ID = lower.Charset{Length: 9}

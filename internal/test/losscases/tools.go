@@ -20,6 +20,7 @@ var tools = []Feature{
 	}},
 	{Name: loss.ToolFreeform, Cases: []Case{
 		{Set: declared(content.Tool{Name: "f", Freeform: true})},
+		{When: "before GPT-5", To: []Server{OpenAIChat, Responses}, Model: "gpt-4.1", Set: declared(content.Tool{Name: "f", Freeform: true})},
 		{When: "with a grammar", Set: declared(content.Tool{Name: "f", Freeform: true, Grammar: &content.Grammar{Syntax: "regex", Definition: "a+"}})},
 	}},
 	{Name: loss.ToolSchema, Cases: []Case{

@@ -103,8 +103,8 @@ type decodedKind uint8
 const (
 	decodedNone decodedKind = iota
 	decodedText
-	decodedThinking
 	decodedRefusal
+	decodedThinking
 )
 
 const (
@@ -644,9 +644,7 @@ func (d *responseDecoder) openBlock(cand *decodedChoice, kind decodedKind) {
 	d.closeBlock(cand)
 	d.closeCalls(cand, false)
 	var p content.Part = new(content.Thinking)
-	if kind == decodedThinking {
-		cand.hasThinking = true
-	} else {
+	if cand.hasThinking = cand.hasThinking || kind == decodedThinking; kind != decodedThinking {
 		d.flushThinking(cand)
 		p, cand.hasContent = &content.Text{Refusal: kind == decodedRefusal}, true
 	}
@@ -718,9 +716,9 @@ func (d *responseDecoder) addCitation(cand *decodedChoice, v jsonwire.Value) {
 		d.addLoss(openaiformat.LossCitation, "parts")
 		return
 	}
-	d.add(upstream.Event{Kind: upstream.EventCitation, Block: cand.block, Candidate: cand.index, Citation: &content.Citation{
-		Kind: content.CiteWeb, URL: strings.Clone(x.Get("url").Str()), Title: strings.Clone(x.Get("title").Str()),
-	}})
+	c := &content.Citation{Kind: content.CiteWeb, URL: strings.Clone(x.Get("url").Str()), Title: strings.Clone(x.Get("title").Str())}
+	c.Start, c.End = openaiformat.CitedRange(x)
+	d.add(upstream.Event{Kind: upstream.EventCitation, Block: cand.block, Candidate: cand.index, Citation: c})
 }
 
 // decodeStopReason converts a finish_reason. failed reports that the server failed. Unknown

@@ -1,6 +1,8 @@
 package chatcompletions
 
 import (
+	"slices"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/lower"
@@ -67,9 +69,7 @@ func (c *requestEncoder) Assistant(parts []content.Part, last bool) {
 	w.BeginObject()
 	c.Member("role", "assistant")
 	w.Name("content")
-	if !c.Joined(parts[:calls], "") {
-		w.Null()
-	}
+	c.assistantTexts(parts[:calls])
 	if calls < len(parts) {
 		c.thinking(parts[:calls])
 		w.Name("tool_calls")
@@ -86,10 +86,40 @@ func (c *requestEncoder) Assistant(parts []content.Part, last bool) {
 	w.EndObject()
 }
 
+// assistantTexts writes the content of a message of the assistant, and its refusal.
+func (c *requestEncoder) assistantTexts(parts []content.Part) {
+	texts := parts
+	if slices.ContainsFunc(parts, isRefusal) { // one pass
+		texts = slices.DeleteFunc(slices.Clone(parts), isRefusal)
+	}
+	if !c.Joined(texts, "") {
+		c.W.Null()
+	}
+	if len(texts) < len(parts) {
+		c.W.Name("refusal")
+		c.Joined(slices.DeleteFunc(slices.Clone(parts), func(p content.Part) bool { return !isRefusal(p) }), "")
+	}
+}
+
+func isRefusal(p content.Part) bool {
+	t, ok := p.(*content.Text)
+	return ok && t.Refusal && t.Text != ""
+}
+
 func (c *requestEncoder) toolCall(p *content.ToolUse) {
 	w := c.W
 	w.BeginObject()
 	c.Member("id", p.ID)
+	if p.Freeform {
+		c.Member("type", "custom")
+		w.Name("custom")
+		w.BeginObject()
+		c.Member("name", p.Name)
+		c.Member("input", p.Text)
+		w.EndObject()
+		w.EndObject()
+		return
+	}
 	c.Member("type", "function")
 	w.Name("function")
 	w.BeginObject()
@@ -256,8 +286,15 @@ func (c *requestEncoder) settings() {
 	c.limit()
 	c.sampling()
 	c.responseFormat()
+	if n.Output.Verbosity != "" {
+		c.Member("verbosity", n.Output.Verbosity)
+	}
 	c.Identity()
-	c.Members(n.Extra)
+	if n.Extra != nil {
+		_ = w.MembersExcept(n.Extra.JSON, func(name string) bool { // was parsed before
+			return name == "verbosity" && n.Output.Verbosity != ""
+		})
+	}
 }
 
 func (c *requestEncoder) streamOptions() {
@@ -282,6 +319,11 @@ func (c *requestEncoder) tools() {
 	for i := range c.Req.Tools {
 		t := &c.Req.Tools[i]
 		w.BeginObject()
+		if t.Freeform {
+			c.customTool(t)
+			w.EndObject()
+			continue
+		}
 		c.Member("type", "function")
 		w.Name("function")
 		w.BeginObject()
@@ -299,6 +341,30 @@ func (c *requestEncoder) tools() {
 		w.EndObject()
 	}
 	w.EndArray()
+}
+
+// customTool writes the members of a free-form tool.
+func (c *requestEncoder) customTool(t *content.Tool) {
+	w := c.W
+	c.Member("type", "custom")
+	w.Name("custom")
+	w.BeginObject()
+	c.Member("name", t.Name)
+	if t.Description != "" {
+		c.Member("description", t.Description)
+	}
+	if g := t.Grammar; g != nil {
+		w.Name("format")
+		w.BeginObject()
+		c.Member("type", "grammar")
+		w.Name("grammar")
+		w.BeginObject()
+		c.Member("syntax", g.Syntax)
+		c.Member("definition", g.Definition)
+		w.EndObject()
+		w.EndObject()
+	}
+	w.EndObject()
 }
 
 // thinkingSwitch writes the member that turns thinking on or off.
@@ -373,7 +439,7 @@ func (c *requestEncoder) responseFormat() {
 		c.Member("type", "json_schema")
 		w.Name("json_schema")
 		w.BeginObject()
-		c.Member("name", "answer")
+		c.SchemaName()
 		w.Name("schema")
 		w.Raw(o.Schema.JSON)
 		w.Name("strict")

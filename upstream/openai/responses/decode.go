@@ -105,6 +105,7 @@ type decodedItem struct {
 	sum         uint64 // digest of the part's text
 	hasText     bool   // in any part
 	isRaw       bool   // the text is the thinking itself, not its summary
+	isRefusal   bool   // the text is a refusal
 	awaitsState bool   // the block stays open for the state in the complete item
 	citations   int    // number of the part's citations
 	pending     string // arguments at the beginning of the item
@@ -127,7 +128,7 @@ func decodedKindOf(v jsonwire.Value) decodedKind {
 		return decodedMessage
 	case t.Is("reasoning"):
 		return decodedReasoning
-	case t.Is("function_call"):
+	case t.Is("function_call"), t.Is(customCall):
 		return decodedCall
 	case !t.Exists() && v.Get("role").Is("assistant"):
 		return decodedMessage
@@ -308,7 +309,7 @@ func (d *responseDecoder) textPart(it *decodedItem) content.Part {
 	if it.kind == decodedReasoning {
 		return &content.Thinking{}
 	}
-	return &content.Text{}
+	return &content.Text{Refusal: it.isRefusal}
 }
 
 // reconcile adds the rest of a part's text after its deltas.
@@ -334,7 +335,7 @@ func (d *responseDecoder) itemOfPart(kind string, v jsonwire.Value) (it *decoded
 		if kind[10] == 's' {
 			at = "summary_index"
 		}
-	case "function_c":
+	case "function_c", "custom_too":
 		k = decodedCall
 	}
 	output := decodeIndex(v.Get("output_index"))
@@ -355,7 +356,7 @@ func (d *responseDecoder) readDelta(kind string, v jsonwire.Value) error {
 		return err // the complete call will follow
 	}
 	switch kind {
-	case "function_call_arguments.delta":
+	case "function_call_arguments.delta", "custom_tool_call_input.delta":
 		d.addInput(it, piece)
 	case "reasoning_text.delta", "reasoning_summary_text.delta":
 		raw := kind == "reasoning_text.delta"
@@ -365,7 +366,8 @@ func (d *responseDecoder) readDelta(kind string, v jsonwire.Value) error {
 		it.isRaw = raw
 		d.addText(it, part, piece)
 	default:
-		d.refused = d.refused || kind == "refusal.delta"
+		it.isRefusal = kind == "refusal.delta"
+		d.refused = d.refused || it.isRefusal
 		d.addText(it, part, piece)
 	}
 	d.reportReplaced()
@@ -388,9 +390,12 @@ func (d *responseDecoder) readDone(kind string, v jsonwire.Value) error {
 	switch kind {
 	case "refusal.done":
 		member = "refusal"
-	case "function_call_arguments.done":
+	case "function_call_arguments.done", "custom_tool_call_input.done":
+		if member = "arguments"; kind == "custom_tool_call_input.done" {
+			member = "input"
+		}
 		if it := d.findOpen(decodeIndex(v.Get("output_index")), decodedCall); it != nil && it.block >= 0 {
-			d.completeInput(it, openaiformat.Text(v.Get("arguments")))
+			d.completeInput(it, openaiformat.Text(v.Get(member)))
 		}
 		d.reportReplaced()
 		return nil
@@ -410,8 +415,8 @@ func (d *responseDecoder) readDone(kind string, v jsonwire.Value) error {
 	if it.kind == decodedReasoning && it.hasText && it.isRaw != raw {
 		return nil
 	}
-	it.isRaw = raw
-	d.refused = d.refused || member == "refusal"
+	it.isRaw, it.isRefusal = raw, member == "refusal"
+	d.refused = d.refused || it.isRefusal
 	d.reconcile(it, part, full)
 	d.reportReplaced()
 	return nil

@@ -38,15 +38,26 @@ func (d *responseDecoder) startItem(it *decodedItem, item jsonwire.Value) {
 	case decodedReasoning:
 		it.awaitsState = item.Get("encrypted_content").Str() != ""
 	case decodedCall:
-		it.pending = openaiformat.Text(item.Get("arguments"))
+		it.pending = inputOf(item)
 		it.call = digestOf(openaiformat.Scalar(item.Get("call_id")))
 		d.openCall(it, item, "")
 	}
 }
 
+// customCall is the type of calls of free-form tools.
+const customCall = "custom_tool_call"
+
+// inputOf returns the arguments of a call, or the input of a free-form tool.
+func inputOf(item jsonwire.Value) string {
+	if item.Get("type").Is(customCall) {
+		return openaiformat.Text(item.Get("input"))
+	}
+	return openaiformat.Text(item.Get("arguments"))
+}
+
 // decodedCallMembers are the members of a tool call that are returned to the server
 // unchanged.
-var decodedCallMembers = [...]string{"namespace", "async", "caller"}
+var decodedCallMembers = [...]string{"async", "caller"}
 
 // openCall opens the block of a tool call if its name is known.
 func (d *responseDecoder) openCall(it *decodedItem, item jsonwire.Value, input string) {
@@ -54,7 +65,12 @@ func (d *responseDecoder) openCall(it *decodedItem, item jsonwire.Value, input s
 	if name == "" {
 		return
 	}
-	p := &content.ToolUse{ID: openaiformat.Scalar(item.Get("call_id")), Name: name, Input: input}
+	p := &content.ToolUse{ID: openaiformat.Scalar(item.Get("call_id")), Name: name, Namespace: item.Get("namespace").Str()}
+	if p.Freeform = item.Get("type").Is(customCall); p.Freeform {
+		p.Text = input
+	} else {
+		p.Input = input
+	}
 	if p.ID == "" {
 		p.ID = item.Get("id").Str()
 	}
@@ -248,9 +264,10 @@ func (d *responseDecoder) completeMessage(it *decodedItem, item jsonwire.Value) 
 		part := int64(i)
 		switch t := x.Get("type"); {
 		case t.Is("refusal"):
-			d.refused = true
+			d.refused, it.isRefusal = true, true
 			d.reconcile(it, part, d.textOf(x.Get("refusal")))
 		case t.Is("output_text"), t.Is("text"), !t.Exists():
+			it.isRefusal = false
 			d.reconcile(it, part, d.textOf(x.Get("text")))
 			d.addCitations(it, part, x.Get("annotations"))
 		}
@@ -280,6 +297,7 @@ func (d *responseDecoder) addCitation(it *decodedItem, v jsonwire.Value) {
 	switch kind := v.Get("type"); {
 	case kind.Is("url_citation"):
 		c.Kind = content.CiteWeb
+		c.Start, c.End = openaiformat.CitedRange(v)
 	default:
 		if c.Title == "" {
 			c.Title = v.Get("filename").Str()
@@ -334,7 +352,7 @@ func hasDecodedText(list jsonwire.Value) bool {
 
 // completeCall adds the rest of a tool call.
 func (d *responseDecoder) completeCall(it *decodedItem, item jsonwire.Value) {
-	args := openaiformat.Text(item.Get("arguments"))
+	args := inputOf(item)
 	if it.call == 0 {
 		it.call = digestOf(openaiformat.Scalar(item.Get("call_id")))
 	}
@@ -404,10 +422,6 @@ func (d *responseDecoder) completeOther(item jsonwire.Value) {
 	switch kind {
 	case "image_generation_call":
 		d.addImage(item)
-		return
-	case "custom_tool_call":
-		d.addLoss(openaiformat.LossCustomCall, d.blockPath(-1))
-		d.addPart(&content.Unknown{Format: Format, Kind: kind, Raw: item.Raw()})
 		return
 	case "web_search_call":
 		d.addToolUse(item, kind, "web_search", item.Get("action").Raw())

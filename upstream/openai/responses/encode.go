@@ -14,7 +14,11 @@ import (
 // request says, and reports nothing.
 type requestEncoder struct {
 	openaiformat.Encoder
-	texts []string // of the current message
+	texts    []string // of the current message
+	refusals []bool   // which of them are refusals
+
+	custom     map[string]bool            // ids of the calls of free-form tools so far
+	namespaces map[string][]*content.Tool // not written yet; made on demand
 }
 
 // write writes the document.
@@ -42,7 +46,11 @@ func (c *requestEncoder) write() {
 // Result writes a tool result as the output of its call.
 func (c *requestEncoder) Result(r *content.ToolResult) {
 	c.W.BeginObject()
-	c.Member("type", "function_call_output")
+	if c.custom[r.ID] {
+		c.Member("type", "custom_tool_call_output")
+	} else {
+		c.Member("type", "function_call_output")
+	}
 	c.Member("call_id", r.ID)
 	c.W.Name("output")
 	c.ResultContent(c, r)
@@ -115,7 +123,7 @@ func (c *requestEncoder) Assistant(parts []content.Part, _ bool) {
 	for i, p := range parts {
 		if t, ok := p.(*content.Text); ok {
 			if t.Text != "" {
-				c.texts = append(c.texts, t.Text)
+				c.texts, c.refusals = append(c.texts, t.Text), append(c.refusals, t.Refusal)
 			}
 			continue
 		}
@@ -144,25 +152,71 @@ func (c *requestEncoder) endMessage(phase string) {
 	c.Member("type", "message")
 	c.Member("role", "assistant")
 	w.Name("content")
-	w.JoinedString(c.texts...)
+	if slices.Contains(c.refusals, true) { // one pass
+		c.refusedTexts()
+	} else {
+		w.JoinedString(c.texts...)
+	}
 	if c.Shape.Phases {
 		c.Member("phase", phase)
 	}
 	w.EndObject()
 	clear(c.texts)
-	c.texts = c.texts[:0]
+	c.texts, c.refusals = c.texts[:0], c.refusals[:0]
+}
+
+// refusedTexts writes the texts of a message of which some are refusals. Consecutive texts of
+// one kind are one part.
+func (c *requestEncoder) refusedTexts() {
+	w := c.W
+	w.BeginArray()
+	for i, j := 0, 0; i < len(c.texts); i = j {
+		for j = i + 1; j < len(c.texts) && c.refusals[j] == c.refusals[i]; j++ {
+		}
+		w.BeginObject()
+		if c.refusals[i] {
+			c.Member("type", "refusal")
+			w.Name("refusal")
+			w.JoinedString(c.texts[i:j]...)
+		} else {
+			c.Member("type", "output_text")
+			w.Name("text")
+			w.JoinedString(c.texts[i:j]...)
+			w.Name("annotations")
+			w.Raw("[]")
+		}
+		w.EndObject()
+	}
+	w.EndArray()
 }
 
 func (c *requestEncoder) toolCall(p *content.ToolUse) {
 	w := c.W
 	w.BeginObject()
-	c.Member("type", "function_call")
-	c.Member("call_id", p.ID)
-	c.Member("name", p.Name)
-	c.Member("arguments", p.Input)
+	if p.Freeform {
+		if c.custom == nil {
+			c.custom = make(map[string]bool)
+		}
+		c.custom[p.ID] = true
+		c.Member("type", customCall)
+		c.Member("call_id", p.ID)
+		c.Member("name", p.Name)
+		c.Member("input", p.Text)
+	} else {
+		delete(c.custom, p.ID)
+		c.Member("type", "function_call")
+		c.Member("call_id", p.ID)
+		c.Member("name", p.Name)
+		c.Member("arguments", p.Input)
+	}
+	if p.Namespace != "" {
+		c.Member("namespace", p.Namespace)
+	}
 	if x := codec.Own(p.Extra, Format); x != nil {
-		// bounded by decodedCallMembers
-		_ = w.MembersExcept(x.JSON, func(name string) bool { return !slices.Contains(decodedCallMembers[:], name) }) // invalid JSON has no members
+		_ = w.MembersExcept(x.JSON, func(name string) bool { // invalid JSON has no members
+			// bounded by decodedCallMembers
+			return !slices.Contains(decodedCallMembers[:], name) && !(name == "namespace" && p.Namespace == "")
+		})
 	}
 	w.EndObject()
 }
@@ -230,16 +284,66 @@ func (c *requestEncoder) tools() {
 	w.BeginArray()
 	for i := range c.Req.Tools {
 		t := &c.Req.Tools[i]
-		if t.Kind != "" {
-			w.Raw(t.Raw)
-			continue
+		if t.Kind != "" || t.Namespace == "" {
+			c.tool(t)
+		} else if list := c.namespace(t.Namespace); len(list) > 0 {
+			w.BeginObject()
+			c.Member("type", "namespace")
+			c.Member("name", t.Namespace)
+			c.Member("description", "Tools of "+t.Namespace+".") // the server requires one
+			w.Name("tools")
+			w.BeginArray()
+			for _, t := range list {
+				c.tool(t)
+			}
+			w.EndArray()
+			w.EndObject()
 		}
-		w.BeginObject()
+	}
+	w.EndArray()
+}
+
+// namespace returns the tools of a namespace, the first time.
+func (c *requestEncoder) namespace(name string) []*content.Tool {
+	if c.namespaces == nil {
+		c.namespaces = make(map[string][]*content.Tool)
+		for i := range c.Req.Tools {
+			if t := &c.Req.Tools[i]; t.Kind == "" && t.Namespace != "" {
+				c.namespaces[t.Namespace] = append(c.namespaces[t.Namespace], t)
+			}
+		}
+	}
+	list := c.namespaces[name]
+	c.namespaces[name] = nil
+	return list
+}
+
+// tool writes a tool.
+func (c *requestEncoder) tool(t *content.Tool) {
+	w := c.W
+	if t.Kind != "" {
+		w.Raw(t.Raw)
+		return
+	}
+	w.BeginObject()
+	if t.Freeform {
+		c.Member("type", "custom")
+	} else {
 		c.Member("type", "function")
-		c.Member("name", t.Name)
-		if t.Description != "" {
-			c.Member("description", t.Description)
-		}
+	}
+	c.Member("name", t.Name)
+	if t.Description != "" {
+		c.Member("description", t.Description)
+	}
+	if g := t.Grammar; t.Freeform && g != nil {
+		w.Name("format")
+		w.BeginObject()
+		c.Member("type", "grammar")
+		c.Member("syntax", g.Syntax)
+		c.Member("definition", g.Definition)
+		w.EndObject()
+	}
+	if !t.Freeform {
 		w.Name("parameters")
 		w.Raw(t.Input.JSON)
 		// By default, OpenAI makes schemas strict. Models then make up values for optional
@@ -250,9 +354,8 @@ func (c *requestEncoder) tools() {
 			w.Name("output_schema")
 			w.Raw(t.Output.JSON)
 		}
-		w.EndObject()
 	}
-	w.EndArray()
+	w.EndObject()
 }
 
 // reasoning writes the effort and the summary of thinking, with the members of own.
@@ -279,8 +382,8 @@ func (c *requestEncoder) reasoning(own string) {
 
 // textFormat writes the form of the response, with the members of own.
 func (c *requestEncoder) textFormat(own string) {
-	w, schema := c.W, c.Req.Output.Schema.JSON
-	if own == "" && schema == "" && !c.Req.Object {
+	w, schema, verbosity := c.W, c.Req.Output.Schema.JSON, c.Req.Output.Verbosity
+	if own == "" && schema == "" && !c.Req.Object && verbosity == "" {
 		return
 	}
 	w.Name("text")
@@ -295,7 +398,12 @@ func (c *requestEncoder) textFormat(own string) {
 		w.Name("format")
 		w.Raw(`{"type":"json_object"}`)
 	}
-	w.Members(own)
+	if verbosity != "" {
+		c.Member("verbosity", verbosity)
+	}
+	if own != "" {
+		_ = w.MembersExcept(own, func(name string) bool { return name == "verbosity" && verbosity != "" }) // was parsed before
+	}
 	w.EndObject()
 }
 
@@ -304,7 +412,7 @@ func (c *requestEncoder) jsonSchema(text string, strict bool) {
 	w.Name("format")
 	w.BeginObject()
 	c.Member("type", "json_schema")
-	c.Member("name", "answer")
+	c.SchemaName()
 	w.Name("schema")
 	w.Raw(text)
 	w.Name("strict")

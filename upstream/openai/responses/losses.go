@@ -31,6 +31,6 @@ var (
 // decodeLosses lists the losses of responses of servers.
 var decodeLosses = []*loss.Rule{
 	openaiformat.LossEmptyResponse, openaiformat.LossCharacters, openaiformat.LossThinkingState, openaiformat.LossCitation,
-	openaiformat.LossCustomCall, openaiformat.LossNamelessCall, lossDecodedImage, lossCutUsage, lossDecodedText,
+	openaiformat.LossNamelessCall, lossDecodedImage, lossCutUsage, lossDecodedText,
 	lossDecodedItem, openaiformat.LossJSONText, lossDecodedPhase,
 }

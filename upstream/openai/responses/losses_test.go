@@ -39,7 +39,6 @@ func decodedLosses(t *testing.T) map[*loss.Rule][]content.Loss {
 		openaiformat.LossCharacters:    {strings.Replace(resHi, `"hi"`, `"\ud800"`, 1), resEnd},
 		openaiformat.LossThinkingState: {`{"type":"response.output_item.done","output_index":0,"item":{"id":"rs_1","type":"reasoning","summary":[],"encrypted_content":"` + large + `"}}`, resHi, resEnd},
 		openaiformat.LossCitation:      {`{"type":"response.output_item.done","output_index":0,"item":{"type":"message","content":[{"type":"output_text","text":"","annotations":[{"type":"url_citation"}]}]}}`, resEnd},
-		openaiformat.LossCustomCall:    {`{"type":"response.output_item.done","output_index":0,"item":{"type":"custom_tool_call","call_id":"c","name":"n","input":"x"}}`, resEnd},
 		openaiformat.LossNamelessCall:  {`{"type":"response.output_item.done","output_index":0,"item":{"type":"function_call","call_id":"c"}}`, resEnd},
 		lossDecodedImage:               {`{"type":"response.output_item.done","output_index":0,"item":{"type":"image_generation_call","id":"ig_1","result":null}}`, resEnd},
 		lossCutUsage:                   {strings.Replace(resHi, "hi", "a STOP b", 1), resEnd},

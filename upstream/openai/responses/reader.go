@@ -139,8 +139,8 @@ func (d *responseDecoder) decodeEvent(name string, v jsonwire.Value) error {
 		return codec.BadGateway(err)
 	}
 	switch rest {
-	case "output_text.delta", "refusal.delta", "function_call_arguments.delta", "reasoning_summary_text.delta",
-		"reasoning_text.delta":
+	case "output_text.delta", "refusal.delta", "function_call_arguments.delta", "custom_tool_call_input.delta",
+		"reasoning_summary_text.delta", "reasoning_text.delta":
 		return d.readDelta(rest, v)
 	case "created", "in_progress", "queued":
 		d.start(v.Get("response"))
@@ -148,7 +148,8 @@ func (d *responseDecoder) decodeEvent(name string, v jsonwire.Value) error {
 		return d.itemAdded(v)
 	case "output_item.done":
 		return d.itemDone(v)
-	case "output_text.done", "refusal.done", "function_call_arguments.done", "reasoning_summary_text.done", "reasoning_text.done":
+	case "output_text.done", "refusal.done", "function_call_arguments.done", "custom_tool_call_input.done",
+		"reasoning_summary_text.done", "reasoning_text.done":
 		return d.readDone(rest, v)
 	case "output_text.annotation.added":
 		d.readAnnotation(v)
@@ -165,7 +166,8 @@ func (d *responseDecoder) decodeEvent(name string, v jsonwire.Value) error {
 func checkDecodedEvent(kind string, v jsonwire.Value) error {
 	member, want := "", codec.Kinds(0)
 	switch kind {
-	case "output_text.delta", "refusal.delta", "function_call_arguments.delta", "reasoning_summary_text.delta", "reasoning_text.delta":
+	case "output_text.delta", "refusal.delta", "function_call_arguments.delta", "custom_tool_call_input.delta",
+		"reasoning_summary_text.delta", "reasoning_text.delta":
 		member, want = "delta", openaiformat.TextKinds
 	case "output_text.done", "reasoning_summary_text.done", "reasoning_text.done":
 		member, want = "text", openaiformat.TextKinds|codec.Missing
@@ -173,6 +175,8 @@ func checkDecodedEvent(kind string, v jsonwire.Value) error {
 		member, want = "refusal", openaiformat.TextKinds|codec.Missing
 	case "function_call_arguments.done":
 		member, want = "arguments", openaiformat.TextKinds|codec.Optional
+	case "custom_tool_call_input.done":
+		member, want = "input", openaiformat.TextKinds|codec.Optional
 	case "created", "in_progress", "queued":
 		member, want = "response", codec.Objects|codec.Missing
 	case "output_item.added", "output_item.done":
@@ -202,6 +206,7 @@ func checkDecodedEvent(kind string, v jsonwire.Value) error {
 const (
 	textDeltaPrefix    = `{"type":"response.output_text.delta"`
 	inputDeltaPrefix   = `{"type":"response.function_call_arguments.delta"`
+	customDeltaPrefix  = `{"type":"response.custom_tool_call_input.delta"`
 	summaryDeltaPrefix = `{"type":"response.reasoning_summary_text.delta"`
 )
 
@@ -256,6 +261,9 @@ func deltaKind(data string) (decodedKind, string) {
 		return decodedMessage, rest
 	}
 	if rest, ok := strings.CutPrefix(data, inputDeltaPrefix); ok {
+		return decodedCall, rest
+	}
+	if rest, ok := strings.CutPrefix(data, customDeltaPrefix); ok {
 		return decodedCall, rest
 	}
 	if rest, ok := strings.CutPrefix(data, summaryDeltaPrefix); ok {

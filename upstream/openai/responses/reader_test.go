@@ -73,8 +73,8 @@ func example(t testing.TB, name string) string {
 	return formattest.File(t, "testdata/"+name)
 }
 
-func tideCitation() content.Citation {
-	return content.Citation{Kind: content.CiteWeb, URL: "https://tides.example/oslo", Title: "Oslo tides"}
+func tideCitation(start, end int64) content.Citation {
+	return content.Citation{Kind: content.CiteWeb, URL: "https://tides.example/oslo", Title: "Oslo tides", Start: start, End: end}
 }
 
 // Searches of the examples.
@@ -113,7 +113,7 @@ var responsesExamples = []struct {
 			redactedPart(search4),
 			&content.Image{Source: &content.Base64{MediaType: "image/png", Data: "iVBORw0KGgo="},
 				Signature: itemSignature(`{"type":"image_generation_call","id":"ig_04"}`)},
-			&content.Text{Text: "High tide is at 14:10 (tides.example).", Citations: []content.Citation{tideCitation()}},
+			&content.Text{Text: "High tide is at 14:10 (tides.example).", Citations: []content.Citation{tideCitation(22, 37)}},
 		},
 		Stop:  upstream.Stop{Reason: content.StopEnd, Format: Format, RawReason: "completed"},
 		Usage: content.Usage{Input: 2000, Output: 50, Thinking: 10},
@@ -135,7 +135,7 @@ var responsesExamples = []struct {
 			&content.ServerToolUse{Format: Format, Kind: "web_search_call", ID: "ws_11", Name: "web_search",
 				Input: `{"type":"search","query":"tide Oslo","queries":["tide Oslo"]}`},
 			redactedPart(search11),
-			&content.Text{Text: "High tide is at 14:10.", Citations: []content.Citation{tideCitation()}},
+			&content.Text{Text: "High tide is at 14:10.", Citations: []content.Citation{tideCitation(0, 22)}},
 		},
 		Stop:  upstream.Stop{Reason: content.StopEnd, Format: Format, RawReason: "completed"},
 		Usage: content.Usage{Input: 900, Output: 12},
