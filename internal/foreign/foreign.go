@@ -63,8 +63,6 @@ var (
 		Reason: "the summary of the earlier conversation is sent as text"}
 	ReferenceAsText = &loss.Rule{Feature: loss.VendorPart, Severity: content.LossDegraded,
 		Reason: "the tool reference is sent as the name of the tool"}
-	TriggerAsText = &loss.Rule{Feature: loss.VendorPart, Severity: content.LossDegraded,
-		Reason: "the request for a compaction is sent as a request for a summary"}
 	ToolAsFunction = &loss.Rule{Feature: loss.VendorTool, Severity: content.LossDegraded,
 		Reason: "the vendor-defined tool that the client runs is sent as a function with the vendor's schema"}
 	ToolRestrictions = &loss.Rule{Feature: loss.VendorTool, Severity: content.LossDropped,

@@ -38,7 +38,7 @@ var openAI = format{
 			"reasoning": {members: table{
 				"context": {rule: InfluenceLoss, isExempt: usesAllReasoning}, "mode": {rule: SettingLoss},
 			}},
-			"text": {rule: SettingLoss}, "n": {rule: SettingLoss}, "image": {rule: SettingLoss},
+			"text": {members: table{"format": {members: table{}}}}, "n": {rule: SettingLoss}, "image": {rule: SettingLoss},
 
 			"response_format": {members: table{"json_schema": {members: table{}}}},
 			"max_tokens":      {rule: MembersLoss}, // beside max_completion_tokens
@@ -53,8 +53,7 @@ var openAI = format{
 		},
 	},
 	blocks: map[string]block{
-		"compaction":         {isState: hasEncrypted},
-		"compaction_trigger": {text: func(string) string { return summaryRequest }, rule: TriggerAsText},
+		"compaction": {isState: hasEncrypted},
 	},
 }
 
@@ -64,8 +63,3 @@ func usesAllReasoning(v, _ jsonwire.Value) bool { return v.Is("all_turns") || v.
 
 // hasEncrypted reports whether an item has state that only its vendor can read.
 func hasEncrypted(raw string) bool { return gjson.Get(raw, "encrypted_content").Str != "" }
-
-// summaryRequest asks a model for what a compaction of the vendor keeps.
-const summaryRequest = "Summarize the conversation so far, so that another model can continue it from the summary alone. " +
-	"State what the user asked for, what has been done and found, decisions and their reasons, names of files and other facts " +
-	"that are needed, and what remains to be done. Respond with the summary only."

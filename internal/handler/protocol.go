@@ -40,6 +40,11 @@ type Encoder interface {
 // calls Err after each call of Events, and writes the appended bytes in any case.
 type FallibleEncoder interface{ Err() error }
 
+// A KeepingEncoder is an Encoder that keeps what it has written until the end of the response.
+// The handler counts the bytes that Kept returns against the budget. If there is no room for
+// them, the response fails.
+type KeepingEncoder interface{ Kept() int64 }
+
 // A HoldingEncoder is an Encoder that holds back the end of the content, because what it
 // writes depends on what follows. If the response fails after its first byte, the handler calls
 // Flush, and writes the bytes, before it calls End.

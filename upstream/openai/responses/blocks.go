@@ -39,7 +39,8 @@ type encoder struct {
 	now       func() time.Time // for the time of the end
 
 	ids     callid.Namer
-	members response.Members // of the response, without a field
+	tier    string // service_tier of the response, as JSON text
+	lost    bool   // other members of the response are reported
 	sources foreign.Sources
 
 	items      []*item // in the order in which they began; nil once they were dropped
@@ -218,7 +219,7 @@ func (s *encoder) BeginBlock(b *sentBlock) {
 			s.addItem(b, p.Redacted.Data)
 			break
 		}
-		s.beginReasoning(b, p)
+		s.beginReasoning(b)
 		if p.Text != "" {
 			s.WriteText(b, p.Text, nil)
 		}
@@ -259,9 +260,8 @@ func (s *encoder) beginPart(b *sentBlock, it *item, t *content.Text) {
 }
 
 // beginReasoning begins a reasoning item.
-func (s *encoder) beginReasoning(b *sentBlock, t *content.Thinking) {
+func (s *encoder) beginReasoning(b *sentBlock) {
 	it := s.newItem(b, reasoningItem)
-	s.inItems = s.inItems || s.returnsItems
 	s.itemAdded(it)
 }
 
@@ -350,7 +350,7 @@ func (s *encoder) addItem(b *sentBlock, json string) {
 
 // WriteText continues an item. e is nil at the end of arguments.
 func (s *encoder) WriteText(b *sentBlock, text string, e *upstream.Event) {
-	if e != nil && e.Extra != nil && e.Extra.Format != Format {
+	if e != nil && e.Extra != nil {
 		s.losePartMembers(b, e.Extra)
 	}
 	switch {
@@ -383,7 +383,7 @@ func (s *encoder) split(b *sentBlock) *item {
 		s.beginPart(b, nil, t)
 	case reasoningItem:
 		s.endReasoning(it, "")
-		s.beginReasoning(b, nil)
+		s.beginReasoning(b)
 	}
 	return b.State.item
 }
@@ -396,6 +396,9 @@ func (s *encoder) keep(n int) {
 	s.dropped, s.items = true, nil
 	s.LoseAt("parts", lossKeptOutput)
 }
+
+// Kept implements [handler.KeepingEncoder].
+func (s *encoder) Kept() int64 { return int64(min(s.kept, s.maxKept)) }
 
 // Cite adds a citation to a text.
 func (s *encoder) Cite(b *sentBlock, e *upstream.Event) {
@@ -420,7 +423,8 @@ func (s *encoder) cite(b *sentBlock, c *content.Citation) {
 	it, report := b.State.item, s.LossesOf(b)
 	own := c.Extra != nil && c.Extra.Format == Format && jsonwire.ValidObject(c.Extra.JSON)
 	isLink := c.Kind == content.CiteWeb || c.Kind == content.CiteSearchResult && isWebLink(c.URL)
-	if it.isRefusal || !own && (!isLink || c.URL == "") {
+	size := len(it.annotations) + itemCost*len(it.later) // the text of an item is limited elsewhere
+	if it.isRefusal || !own && (!isLink || c.URL == "") || size > s.maxKept && !s.whole {
 		report(lossSentCitation)
 		return
 	}
@@ -494,7 +498,7 @@ func (s *encoder) EndBlock(b *sentBlock, rest string) {
 	switch it.kind { // others are complete
 	case messageItem:
 		s.endPart(it)
-		if it.index == s.next-1 {
+		if it.index == s.next-1 && len(it.parts) < s.maxKept {
 			s.message = it
 		} else {
 			s.endItem(it, "completed")
@@ -544,6 +548,7 @@ func (s *encoder) endReasoning(it *item, state string) {
 		s.summaryDone(it)
 	}
 	it.extra = state
+	s.inItems = s.inItems || state != ""
 	s.keep(len(state))
 	s.endItem(it, "completed")
 }
@@ -590,9 +595,13 @@ func (s *encoder) finish() {
 	s.endMessage(last)
 }
 
-// losePartMembers reports the members of a part, or of an event about it, that are dropped.
+// losePartMembers reports the members of a part, or of an event about it: they are dropped.
 func (s *encoder) losePartMembers(b *sentBlock, x *content.Extra) {
-	if x != nil && x.Format != Format {
+	switch {
+	case x == nil:
+	case x.Format == Format:
+		s.Lose(b, lossSentMembers)
+	default:
 		foreign.ResponseMembersOfPart(x, s.LossesOf(b))
 	}
 }

@@ -30,12 +30,12 @@ type expectation struct {
 	hideThinking bool            // the request did not ask for reasoning items: none is sent
 	returnsItems bool            // the client returns encrypted_content
 	restricted   bool            // only the tools in allowed may be called
-	allowed      map[string]bool // by name, after the namespace and a dot if it has one
+	allowed      map[string]bool // by name, also after the namespace and a dot; only those are all tools of a namespace
 }
 
 // allows reports whether the request allows a call.
 func (x *expectation) allows(t *content.ToolUse) bool {
-	return !x.restricted || x.allowed[t.Name] || t.Namespace != "" && x.allowed[t.Namespace+"."+t.Name]
+	return !x.restricted || x.allowed[t.Name] || t.Namespace != "" && (x.allowed[t.Namespace+"."+t.Name] || x.allowed[t.Namespace+"."])
 }
 
 // encodeReasoning returns the encrypted_content of a reasoning item with the state of t, whose

@@ -9,6 +9,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/test/floor"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -191,10 +192,10 @@ func TestLiteTools(t *testing.T) {
 	want := []content.Tool{
 		{Name: "exec", Namespace: "functions", Description: "Runs code.", Freeform: true,
 			Grammar: &content.Grammar{Syntax: "lark", Definition: "start: /.+/"}, Extra: extra(`{"namespace":{"description":"The tools."}}`)},
-		{Name: "wait", Namespace: "functions", Input: schema(`{"type":"object","properties":{"cell":{"type":"string","encrypted":true}}}`)},
-		{Name: "now", Namespace: "clock", Input: schema(`{"type":"object"}`), Extra: extra(`{"namespace":{"description":"Time."}}`)},
+		{Name: "wait", Namespace: "functions", Strict: new(false), Input: schema(`{"type":"object","properties":{"cell":{"type":"string","encrypted":true}}}`)},
+		{Name: "now", Namespace: "clock", Strict: new(false), Input: schema(`{"type":"object"}`), Extra: extra(`{"namespace":{"description":"Time."}}`)},
 	}
-	if diff := cmp.Diff(want, n.Tools, ignoreStrict); diff != "" {
+	if diff := cmp.Diff(want, n.Tools); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	for _, tt := range []struct{ neutral, want string }{
@@ -210,22 +211,16 @@ func TestLiteTools(t *testing.T) {
 	}
 }
 
-// ignoreStrict ignores whether a function is strict, which is no matter of these tests.
-var ignoreStrict = cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".Strict" }, cmp.Ignore())
-
-// BenchmarkParseValidate measures a request of 40 KB with 20 turns.
+// BenchmarkParseValidate reports the time to parse and validate requests of Codex, in V.
 func BenchmarkParseValidate(b *testing.B) {
-	body := longBody(20, 1500)
-	b.SetBytes(int64(len(body)))
-	b.ReportAllocs()
-	for b.Loop() {
-		r, err := parseRequest(body, content.Limits{})
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := r.Validate(nil); err != nil {
-			b.Fatal(err)
-		}
+	for _, w := range []struct{ name, body string }{{"short", codexKnownModel}, {"turns", longBody(20, 1500)}, {"agent", longBody(100, 3400)}} {
+		b.Run(w.name, func(b *testing.B) {
+			floor.Run(b, w.body, func() {
+				if _, err := decodeRequest(w.body, nil); err != nil {
+					b.Fatal(err)
+				}
+			})
+		})
 	}
 }
 

@@ -91,23 +91,12 @@ func (r *Request) withDocument(header []upstream.HeaderField) (*upstream.Request
 	n.Turns, n.Header = decoded.Turns, header
 	d := r.origin.document()
 	d.Parsed, d.StateDropped = r, dropped
-	if decoded.Changed || r.isDense(n) {
+	if decoded.Changed || snapshot.IsDense(n, len(r.origin.body)) {
 		n.Wire = d.Paths()
 	} else {
 		snapshot.Attach(n, d)
 	}
 	return n, decoded.Losses
-}
-
-// isDense reports whether the request has so many small parts that the positions of the parts need
-// more memory than the request itself. Only hostile requests are dense.
-func (r *Request) isDense(n *upstream.Request) bool {
-	const many, each = 20_000, 200
-	count := len(n.Tools) + len(r.Input)
-	for i := range n.Turns {
-		count += len(n.Turns[i].Parts)
-	}
-	return count > many && len(r.origin.body) < count*each
 }
 
 // neutral sets n to the neutral form of the request. It returns the places of the items.
@@ -198,6 +187,9 @@ func (r *Request) conversation(n *upstream.Request) []itemPlace {
 		item := &r.Input[i]
 		s := sideOf(item)
 		switch last := len(n.Turns) - 1; {
+		case s == noSide && last < 0:
+			places[i] = itemPlace{-1, len(n.System)}
+			continue
 		case s == noSide:
 			places[i] = itemPlace{last, len(all) - start}
 			continue

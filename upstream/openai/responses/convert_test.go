@@ -70,9 +70,9 @@ func TestTurns(t *testing.T) {
 			"user: hi\nassistant: thinking(r) t\nuser: hi\n"},
 		{"hosted tools", userHi + `,{"type":"web_search_call","id":"ws_1","status":"completed","action":{"type":"search","query":"q"}},{"type":"computer_call","call_id":"c"},` +
 			`{"type":"computer_call_output","call_id":"c","output":{}},{"type":"acme:item","id":"x"}`,
-			"user: hi\nassistant: web_search_call() computer_call()\nuser: computer_call_output()\nassistant: acme:item()\n"},
-		{"compaction of the vendor", `{"type":"compaction","encrypted_content":"gAAA"},` + userHi, "user: compaction() hi\n"},
-		{"compaction of ours", `{"type":"compaction","id":"cmp_1","encrypted_content":"` + ourSummary + `"},` + userHi, "user: Summary of the conversation so far:\n\nWe met. hi\n"},
+			"user: hi\nassistant: web_search_call() computer_call() computer_call_output() acme:item()\n"},
+		{"compaction of the vendor", `{"type":"compaction","encrypted_content":"gAAA"},` + userHi, "assistant: compaction()\nuser: hi\n"},
+		{"compaction of this module", `{"type":"compaction","id":"cmp_1","encrypted_content":"` + ourSummary + `"},` + userHi, "user: Summary of the conversation so far:\n\nWe met. hi\n"},
 		{"request for a compaction", userHi + `,{"type":"compaction_trigger"}`, "user: hi compaction_trigger()\n"},
 	} {
 		n, losses, err := DecodeRequest([]byte(withInput(tt.items)), nil)
@@ -97,9 +97,6 @@ func TestForeignItems(t *testing.T) {
 	if !foreign.IsState(&content.Unknown{Format: Format, Kind: "compaction", Raw: `{"type":"compaction","encrypted_content":"gAAA"}`}) {
 		t.Error("a compaction of the vendor would be left out")
 	}
-	if text, rule := foreign.Text(&content.Unknown{Format: Format, Kind: "compaction_trigger", Raw: `{}`}); rule == nil || !strings.Contains(text, "Summarize") {
-		t.Errorf("a request for a compaction is %q", text)
-	}
 }
 
 // TestParts checks the neutral form of parts.
@@ -107,9 +104,9 @@ func TestParts(t *testing.T) {
 	extra := func(json string) *content.Extra { return &content.Extra{Format: Format, JSON: json} }
 	for json, want := range map[string]content.Part{
 		`{"type":"input_text","text":"x","prompt_cache_breakpoint":{"mode":"explicit","ttl":"30m"}}`: &content.Text{Text: "x", Cache: &content.Cache{TTL: "30m"}},
-		`{"type":"input_image","image_url":"https://a.example/x.png","detail":"low"}`:               &content.Image{Source: &content.URL{URL: "https://a.example/x.png"}, Extra: extra(`{"detail":"low"}`)},
-		`{"type":"input_image","image_url":null,"file_id":"file-1","detail":null}`:                  &content.Image{Source: &content.File{ID: "file-1"}},
-		`{"type":"input_file","file_url":"https://a.example/x.pdf"}`:                                &content.Document{Source: &content.URL{URL: "https://a.example/x.pdf"}},
+		`{"type":"input_image","image_url":"https://a.example/x.png","detail":"low"}`:                &content.Image{Source: &content.URL{URL: "https://a.example/x.png"}, Extra: extra(`{"detail":"low"}`)},
+		`{"type":"input_image","image_url":null,"file_id":"file-1","detail":null}`:                   &content.Image{Source: &content.File{ID: "file-1"}},
+		`{"type":"input_file","file_url":"https://a.example/x.pdf"}`:                                 &content.Document{Source: &content.URL{URL: "https://a.example/x.pdf"}},
 		`{"type":"input_file","file_data":"data:application/pdf;base64,JVBERi0xLjQK","filename":"a.pdf"}`: &content.Document{
 			Title: "a.pdf", Source: &content.Base64{MediaType: "application/pdf", Data: "JVBERi0xLjQK"}},
 		`{"type":"input_file","filename":"a.txt","file_data":"aGk="}`: &content.Document{Title: "a.txt", Source: &content.Base64{MediaType: "text/plain", Data: "aGk="}},
@@ -255,6 +252,15 @@ func TestPaths(t *testing.T) {
 	n, _, err = DecodeRequest([]byte(`{"model":"m","input":"hi"}`), nil)
 	if err != nil || n.Path("turns.0.parts.0") != "input" {
 		t.Errorf("a string: %v, %s", err, n.Path("turns.0.parts.0"))
+	}
+	n, _, err = DecodeRequest([]byte(withInput(`{"role":"developer","content":"a"},{"role":"system","content":"b"},{"type":"additional_tools","tools":[]},{"role":"developer","content":"c"},`+userHi)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for neutral, want := range map[string]string{"system.0": "input[0].content", "system.1": "input[1].content", "system.2": "input[3].content", "turns.0.parts.0": "input[4].content"} {
+		if got := n.Path(neutral); got != want {
+			t.Errorf("%s is %s, want %s", neutral, got, want)
+		}
 	}
 	r, err := ParseRequest([]byte(body))
 	if err != nil {

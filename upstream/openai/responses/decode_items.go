@@ -388,27 +388,7 @@ func carriedItem(item jsonwire.Value) (data string, fits bool) {
 	if id.Str() == "" || secret.Str() == "" {
 		return "", true // the server could not identify it
 	}
-	// Only these members: servers reject others that they send themselves.
-	var w jsonwire.Writer
-	w.BeginObject()
-	w.Name("type")
-	w.String("reasoning")
-	w.Name("id")
-	w.Raw(id.Raw())
-	w.Name("summary")
-	if s := item.Get("summary"); s.Kind() == jsonwire.Array {
-		w.Raw(s.Raw())
-	} else {
-		w.Raw("[]")
-	}
-	if c := item.Get("content"); c.Kind() == jsonwire.Array && c.Len() > 0 {
-		w.Name("content")
-		w.Raw(c.Raw())
-	}
-	w.Name("encrypted_content")
-	w.Raw(secret.Raw())
-	w.EndObject()
-	data = w.Text()
+	data = acceptedReasoning(item)
 	return data, len(data) <= envelope.MaxSize
 }
 

@@ -1,7 +1,6 @@
 package responses
 
 import (
-	"cmp"
 	"net/http"
 	"strings"
 
@@ -108,9 +107,6 @@ func (d *dialect) parseOperation(r *http.Request, body string) (*handler.Operati
 		stored = d.newSession(r.Context(), r)
 		if body, err = stored.expand(body, d.limits); err != nil {
 			return nil, nil, err
-		}
-		if limit := cmp.Or(d.limits.Body, maxBody); int64(len(body)) > limit && len(body) > size {
-			return nil, nil, &handler.Failure{Code: upstream.CodeTooLarge, Limit: limit, Reason: "the conversation with the stored items is too large"}
 		}
 	}
 	opts := &ValidateOptions{Strict: d.strict, MediaTypes: d.mediaTypes, Limits: d.limits}

@@ -3,6 +3,8 @@ package responses
 import (
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/upstream"
@@ -26,15 +28,29 @@ func expectationOf(r *upstream.Request) expectation {
 		x.hideThinking = !own.wantsReasoning()
 		x.returnsItems = own.wantsState() && !r.Wire.StateDropped
 	}
-	c := &r.Choice
 	isList := own != nil && own.ToolChoice != nil && own.ToolChoice.Type == typeAllowedTools
-	if x.restricted = c.Mode == content.ChoiceNone || isList; x.restricted {
-		x.allowed = make(map[string]bool, len(c.Names))
-		for _, name := range c.Names {
-			x.allowed[name] = true
+	if x.restricted = r.Choice.Mode == content.ChoiceNone || isList; isList {
+		x.allowed = make(map[string]bool, len(own.ToolChoice.Tools))
+		for i := range own.ToolChoice.Tools {
+			x.allowed[allowedName(&own.ToolChoice.Tools[i])] = true
 		}
 	}
 	return x
+}
+
+// allowedName returns the name of an allowed tool in [expectation.allowed].
+func allowedName(t *ToolRef) string {
+	member := func(name string) string {
+		json, _ := t.Extra.Get(name)
+		return gjson.Parse(json).String()
+	}
+	switch namespace := member("namespace"); {
+	case t.Type == "namespace":
+		return member("name") + "."
+	case namespace != "":
+		return namespace + "." + t.Name
+	}
+	return t.Name
 }
 
 // settingsOf returns the settings of r that its response repeats.

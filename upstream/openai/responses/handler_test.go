@@ -195,6 +195,37 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// TestBudget tests that what a stream keeps counts against the budget.
+func TestBudget(t *testing.T) {
+	u := &scripted{events: []upstream.Event{evStart, evOpen(0, &content.Text{})}}
+	for range 100 {
+		u.events = append(u.events, evText(0, strings.Repeat("x", 10_000)))
+	}
+	u.events = append(u.events, evClose(0), evStop(content.StopEnd))
+	for limit, want := range map[int64]string{500_000: "failed", 5_000_000: "completed"} {
+		b := &upstream.Budget{Bytes: limit}
+		w := post(NewHandler(u, &Options{HandlerOptions: upstream.HandlerOptions{Budget: b}}), "/v1/responses", `{"model":"m","input":"hi","stream":true}`)
+		r := readStream(t, w.Body.String())
+		if got := r.final.Get("status").Str; got != want || want == "failed" && r.final.Get("error.code").Str != "server_is_overloaded" {
+			t.Errorf("with %d bytes: status %q, error %s, want %q", limit, got, r.final.Get("error").Raw, want)
+		}
+		if requests, bytes := b.InFlight(); requests != 0 || bytes != 0 {
+			t.Errorf("%d requests and %d bytes remain", requests, bytes)
+		}
+	}
+}
+
+// TestWriteError tests the errors of middleware and of programs without HTTP.
+func TestWriteError(t *testing.T) {
+	err := &upstream.Error{Code: upstream.CodeInvalid, Text: "prompt is too long: 300000 tokens > 200000 maximum"}
+	w := httptest.NewRecorder()
+	NewHandler(hello(), nil).WriteError(w, httptest.NewRequest("POST", "/v1/responses", nil), err)
+	status, body := EncodeError(nil, err)
+	if w.Code != status || w.Body.String() != string(body) || status != 400 || gjson.GetBytes(body, "error.code").Str != "context_length_exceeded" {
+		t.Errorf("%d %s, %d %s", w.Code, w.Body, status, body)
+	}
+}
+
 // TestAllowedTools tests that calls that are not allowed do not reach the client.
 func TestAllowedTools(t *testing.T) {
 	u := &scripted{events: []upstream.Event{evStart, evOpen(0, toolCall("c1", "g")), evInput(0, "{}"), evClose(0),
@@ -202,6 +233,7 @@ func TestAllowedTools(t *testing.T) {
 	const tools = `"tools":[{"type":"function","name":"f","parameters":{}},{"type":"function","name":"g","parameters":{}}]`
 	for choice, want := range map[string][]string{
 		`{"type":"allowed_tools","mode":"auto","tools":[{"type":"function","name":"f"}]}`: {"function_call f({})"},
+		`{"type":"allowed_tools","tools":[{"type":"namespace","name":"n"}]}`:              nil,
 		`"none"`: nil,
 		`"auto"`: {"function_call g({})", "function_call f({})"},
 	} {

@@ -179,10 +179,12 @@ func TestTools(t *testing.T) {
 		`{"type":"function","name":"f","parameters":{"type":"object"},"output_schema":{"x":1},"defer_loading":true,"async":false}`: {
 			{Name: "f", Input: content.Schema{JSON: `{"type":"object"}`}, Output: content.Schema{JSON: `{"x":1}`},
 				Extra: &content.Extra{Format: Format, JSON: `{"defer_loading":true}`}}},
+		`{"type":"function","name":"f","strict":true}`:          {{Name: "f", Strict: new(true)}},
+		`{"type":"function","name":"f","strict":false}`:         {{Name: "f", Strict: new(false)}},
 		`{"type":"custom","name":"c","format":{"type":"text"}}`: {{Name: "c", Freeform: true}},
 		`{"type":"custom","name":"c","description":"d","format":{"type":"grammar","syntax":"regex","definition":"a+"}}`: {
 			{Name: "c", Description: "d", Freeform: true, Grammar: &content.Grammar{Syntax: "regex", Definition: "a+"}}},
-		`{"type":"web_search","search_context_size":"low"}`: {raw("web_search", `{"type":"web_search","search_context_size":"low"}`)},
+		`{"type":"web_search","search_context_size":"low"}`:  {raw("web_search", `{"type":"web_search","search_context_size":"low"}`)},
 		`{"type":"mcp","server_label":"s","server_url":"u"}`: {raw("mcp", `{"type":"mcp","server_label":"s","server_url":"u"}`)},
 		`{"type":"acme:x","a":1}`:                            {raw("acme:x", `{"type":"acme:x","a":1}`)},
 		`{"type":"namespace","name":"n","tools":[{"type":"web_search"},{"type":"custom","name":"c"}]}`: {
@@ -193,7 +195,7 @@ func TestTools(t *testing.T) {
 			t.Errorf("%s: %v", json, err)
 			continue
 		}
-		if diff := cmp.Diff(want, n.Tools, ignoreStrict); diff != "" {
+		if diff := cmp.Diff(want, n.Tools); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", json, diff)
 		}
 	}

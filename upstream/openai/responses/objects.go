@@ -278,16 +278,17 @@ const (
 	systemSide
 )
 
-// hostedItems are the items without a form of their own, by their types. Those of the user's side
-// are what its programs return.
+// hostedItems are the items without a form of their own, by their types. What clients return for
+// such calls, as "computer_call_output", is in the turn of the assistant, too: only the vendor can
+// read both.
 var hostedItems = map[string]side{
 	"web_search_call": assistantSide, "file_search_call": assistantSide, "code_interpreter_call": assistantSide,
-	"image_generation_call": assistantSide, "computer_call": assistantSide, "computer_call_output": userSide,
-	"mcp_list_tools": assistantSide, "mcp_call": assistantSide, "mcp_approval_request": assistantSide, "mcp_approval_response": userSide,
-	"local_shell_call": assistantSide, "local_shell_call_output": userSide, "shell_call": assistantSide, "shell_call_output": userSide,
-	"apply_patch_call": assistantSide, "apply_patch_call_output": userSide,
-	"tool_search_call": assistantSide, "tool_search_output": userSide, "program": assistantSide, "program_output": assistantSide,
-	typeCompaction: userSide, "compaction_trigger": userSide, "configuration_update": userSide,
+	"image_generation_call": assistantSide, "computer_call": assistantSide, "computer_call_output": assistantSide,
+	"mcp_list_tools": assistantSide, "mcp_call": assistantSide, "mcp_approval_request": assistantSide, "mcp_approval_response": assistantSide,
+	"local_shell_call": assistantSide, "local_shell_call_output": assistantSide, "shell_call": assistantSide, "shell_call_output": assistantSide,
+	"apply_patch_call": assistantSide, "apply_patch_call_output": assistantSide,
+	"tool_search_call": assistantSide, "tool_search_output": assistantSide, "program": assistantSide, "program_output": assistantSide,
+	typeCompaction: assistantSide, "compaction_trigger": userSide, "configuration_update": assistantSide,
 }
 
 // sideOf returns the author of an item.
@@ -307,6 +308,10 @@ func sideOf(i *Item) side {
 		return assistantSide
 	case typeFunctionOutput, typeCustomOutput:
 		return userSide
+	case typeCompaction:
+		if isOwnCompaction(i) {
+			return userSide // it becomes a text
+		}
 	}
 	if s, ok := hostedItems[i.Type]; ok {
 		return s

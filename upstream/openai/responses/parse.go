@@ -327,7 +327,8 @@ func (p *parser) hosted(i *Item, v jsonwire.Value) {
 		p.AddStrict(content.CodeUnknown, "type", func() string { return openaiformat.TextOneOf(i.Type, nil) })
 	}
 	if i.Type == typeCompaction {
-		p.Quota.Bytes(v.Get("encrypted_content").Size())
+		state := v.Get("encrypted_content")
+		p.Quota.Bytes(state.End() - state.Offset())
 	}
 	i.Parts = p.one(p.unknown(v, i.Type))
 }

@@ -79,7 +79,7 @@ func (s *encoder) appendResponse(dst []byte, status string, failed *openaiformat
 		{"parallel_tool_calls", e.parallelCalls, "true"},
 		{"tool_choice", e.toolChoice, `"auto"`},
 		{"truncation", e.truncation, `"disabled"`},
-		{"service_tier", serviceTier(s.members.Get("service_tier"), e.serviceTier), `"default"`},
+		{"service_tier", serviceTier(s.tier, e.serviceTier), `"default"`},
 		{"metadata", e.metadata, "{}"},
 		{"user", e.user, "null"},
 		{"safety_identifier", e.safetyIdentifier, "null"},

@@ -93,7 +93,7 @@ func (o *stateDecoder) decodePart(turn int, p content.Part) (content.Part, *loss
 func decodeThinking(t *content.Thinking) (content.Part, *loss.Rule) {
 	q := *t
 	e, ok := envelope.Decode(t.Signature.Data)
-	if ok && e.Kind == envelope.KindThinking {
+	if ok && e.Kind == envelope.KindThinking && e.States(1) == 1 { // counted before they are decoded
 		list, valid := envelope.DecodeThinking(e.Format, e.Data)
 		if valid && len(list) == 1 {
 			q.Signature, q.Redacted = list[0].Signature, list[0].Redacted
@@ -115,6 +115,16 @@ func decodeCompaction(raw string) (summary string, ok bool) {
 		return "", false
 	}
 	return e.Data, true
+}
+
+// isOwnCompaction reports whether an item has a summary that this module has made, perhaps a
+// damaged one.
+func isOwnCompaction(i *Item) bool {
+	if len(i.Parts) != 1 {
+		return false
+	}
+	u, ok := i.Parts[0].(*content.Unknown)
+	return ok && u != nil && envelope.IsEnvelope(compactionState(u.Raw))
 }
 
 // compactionState returns the encrypted_content of an item.
@@ -145,6 +155,12 @@ func stateItem(item jsonwire.Value) string {
 	if accepted {
 		return item.Raw()
 	}
+	return acceptedReasoning(item)
+}
+
+// acceptedReasoning returns an item of reasoning without members that servers send but reject.
+func acceptedReasoning(item jsonwire.Value) string {
+	id, secret := item.Get("id"), item.Get("encrypted_content")
 	var w jsonwire.Writer
 	w.BeginObject()
 	w.Name("type")

@@ -1,6 +1,7 @@
 package responses
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -36,8 +37,8 @@ type session struct {
 	previous string // previous_response_id as JSON text, or empty
 	added    int    // items before those of the request
 	skips    bool   // the request has "store": false
-	response []byte // that was loaded last
-	id       string // its id
+
+	found map[string]string // stored items by their ids, and "" for the ids of loaded responses
 }
 
 // newSession returns the session of the client that sent r. ctx is the context of the request.
@@ -54,8 +55,10 @@ func (d *dialect) newSession(ctx context.Context, r *http.Request) *session {
 }
 
 // expand returns the body of a request with the stored items to which it refers in their places. A
-// body that cannot be parsed is returned as it is: [decodeRequest] reports it.
+// body that cannot be parsed is returned as it is: [decodeRequest] reports it. One that becomes
+// larger than the limit of bodies is an error.
 func (s *session) expand(body string, lim content.Limits) (string, error) {
+	limit := cmp.Or(lim.Body, maxBody)
 	doc, err := jsonwire.Parse(body, jsonwire.Limits{Depth: lim.Depth, Values: lim.Values})
 	if err != nil || doc.Root().Kind() != jsonwire.Object {
 		return body, nil
@@ -67,7 +70,7 @@ func (s *session) expand(body string, lim content.Limits) (string, error) {
 	var items []byte
 	if id := previous.Str(); id != "" {
 		s.previous = strings.Clone(previous.Raw())
-		v, err := s.load(id)
+		v, err := s.store.Load(s.ctx, s.client, id)
 		if err != nil {
 			return "", s.notFound(err, memberPrevious, "Previous response with id '"+codec.Clip(id)+"' not found.")
 		}
@@ -93,11 +96,12 @@ func (s *session) expand(body string, lim content.Limits) (string, error) {
 				}
 				changed = true
 			}
-			items = appendElement(items, json)
+			if items = appendElement(items, json); changed && int64(len(items)) > limit {
+				return "", tooLarge(limit)
+			}
 		}
 	}
-	s.input = "[" + string(items) + "]"
-	s.response = nil
+	s.input, s.found = "["+string(items)+"]", nil
 	if !changed {
 		return body, nil
 	}
@@ -113,7 +117,14 @@ func (s *session) expand(body string, lim content.Limits) (string, error) {
 	w.Name("input")
 	w.Raw(s.input)
 	w.EndObject()
+	if int64(w.Len()) > limit {
+		return "", tooLarge(limit)
+	}
 	return w.Text(), nil
+}
+
+func tooLarge(limit int64) error {
+	return &handler.Failure{Code: upstream.CodeTooLarge, Limit: limit, Reason: "the request with the stored items is too large"}
 }
 
 // isReference reports whether an item refers to a stored one. Its type may be absent.
@@ -129,44 +140,36 @@ func appendElement(list []byte, json string) []byte {
 	return append(list, json...)
 }
 
-// load returns a stored response. The one that was loaded last is kept.
-func (s *session) load(id string) ([]byte, error) {
-	if s.response != nil && s.id == id {
-		return s.response, nil
-	}
-	v, err := s.store.Load(s.ctx, s.client, id)
-	if err == nil {
-		s.response, s.id = v, id
-	}
-	return v, err
-}
-
-// item returns a stored item.
+// item returns a stored item. It loads each response once.
 func (s *session) item(id string) (string, error) {
+	if s.found == nil {
+		s.found = make(map[string]string)
+	}
 	if random, ok := randomPart(id); ok {
-		if v, err := s.load(responsePrefix + random); err == nil {
-			json := ""
-			gjson.GetBytes(v, "response.output").ForEach(func(_, item gjson.Result) bool {
-				if item.Get("id").Str == id {
-					json = item.Raw
-				}
-				return json == ""
-			})
-			if json != "" {
-				return json, nil
+		response := responsePrefix + random
+		if _, loaded := s.found[response]; !loaded {
+			v, err := s.store.Load(s.ctx, s.client, response)
+			if err != nil && !errors.Is(err, ErrNotStored) {
+				return "", err
 			}
-		} else if !errors.Is(err, ErrNotStored) {
-			return "", err
+			s.found[response] = ""
+			gjson.GetBytes(v, "response.output").ForEach(func(_, item gjson.Result) bool {
+				s.found[item.Get("id").Str] = item.Raw
+				return true
+			})
 		}
 	}
-	v, err := s.store.Load(s.ctx, s.client, id)
-	if err != nil {
-		return "", err
+	if s.found[id] == "" {
+		v, err := s.store.Load(s.ctx, s.client, id)
+		if err != nil {
+			return "", err
+		}
+		s.found[id] = gjson.GetBytes(v, "item").Raw
 	}
-	if item := gjson.GetBytes(v, "item"); item.Exists() {
-		return item.Raw, nil
+	if s.found[id] == "" {
+		return "", ErrNotStored
 	}
-	return "", ErrNotStored
+	return s.found[id], nil
 }
 
 // randomPart returns what the id of an item that an [encoder] has made shares with the id of its
@@ -258,7 +261,7 @@ func (d *dialect) storedRoute(r *http.Request, id string) *handler.Route {
 	route.Parse = func(_ string, r *http.Request, _ string) (*handler.Operation, error) {
 		return &handler.Operation{Mode: "stored", Run: func(ctx context.Context, _ upstream.Upstream) (*jsonwire.Writer, error) {
 			s, w := d.newSession(ctx, r), new(jsonwire.Writer)
-			v, err := s.load(id)
+			v, err := s.store.Load(ctx, s.client, id)
 			response := gjson.GetBytes(v, "response")
 			if err == nil && !response.Exists() {
 				err = ErrNotStored // an item

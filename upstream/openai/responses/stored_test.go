@@ -186,3 +186,18 @@ func TestMemoryStore(t *testing.T) {
 		t.Error(s.size, len(s.values), s.used.Len())
 	}
 }
+
+// TestManyReferences tests that stored items count against the limit of bodies.
+func TestManyReferences(t *testing.T) {
+	u := hello()
+	u.events[2].Text = strings.Repeat("x", 5000)
+	h := NewHandler(u, &Options{Store: NewMemoryStore(1 << 20), HandlerOptions: upstream.HandlerOptions{Limits: content.Limits{Body: 100_000}}})
+	_, first := as(h, "a", "POST", "/v1/responses", `{"model":"m","input":"one"}`)
+	ref := `{"type":"item_reference","id":"` + first.Get("output.0.id").Str + `"}`
+	for n, want := range map[int]int{10: 200, 100: 413} {
+		body := `{"model":"m","input":[{"role":"user","content":"one"}` + strings.Repeat(","+ref, n) + `]}`
+		if code, v := as(h, "a", "POST", "/v1/responses", body); code != want {
+			t.Errorf("%d references: status %d, want %d: %.300s", n, code, want, v.Raw)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package responses
 
 import (
+	"strings"
 	"unicode/utf8"
 
 	"github.com/polywire/polywire/content"
@@ -117,12 +118,30 @@ func (s *encoder) Other(b *sentBlock, e *upstream.Event) {
 	s.addMembers(e.Extra)
 }
 
-// addMembers adds members of the response without a field, and reports those of another format.
+// addMembers takes the members of a response without a field. It reports those that are dropped.
 func (s *encoder) addMembers(x *content.Extra) {
-	if s.members.Add(x, Format) {
+	switch {
+	case x == nil:
+		return
+	case x.Format != Format:
 		s.sources.Name(x)
 		for path, r := range foreign.ResponseMembers(x, "") {
 			s.LoseAt(path, r)
+		}
+		return
+	}
+	doc, err := jsonwire.Parse(x.JSON, jsonwire.Limits{})
+	if err != nil {
+		return
+	}
+	defer doc.Close()
+	for name, v := range doc.Root().Members() {
+		switch {
+		case name == "service_tier":
+			s.tier = strings.Clone(v.Raw())
+		case !s.lost:
+			s.lost = true
+			s.LoseAt("members", lossSentMembers)
 		}
 	}
 }

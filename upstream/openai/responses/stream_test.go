@@ -267,6 +267,13 @@ func TestSentState(t *testing.T) {
 			}
 		})
 	}
+	t.Run("thinking without state", func(t *testing.T) {
+		r, _ := sendStream(t, asked, []upstream.Event{evStart, evOpen(0, &content.Thinking{}), evText(0, "hm"), evClose(0),
+			evOpen(1, toolCall("c", "f")), evInput(1, `{}`), evClose(1)})
+		if id := r.items[1].done.Get("call_id").Str; id != "c" {
+			t.Errorf("the id of the call is %q", id)
+		}
+	})
 	t.Run("a signature of a call", func(t *testing.T) {
 		r, _ := sendStream(t, asked, []upstream.Event{evStart,
 			evOpen(0, &content.ToolUse{ID: "c", Name: "f", Signature: content.Signature{Format: "generatecontent", Data: "AAAA"}}), evInput(0, `{}`), evClose(0)})
@@ -350,6 +357,25 @@ func TestKeptOutput(t *testing.T) {
 				t.Errorf("losses = %v", losses)
 			}
 		})
+	}
+}
+
+// TestManyCitations tests that the citations of a text are limited.
+func TestManyCitations(t *testing.T) {
+	s := testStream(expectation{})
+	s.maxKept = 10_000
+	out := s.Events(nil, []upstream.Event{evStart, evOpen(0, &content.Text{}), evText(0, "a")})
+	for range 1000 {
+		out = s.Events(out, []upstream.Event{evCite(0, content.Citation{Kind: content.CiteWeb, URL: "https://a.example/" + strings.Repeat("x", 100), Start: 0, End: 1})})
+	}
+	out = s.Events(out, []upstream.Event{evClose(0)})
+	out = s.End(out, nil)
+	r := &streamReader{dropped: true}
+	if err := r.read(string(out)); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(r.items[0].parts[0].annotations); n < 10 || n > 100 {
+		t.Errorf("%d annotations", n)
 	}
 }
 

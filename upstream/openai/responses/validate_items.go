@@ -218,7 +218,7 @@ func (v *validator) pairing() {
 	calls := make(map[string]int8)
 	for i := range v.r.Input {
 		item := &v.r.Input[i]
-		if len(item.Parts) == 0 {
+		if len(item.Parts) == 0 || content.IsNil(item.Parts[0]) {
 			continue
 		}
 		switch p := item.Parts[0].(type) { // other kinds are not calls
@@ -242,7 +242,7 @@ func (v *validator) pairing() {
 	}
 	for i := range v.r.Input {
 		item := &v.r.Input[i]
-		if len(item.Parts) == 0 {
+		if len(item.Parts) == 0 || content.IsNil(item.Parts[0]) {
 			continue
 		}
 		if p, ok := item.Parts[0].(*content.ToolUse); ok && calls[p.ID] == called && !isAsync(p) {
@@ -297,6 +297,9 @@ func isFollowing(item *Item) bool {
 
 // isVendorState reports whether an item of reasoning has state that this module did not make.
 func isVendorState(item *Item) bool {
+	if len(item.Parts) == 0 {
+		return false
+	}
 	t, ok := item.Parts[0].(*content.Thinking)
 	if !ok || t == nil {
 		return false

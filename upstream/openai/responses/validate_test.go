@@ -164,9 +164,19 @@ func TestConstructed(t *testing.T) {
 		{"no source", Request{Model: "m", Input: message(&content.Image{})}, "input[0].content[0].image_url"},
 		{"no type", Request{Model: "m", Input: []Item{{}}}, "input[0].type"},
 		{"no part", Request{Model: "m", Input: []Item{{Type: "reasoning"}}}, "input[0]"},
+		{"nil call", Request{Model: "m", Input: []Item{{Type: "function_call", Parts: []content.Part{(*content.ToolUse)(nil)}}}}, "input[0]"},
+		{"reasoning without a part", Request{Model: "m", Input: []Item{{Type: "reasoning", ID: "rs_1"}}}, "input[0]"},
+		{"call without an id", Request{Model: "m", Input: []Item{{Type: "function_call", Parts: []content.Part{&content.ToolUse{Name: "f",
+			Extra: &content.Extra{JSON: `{"async":true}`}}}}}}, "input[0].call_id"},
+		{"role", Request{Model: "m", Input: []Item{{Type: "message", Role: "x"}}}, "input[0].role"},
+		{"text as a document", Request{Model: "m", Input: message(&content.Document{Source: &content.PlainText{Text: "x"}})}, "input[0].content[0]"},
+		{"image of the assistant", Request{Model: "m", Input: []Item{{Type: "message", Role: "assistant", Parts: []content.Part{&content.Image{Source: &content.File{ID: "f"}}}}}}, "input[0].content[0]"},
+		{"tool of another vendor", Request{Model: "m", Input: message(text), Tools: []content.Tool{{Kind: "web_search", Format: "messages", Raw: "{}"}}}, "tools[0]"},
+		{"format", Request{Model: "m", Input: message(text), Text: &Text{Format: &TextFormat{}}}, "text.format.type"},
 		{"schema", Request{Model: "m", Input: message(text), Tools: []content.Tool{{Name: "f", Input: content.Schema{JSON: "{"}}}}, "tools[0].parameters"},
 		{"members", Request{Model: "m", Input: message(text), Extra: &content.Extra{JSON: "["}}, ""},
 	} {
+		tt.r.Upstream() // does not panic
 		err := tt.r.Validate(nil)
 		list, _ := content.Violations(err)
 		if tt.want == "" && tt.name == "valid" && err == nil {

@@ -207,6 +207,10 @@ func (w *wireWriter) inside(i int, p content.Part, rest []string) {
 		return
 	}
 	name := rest[0]
+	if name == "extra" {
+		w.members(rest)
+		return
+	}
 	switch p := p.(type) { // other kinds have no members of another name
 	case *content.Thinking:
 		name = map[string]string{"text": "summary", "signature": "encrypted_content", "redacted": "encrypted_content"}[name]
@@ -265,11 +269,12 @@ func (w *wireWriter) inside(i int, p content.Part, rest []string) {
 		name = rest[0]
 	case "cache":
 		name = "prompt_cache_breakpoint"
-	case "extra":
-		w.members(rest)
-		return
 	}
 	w.steps([]string{name})
+	if k, ok := index(rest[1:]); ok && name == "annotations" {
+		w.at("", k)
+		rest = rest[1:]
+	}
 	w.members(rest[1:])
 }
 
