@@ -57,17 +57,16 @@ func CopiedMember(name string, from, to content.Format) lower.ForeignMember {
 }
 
 // VerbosityMember returns the rule for a member of the vendor's other format that has the
-// verbosity of text. inner is the member of its value that has it, and no other; "" means the
-// value itself.
-func VerbosityMember(name, inner string, from content.Format) lower.ForeignMember {
+// verbosity of text. If nested is true, it is the member "verbosity" of that member, and its only one.
+func VerbosityMember(name string, nested bool, from content.Format) lower.ForeignMember {
 	return lower.ForeignMember{Name: name, From: from, Set: func(r *upstream.Request, value string) bool {
-		if inner != "" {
+		v := gjson.Parse(value)
+		if nested {
 			if codec.MemberCount(value) != 1 {
 				return false
 			}
-			value, _ = (&content.Extra{JSON: value}).Get(inner)
+			v = v.Get("verbosity")
 		}
-		v := gjson.Parse(value)
 		if v.Type != gjson.String || r.Output.Verbosity != "" {
 			return false
 		}

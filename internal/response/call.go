@@ -5,6 +5,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/upstream"
 )
@@ -38,7 +39,7 @@ var (
 	LossFreeform = &loss.Rule{Feature: loss.ResponseCall, Severity: content.LossDegraded,
 		Reason: "the format has no calls of free-form tools; the text is the argument input of the tool call"}
 	LossNamespace = &loss.Rule{Feature: loss.ResponseCall, Severity: content.LossDegraded,
-		Reason: "the format has no namespaces of tools; the namespace is the beginning of the name of the tool call"}
+		Reason: "the format has no namespaces of tools; that of the tool call was omitted"}
 )
 
 // A call is the state of the arguments of a tool call.
@@ -83,15 +84,18 @@ func (b *Block[S]) Arguments() string {
 	return b.input
 }
 
-// plainCall changes a tool call to one that the format has.
+// plainCall changes a tool call to one that the format has. Its name stays: a client without
+// namespaces has declared the tool without one. Members of the vendor may carry the namespace.
 func (e *Engine[S]) plainCall(b *Block[S]) {
 	t, ok := b.Part.(*content.ToolUse) // a copy: see splitCall
 	if !ok {
 		return
 	}
 	if t.Namespace != "" && !e.rules.Namespaces {
-		e.Lose(b, LossNamespace)
-		t.Name, t.Namespace = t.Namespace+"__"+t.Name, ""
+		if carried, _ := t.Extra.Get("namespace"); carried == "" {
+			e.Lose(b, LossNamespace)
+		}
+		t.Namespace = ""
 	}
 	b.freeform = t.Freeform && e.rules.Freeform
 	if b.wrapped = t.Freeform && !e.rules.Freeform; b.wrapped {
@@ -184,6 +188,31 @@ func (e *Engine[S]) input(ev *upstream.Event, rest []upstream.Event) {
 	}
 	b.written = b.written || ev.Text != ""
 	e.writeArguments(b, text, ev)
+}
+
+// TakeSignature returns the signature of another format of a tool call that opens with the
+// signature opened, for the id of the call. Events of the batch may sign the call, before
+// another block opens. Such events are consumed.
+func (e *Engine[S]) TakeSignature(b *Block[S], opened content.Signature, events []upstream.Event) (sig content.Signature) {
+	if envelope.IsForeign(opened, e.client) {
+		sig = opened
+	}
+	closed := false
+	for i := range events {
+		ev := &events[i]
+		if closed && ev.Kind == upstream.EventOpen {
+			break // a whole response may have many blocks
+		}
+		if ev.Block != b.Number {
+			continue
+		}
+		closed = closed || ev.Kind == upstream.EventClose
+		if ev.Kind == upstream.EventSignature && envelope.IsForeign(*ev.Signature, e.client) && ev.Extra == nil {
+			sig = *ev.Signature
+			*ev = upstream.Event{} // consumed
+		}
+	}
+	return sig
 }
 
 // writeArguments writes a piece of arguments.

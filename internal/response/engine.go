@@ -84,7 +84,7 @@ const (
 	Now                  // when it opens
 	Filled               // a text: when its first text arrives
 	Runnable             // a tool call: when clients can run it, see call.go
-	AtEnd                // when it is complete
+	AtEnd                // when it is complete; a free-form call, whose text cannot be checked, begins then
 )
 
 // LossHiddenThinking is the rule of the loss of thinking that is not sent because the client
@@ -100,7 +100,7 @@ type Rules struct {
 	Sequential   bool       // a block begins when all that opened before it are closed: see queue.go
 
 	Freeform   bool // calls of free-form tools have a text; otherwise it becomes an argument
-	Namespaces bool // tool calls have a namespace; otherwise it becomes a prefix of the name
+	Namespaces bool // tool calls have a namespace; otherwise it is omitted
 	Refusals   bool // a text can be marked as a refusal
 }
 

@@ -44,6 +44,18 @@ func marked(d *document.Document, from, to any, at document.Place, c *content.Ca
 	return n, nil
 }
 
+// IsDense reports whether r, whose document has size bytes, has so many small parts that their
+// positions in a snapshot need more memory than the request itself. Only hostile requests are
+// dense. Formats keep no document of them.
+func IsDense(r *upstream.Request, size int) bool {
+	const many, each = 20_000, 200
+	n := len(r.Tools) + len(r.StopSequences) + len(r.System)
+	for i := range r.Turns {
+		n += 1 + len(r.Turns[i].Parts)
+	}
+	return n > many && size < n*each
+}
+
 // DocumentOf returns the document from which r was parsed if r still represents it. It
 // returns nil if the document is of another format than f, if r is a copy, or if a
 // field or part of r has changed. It ignores changes of Model, Stream, Resolver,

@@ -150,7 +150,8 @@ func (p *plan) decodeText(text string, limits content.Limits) (*upstream.Frame, 
 
 // chatOptions returns what a response in Chat Completions depends on.
 func (p *plan) chatOptions() chatcompletions.DecodeOptions {
-	return chatcompletions.DecodeOptions{ThinkTags: p.thinkTags(), Logprobs: p.asksLogprobs(), ApartThinking: p.client.known.apart}
+	return chatcompletions.DecodeOptions{ThinkTags: p.thinkTags(), Logprobs: p.asksLogprobs(), ApartThinking: p.client.known.apart,
+		Verbatim: p.client.isOpenAI}
 }
 
 // thinkTags returns how the response marks thinking in its text.

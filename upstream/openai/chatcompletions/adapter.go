@@ -28,6 +28,10 @@ type DecodeOptions struct {
 	// ApartThinking specifies that the server bills thinking in addition to the completion,
 	// also if its total does not include thinking.
 	ApartThinking bool
+
+	// Verbatim specifies that frames have the Data of the server, which clients of this format
+	// can read as it is.
+	Verbatim bool
 }
 
 // For adapters of this module.
@@ -69,7 +73,11 @@ func DecodeResponseWith(body string, lim content.Limits, o DecodeOptions) (*upst
 	if err := d.finish(); err != io.EOF {
 		return nil, err
 	}
-	return &upstream.Frame{Format: Format, Events: d.events, Complete: true}, nil
+	f := &upstream.Frame{Format: Format, Events: d.events, Complete: true}
+	if !d.altered && d.isFinished() {
+		f.Data = body
+	}
+	return f, nil
 }
 
 // For adapters of this module.

@@ -34,7 +34,7 @@ func DecodeResponse(body string, lim content.Limits) (*upstream.Frame, error) {
 	if limit := cmp.Or(max(lim.Body, 0), defaultMaxBody); int64(len(body)) > limit {
 		return nil, codec.BadGateway(fmt.Errorf("chatcompletions: the response has %d bytes; the limit is %d", len(body), limit))
 	}
-	return DecodeResponseWith(body, lim, DecodeOptions{})
+	return DecodeResponseWith(body, lim, DecodeOptions{Verbatim: true})
 }
 
 // decodeStreamText decodes a stream that is a text.
@@ -72,6 +72,10 @@ type responseDecoder struct {
 	hasUsage   bool // there was a usage, not only a fallback
 	reported   map[*loss.Rule]bool
 	newID      func() string
+
+	// altered reports that the events differ from what a client of the format would read in the
+	// chunks, so that it must not receive these.
+	altered bool
 }
 
 // A decodedChoice is the state of one choice.
@@ -99,8 +103,8 @@ type decodedKind uint8
 const (
 	decodedNone decodedKind = iota
 	decodedText
-	decodedRefusal
 	decodedThinking
+	decodedRefusal
 )
 
 const (
@@ -112,6 +116,7 @@ const (
 func (d *responseDecoder) init(lim content.Limits, o DecodeOptions) {
 	d.limits = jsonwire.Limits{Depth: lim.Depth, Values: lim.Values, AllowInvalidUTF8: true}
 	d.options, d.newID = o, openaiformat.NewCallID
+	d.altered = !o.Verbatim || o.ThinkTags != ThinkTagsOff
 }
 
 // reset removes the events of the previous chunk.
@@ -187,6 +192,7 @@ func (d *responseDecoder) readChunk(data string, failed bool) error {
 		return codec.BadGateway(err)
 	}
 	if d.doc.Replacements() > 0 {
+		d.altered = true
 		d.addLoss(openaiformat.LossCharacters, "parts")
 	}
 	for _, v := range choices.Elems() {
@@ -247,6 +253,9 @@ func (d *responseDecoder) candidate(index int) (*decodedChoice, error) {
 	}
 	if len(d.candidates) >= maxDecodedChoices || index >= maxDecodedChoices {
 		return nil, codec.BadGateway(errors.New("openai: the response has too many choices"))
+	}
+	if !d.complete && (index > 0 || len(d.candidates) > 0) {
+		d.altered = true // one choice may end before another
 	}
 	d.candidates = append(d.candidates, decodedChoice{index: index, tags: tagParser{mode: d.options.ThinkTags}})
 	return &d.candidates[len(d.candidates)-1], nil
@@ -386,6 +395,7 @@ func (d *responseDecoder) readChoice(v jsonwire.Value) error {
 	default:
 		delta, s.complete = message, true
 	}
+	d.altered = d.altered || s.complete != d.complete // a message in a stream
 	s.content = text
 	if err := s.read(delta); err != nil {
 		return codec.BadGateway(err)
@@ -514,6 +524,7 @@ func (d *responseDecoder) addChoice(cand *decodedChoice, s *decodedMembers) erro
 		}
 	}
 	if s.function.Kind() == jsonwire.Object {
+		d.altered = true
 		if err := d.addFragment(cand, jsonwire.Value{}, s.function, s.complete); err != nil {
 			return err
 		}
@@ -588,6 +599,7 @@ func isContentList(list jsonwire.Value) bool {
 // textOf returns a text. It reports one that is not a string.
 func (d *responseDecoder) textOf(v jsonwire.Value) string {
 	if v.Kind() != jsonwire.String && codec.IsSet(v) {
+		d.altered = true
 		d.addLoss(openaiformat.LossJSONText, "parts")
 	}
 	return openaiformat.Text(v)
@@ -632,7 +644,9 @@ func (d *responseDecoder) openBlock(cand *decodedChoice, kind decodedKind) {
 	d.closeBlock(cand)
 	d.closeCalls(cand, false)
 	var p content.Part = new(content.Thinking)
-	if cand.hasThinking = cand.hasThinking || kind == decodedThinking; kind != decodedThinking {
+	if kind == decodedThinking {
+		cand.hasThinking = true
+	} else {
 		d.flushThinking(cand)
 		p, cand.hasContent = &content.Text{Refusal: kind == decodedRefusal}, true
 	}

@@ -21,7 +21,7 @@ type decodedCall struct {
 	id, name  string // as received
 	sentID    string // of the opened block
 	block     int    // negative until it is open
-	freeform  bool   // the input is any text
+	freeform  bool   // of a custom tool: its input is one text
 	namedLate bool   // a fragment named it after its arguments were complete
 	closed    bool
 	input     jsonSpan
@@ -29,12 +29,8 @@ type decodedCall struct {
 }
 
 // addFragment reads a tool call or a fragment of one. v is the element of tool_calls, f
-// its function. An element may have a custom tool in place of the function.
+// its function.
 func (d *responseDecoder) addFragment(cand *decodedChoice, v, f jsonwire.Value, complete bool) error {
-	input, freeform := "arguments", false
-	if custom := v.Get("custom"); f.Kind() != jsonwire.Object && custom.Kind() == jsonwire.Object {
-		f, input, freeform = custom, "input", true
-	}
 	if err := cmp.Or(
 		codec.Expect("openai: a tool call", v, codec.Objects|codec.Missing),
 		codec.Expect("openai: the function of a tool call", f, codec.Objects|codec.Optional),
@@ -42,14 +38,22 @@ func (d *responseDecoder) addFragment(cand *decodedChoice, v, f jsonwire.Value, 
 	); err != nil {
 		return codec.BadGateway(err)
 	}
+	argument, freeform := "arguments", false
 	if f.Kind() != jsonwire.Object {
-		return nil
+		if f = v.Get("custom"); f.Kind() != jsonwire.Object {
+			return nil
+		}
+		argument, freeform = "input", true
 	}
-	id, name, args, index := openaiformat.Scalar(v.Get("id")), openaiformat.Scalar(f.Get("name")), openaiformat.Text(f.Get(input)), 0
+	id, name, args, index := openaiformat.Scalar(v.Get("id")), openaiformat.Scalar(f.Get("name")), openaiformat.Text(f.Get(argument)), 0
 	if n, ok := v.Get("index").Int(); ok && n > 0 {
 		index = int(min(n, 1<<30))
 	}
+	if a := f.Get(argument); a.Kind() != jsonwire.String && codec.IsSet(a) {
+		d.altered = true
+	}
 	c := cand.callAt(index)
+	d.altered = d.altered || c != nil && !complete && c.startsAnother(id, name, args)
 	if complete || c == nil || c.startsAnother(id, name, args) {
 		if id == "" && name == "" && args == "" {
 			return nil
@@ -146,6 +150,7 @@ func (d *responseDecoder) openCall(cand *decodedChoice, c *decodedCall) {
 		c.sentID = d.newID()
 	}
 	c.sentID = d.uniqueID(cand, c.sentID)
+	d.altered = d.altered || c.sentID != c.id
 	cand.hasContent = true
 	c.block = d.openPart(cand, &content.ToolUse{ID: c.sentID, Name: c.name, Freeform: c.freeform})
 	if c.pending.Len() > 0 {
@@ -178,10 +183,11 @@ func (cand *decodedChoice) countCalls(id string) (n int, taken bool) {
 	return n, taken
 }
 
-// closeCalls closes the tool calls whose arguments are complete, or all.
+// closeCalls closes the tool calls whose arguments are complete, or all. Only what follows shows
+// that the input of a free-form call is complete.
 func (d *responseDecoder) closeCalls(cand *decodedChoice, all bool) {
 	for _, c := range cand.calls {
-		if !c.closed && (all || c.input.isComplete()) {
+		if !c.closed && (all || c.freeform || c.input.isComplete()) {
 			d.closeCall(cand, c)
 		}
 	}

@@ -30,17 +30,32 @@ type StreamReader struct {
 	frame upstream.Frame
 	done  bool // "[DONE]" was received
 	err   error
+
+	// The chunks since the last frame, and their size in bytes. A chunk without events belongs to
+	// the next frame. So does the chunk with the finish_reason, because its stop follows at the
+	// end, and what follows it.
+	chunks []string
+	size   int
 }
+
+// maxHeld limits the bytes of chunks that wait for events.
+const maxHeld = 256 << 10
 
 // NewStreamReader returns a reader of src, which the caller closes. The reader uses three
 // limits of lim: Body, for the bytes of one event (default 32 MiB), Depth and Values.
 func NewStreamReader(src io.Reader, lim content.Limits) *StreamReader {
-	return NewStreamReaderWith(src, lim, DecodeOptions{})
+	return NewStreamReaderWith(src, lim, DecodeOptions{Verbatim: true})
 }
 
 // Next returns the next events of the stream, as a frame for [upstream.Writer.Frame]. The
 // frame and its Events are valid until the next call; their strings and pointers remain valid.
 // Next skips chunks without content.
+//
+// The Data of a frame is the last chunk that was received, and Preceding are the chunks before it
+// since the last frame. Chunks and events do not correspond one to one: a tool call opens with its
+// first arguments, and the chunk with the finish_reason is in the last frame, whose events have
+// the stop. The frames of a response have no Data from the first chunk on that does not have
+// exactly the meaning of its events, or belongs to one of several choices.
 //
 // The error is [io.EOF] after a complete response. Every other error is an [*upstream.Error]:
 // the error that the server sent, or one with [upstream.CodeBadGateway] if the stream ends early
@@ -50,12 +65,46 @@ func (r *StreamReader) Next() (*upstream.Frame, error) {
 	for r.err == nil {
 		r.reset()
 		r.err = r.readEvent()
-		if len(r.events) > 0 && (r.err == nil || r.err == io.EOF) {
+		held := false
+		for r.err == nil && r.holds() {
+			held = true
+			before := r.contents()
+			r.err = r.readEvent()
+			r.altered = r.altered || r.err == nil && r.contents() != before // content after the finish_reason
+		}
+		if len(r.events) > 0 && (r.err == nil || r.err == io.EOF || held) {
 			r.frame = upstream.Frame{Format: Format, Events: r.events}
+			if n := len(r.chunks); n > 0 && !r.altered && (r.err == nil || r.err == io.EOF && r.isFinished()) {
+				r.frame.Data, r.frame.Preceding = r.chunks[n-1], r.chunks[:n-1]
+			}
+			r.chunks, r.size = r.chunks[:0], 0
 			return &r.frame, nil
 		}
 	}
 	return nil, r.err
+}
+
+// holds reports whether the chunk with the finish_reason was read and the end follows.
+func (r *StreamReader) holds() bool { return !r.altered && len(r.chunks) > 0 && r.isFinished() }
+
+// contents returns the number of events since the last frame, without those of usage.
+func (r *StreamReader) contents() (n int) {
+	for i := range r.events {
+		if r.events[i].Kind != upstream.EventUsage {
+			n++
+		}
+	}
+	return n
+}
+
+// keep keeps a chunk for the Data of a frame.
+func (r *StreamReader) keep(data string) {
+	if r.size += len(data); r.size > maxHeld {
+		r.altered = true
+	}
+	if !r.altered {
+		r.chunks = append(r.chunks, data)
+	}
 }
 
 // Buffered reports whether Next returns without reading from the source. It may return
@@ -64,7 +113,7 @@ func (r *StreamReader) Buffered() bool {
 	if r.err != nil {
 		return true
 	}
-	if r.source == nil {
+	if r.source == nil || r.holds() {
 		return false
 	}
 	// Other events may have no content. Next would then read the following event.
@@ -84,6 +133,7 @@ func (r *StreamReader) readEvent() error {
 	case err != nil:
 		return openaiformat.StreamError(err)
 	case e.Name == "" && r.readTemplate(e.Data):
+		r.keep(e.Data)
 		return nil
 	}
 	data := strings.TrimSpace(e.Data)
@@ -94,7 +144,11 @@ func (r *StreamReader) readEvent() error {
 		r.done = true
 		return r.end()
 	}
-	return r.readChunk(data, e.Name == "error")
+	if err := r.readChunk(data, e.Name == "error"); err != nil {
+		return err
+	}
+	r.keep(data)
+	return nil
 }
 
 // open looks at the beginning of the stream. A JSON document in place of events is a

@@ -56,8 +56,9 @@ func inputOf(item jsonwire.Value) string {
 }
 
 // decodedCallMembers are the members of a tool call that are returned to the server
-// unchanged.
-var decodedCallMembers = [...]string{"async", "caller"}
+// unchanged. The namespace is among them for clients without namespaces: the server also adds one
+// to calls of tools that it has found for the model.
+var decodedCallMembers = [...]string{"namespace", "async", "caller"}
 
 // openCall opens the block of a tool call if its name is known.
 func (d *responseDecoder) openCall(it *decodedItem, item jsonwire.Value, input string) {
@@ -388,27 +389,7 @@ func carriedItem(item jsonwire.Value) (data string, fits bool) {
 	if id.Str() == "" || secret.Str() == "" {
 		return "", true // the server could not identify it
 	}
-	// Only these members: servers reject others that they send themselves.
-	var w jsonwire.Writer
-	w.BeginObject()
-	w.Name("type")
-	w.String("reasoning")
-	w.Name("id")
-	w.Raw(id.Raw())
-	w.Name("summary")
-	if s := item.Get("summary"); s.Kind() == jsonwire.Array {
-		w.Raw(s.Raw())
-	} else {
-		w.Raw("[]")
-	}
-	if c := item.Get("content"); c.Kind() == jsonwire.Array && c.Len() > 0 {
-		w.Name("content")
-		w.Raw(c.Raw())
-	}
-	w.Name("encrypted_content")
-	w.Raw(secret.Raw())
-	w.EndObject()
-	data = w.Text()
+	data = acceptedReasoning(item)
 	return data, len(data) <= envelope.MaxSize
 }
 
