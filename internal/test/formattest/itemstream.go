@@ -211,7 +211,8 @@ func (r *ItemStream) added(v gjson.Result) error {
 	switch {
 	case it.id == "":
 		return fmt.Errorf("no id")
-	case !known: // is complete
+	case !known, it.kind == "reasoning" && x.Get("status").Str != "in_progress":
+		it.done = x // is complete
 	case x.Get("status").Str != "in_progress":
 		return fmt.Errorf("status %s", x.Get("status").Raw)
 	case x.Get(empty).Raw != "[]" && x.Get(empty).Raw != `""`:
@@ -303,7 +304,14 @@ func (p *readPart) check(v gjson.Result) error {
 
 // end reads a complete item.
 func (it *readItem) end(v gjson.Result) error {
+	if it.done.Exists() && it.done.Raw != v.Raw {
+		return fmt.Errorf("the item was complete when it was added, and has changed: %s", v.Raw)
+	}
+	complete := it.done.Exists()
 	it.isDone, it.done = true, v
+	if complete {
+		return nil
+	}
 	if v.Get("id").Str != it.id || v.Get("type").Str != it.kind {
 		return fmt.Errorf("another item: %s", v.Raw)
 	}
