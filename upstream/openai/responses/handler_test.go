@@ -234,6 +234,7 @@ func TestAllowedTools(t *testing.T) {
 	const tools = `"tools":[{"type":"function","name":"f","parameters":{}},{"type":"function","name":"g","parameters":{}}]`
 	for choice, want := range map[string][]string{
 		`{"type":"allowed_tools","mode":"auto","tools":[{"type":"function","name":"f"}]}`: {"function_call f({})"},
+		`{"type":"allowed_tools","mode":"none","tools":[{"type":"function","name":"f"}]}`: nil,
 		`{"type":"allowed_tools","tools":[{"type":"namespace","name":"n"}]}`:              nil,
 		`"none"`: nil,
 		`"auto"`: {"function_call g({})", "function_call f({})"},
