@@ -172,11 +172,16 @@ func (s *encoder) OpenBlock(b *sentBlock, rest []upstream.Event) response.When {
 		}
 		return response.Runnable
 	case *content.Image:
-		if src, ok := p.Source.(*content.Base64); ok && src != nil {
+		src, ok := p.Source.(*content.Base64)
+		switch {
+		case !ok || src == nil:
+			report(lossSentImage)
+		case s.settings.openResponses && p.Signature.Format != Format: // otherwise the request has the tool
+			report(lossOpenImage)
+		default:
 			s.losePartMembers(b, p.Extra)
 			return response.Now
 		}
-		report(lossSentImage)
 	case *content.Unknown:
 		if p.Format == Format && jsonwire.ValidObject(p.Raw) {
 			return response.Now
@@ -330,19 +335,22 @@ func (s *encoder) imageItem(p *content.Image) string {
 	return w.Text()
 }
 
-// addItem adds an item that is complete. It gets an id if it has none.
+// addItem adds an item that is complete. It gets an id if it has none, and a status if Open
+// Responses demands one.
 func (s *encoder) addItem(b *sentBlock, json string) {
 	it := s.newItem(b, otherItem)
-	if gjson.Get(json, "id").Str != "" {
-		it.json = jsonwire.AppendCompact(nil, json)
-	} else {
-		it.json = jsonwire.AppendString([]byte(`{"id":`), it.id)
-		rest := jsonwire.AppendCompact(nil, json)[1:]
-		if rest[0] != '}' {
-			it.json = append(it.json, ',')
-		}
-		it.json = append(it.json, rest...)
+	it.json = append(it.json, '{')
+	if gjson.Get(json, "id").Str == "" {
+		it.json = append(jsonwire.AppendString(append(it.json, `"id":`...), it.id), ',')
 	}
+	if s.settings.openResponses && gjson.Get(json, "status").Str == "" {
+		it.json = append(it.json, `"status":"completed",`...)
+	}
+	rest := jsonwire.AppendCompact(nil, json)[1:]
+	if rest[0] == '}' && len(it.json) > 1 {
+		it.json = it.json[:len(it.json)-1] // the comma
+	}
+	it.json = append(it.json, rest...)
 	s.keep(len(it.json))
 	s.rawItemAdded(it)
 	s.itemDone(it)

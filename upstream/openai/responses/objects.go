@@ -149,7 +149,7 @@ var (
 		return []object.Field{
 			object.In(object.Field{Name: "type", Value: anyText, IsTag: true}, func(c *ToolChoice) *string { return &c.Type }),
 			object.Opt("name", nullableText, func(c *ToolChoice) *string { return &c.Name }),
-			object.Opt("mode", object.OneOf(object.Text|object.Null, "auto", "required"), func(c *ToolChoice) *string { return &c.Mode }),
+			object.Opt("mode", object.OneOf(object.Text|object.Null, "auto", "required", "none"), func(c *ToolChoice) *string { return &c.Mode }),
 			object.OptList("tools", toolList, func(c *ToolChoice) *[]ToolRef { return &c.Tools }),
 			object.OptKept("server_label", nullableText)}
 	})

@@ -104,7 +104,7 @@ type ToolChoice struct {
 	Type string
 
 	Name  string    // of the function or the custom tool
-	Mode  string    // of allowed_tools: "auto" or "required"; empty means "auto"
+	Mode  string    // of allowed_tools: "auto", "required" or, in Open Responses, "none"; empty means "auto"
 	Tools []ToolRef // of allowed_tools
 
 	Extra *content.Extra

@@ -1,26 +1,29 @@
-package responses
+package formattest
 
 import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidwall/gjson"
 )
 
-// A streamReader reads a stream as a strict client does, without the code of the package: the
+// This file reads streams of Responses as a strict client does, without the code of the format: the
 // order of events, their numbers and ids, and the sums of deltas.
-type streamReader struct {
-	types  []string // of the events, without "response.", in order; deltas in a row once
-	items  []*readItem
-	final  gjson.Result // the response of the last event
-	failed gjson.Result // the error event
 
-	number  int64
-	ended   bool
-	dropped bool // the last event may have no output
+// An ItemStream is what a client learned from a stream.
+type ItemStream struct {
+	Types   []string     // of the events, without "response.", in order; deltas in a row once
+	Final   gjson.Result // the response of the last event
+	Failure gjson.Result // the error event
+
+	// NoOutput allows a last event without output. It is set before a stream is read.
+	NoOutput bool
+
+	items  []*readItem
+	number int64
+	ended  bool
 }
 
 // A readItem is an item of the stream.
@@ -41,22 +44,22 @@ type readPart struct {
 	done        bool
 }
 
-// responseMembers are the members that a response must have, by OpenAI's SDKs or Open Responses.
-var responseMembers = strings.Fields("id object created_at completed_at status incomplete_details model previous_response_id instructions " +
+// ResponseMembers are the members that a response must have, by OpenAI's SDKs or Open Responses.
+var ResponseMembers = strings.Fields("id object created_at completed_at status incomplete_details model previous_response_id instructions " +
 	"output error tools tool_choice truncation parallel_tool_calls text top_p presence_penalty frequency_penalty top_logprobs temperature " +
 	"reasoning usage max_output_tokens max_tool_calls store background service_tier metadata safety_identifier prompt_cache_key user")
 
-// readStream reads a whole stream.
-func readStream(t *testing.T, data string) *streamReader {
-	t.Helper()
-	r := new(streamReader)
-	if err := r.read(data); err != nil {
-		t.Fatalf("%v in the stream\n%s", err, data)
+// Items returns the items, each as it was done. One that was not is empty.
+func (r *ItemStream) Items() []gjson.Result {
+	list := make([]gjson.Result, len(r.items))
+	for i, it := range r.items {
+		list[i] = it.done
 	}
-	return r
+	return list
 }
 
-func (r *streamReader) read(data string) error {
+// Read reads a whole stream. It returns an error if the stream breaks the grammar.
+func (r *ItemStream) Read(data string) error {
 	if !strings.HasSuffix(data, "\n\n") {
 		return fmt.Errorf("no empty line at the end")
 	}
@@ -90,8 +93,8 @@ func (r *streamReader) read(data string) error {
 		if err := r.event(short, v); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		if n := len(r.types); n == 0 || r.types[n-1] != short || !strings.HasSuffix(short, ".delta") {
-			r.types = append(r.types, short)
+		if n := len(r.Types); n == 0 || r.Types[n-1] != short || !strings.HasSuffix(short, ".delta") {
+			r.Types = append(r.Types, short)
 		}
 	}
 	if !r.ended || blocks[len(blocks)-1] != "data: [DONE]" {
@@ -101,12 +104,12 @@ func (r *streamReader) read(data string) error {
 }
 
 // event reads one event.
-func (r *streamReader) event(name string, v gjson.Result) error {
+func (r *ItemStream) event(name string, v gjson.Result) error {
 	switch {
 	case r.number == 1 && name != "created", r.number == 2 && name != "in_progress",
 		r.number > 2 && (name == "created" || name == "in_progress"):
 		return fmt.Errorf("event %d", r.number)
-	case r.failed.Exists() && name != "failed":
+	case r.Failure.Exists() && name != "failed":
 		return fmt.Errorf("after an error")
 	}
 	switch name {
@@ -114,12 +117,12 @@ func (r *streamReader) event(name string, v gjson.Result) error {
 		return r.response(name, v.Get("response"))
 	case "error":
 		if v.Get("error").Exists() {
-			r.failed = v.Get("error")
+			r.Failure = v.Get("error")
 		} else {
-			r.failed = v
+			r.Failure = v
 		}
 		for _, m := range []string{"code", "message", "param"} {
-			if !r.failed.Get(m).Exists() {
+			if !r.Failure.Get(m).Exists() {
 				return fmt.Errorf("no %s", m)
 			}
 		}
@@ -145,8 +148,8 @@ func (r *streamReader) event(name string, v gjson.Result) error {
 }
 
 // response reads an event with a response.
-func (r *streamReader) response(name string, v gjson.Result) error {
-	for _, m := range responseMembers {
+func (r *ItemStream) response(name string, v gjson.Result) error {
+	for _, m := range ResponseMembers {
 		if !v.Get(m).Exists() {
 			return fmt.Errorf("the response has no %s", m)
 		}
@@ -167,8 +170,8 @@ func (r *streamReader) response(name string, v gjson.Result) error {
 	if id := v.Get("id").Str; !strings.HasPrefix(id, "resp_") {
 		return fmt.Errorf("id %q", id)
 	}
-	r.ended, r.final = true, v
-	if r.failed.Exists() != (name == "failed") || v.Get("error").IsObject() != (name == "failed") {
+	r.ended, r.Final = true, v
+	if r.Failure.Exists() != (name == "failed") || v.Get("error").IsObject() != (name == "failed") {
 		return fmt.Errorf("an error in one of two places")
 	}
 	var done []string
@@ -183,7 +186,7 @@ func (r *streamReader) response(name string, v gjson.Result) error {
 	for _, x := range v.Get("output").Array() {
 		output = append(output, x.Raw)
 	}
-	if r.dropped && len(output) == 0 {
+	if r.NoOutput && len(output) == 0 {
 		return nil
 	}
 	if diff := cmp.Diff(done, output); diff != "" {
@@ -193,7 +196,7 @@ func (r *streamReader) response(name string, v gjson.Result) error {
 }
 
 // added reads the beginning of an item.
-func (r *streamReader) added(v gjson.Result) error {
+func (r *ItemStream) added(v gjson.Result) error {
 	x := v.Get("item")
 	it := &readItem{kind: x.Get("type").Str, id: x.Get("id").Str}
 	if at := v.Get("output_index"); !at.Exists() || at.Int() != int64(len(r.items)) {
@@ -208,7 +211,8 @@ func (r *streamReader) added(v gjson.Result) error {
 	switch {
 	case it.id == "":
 		return fmt.Errorf("no id")
-	case !known: // is complete
+	case !known, it.kind == "reasoning" && x.Get("status").Str != "in_progress":
+		it.done = x // is complete
 	case x.Get("status").Str != "in_progress":
 		return fmt.Errorf("status %s", x.Get("status").Raw)
 	case x.Get(empty).Raw != "[]" && x.Get(empty).Raw != `""`:
@@ -300,7 +304,14 @@ func (p *readPart) check(v gjson.Result) error {
 
 // end reads a complete item.
 func (it *readItem) end(v gjson.Result) error {
+	if it.done.Exists() && it.done.Raw != v.Raw {
+		return fmt.Errorf("the item was complete when it was added, and has changed: %s", v.Raw)
+	}
+	complete := it.done.Exists()
 	it.isDone, it.done = true, v
+	if complete {
+		return nil
+	}
 	if v.Get("id").Str != it.id || v.Get("type").Str != it.kind {
 		return fmt.Errorf("another item: %s", v.Raw)
 	}
@@ -333,11 +344,8 @@ func (it *readItem) end(v gjson.Result) error {
 	return nil
 }
 
-// output returns the items of a response, without ids, as compact JSON.
-func (r *streamReader) output() []string { return outputOf(r.final) }
-
-// outputOf returns the items of a response, without what all items have.
-func outputOf(response gjson.Result) (list []string) {
+// ItemsOf returns the items of a response, without what all items have.
+func ItemsOf(response gjson.Result) (list []string) {
 	for _, x := range response.Get("output").Array() {
 		s := x.Get("type").Str
 		if st := x.Get("status").Str; st != "completed" {
