@@ -67,6 +67,9 @@ func (s *session) expand(body string, lim content.Limits) (string, error) {
 	root := doc.Root()
 	previous, input := root.Get(memberPrevious), root.Get("input")
 	s.skips = root.Get("store").Kind() == jsonwire.False
+	if k := input.Kind(); input.Exists() && k != jsonwire.String && k != jsonwire.Array {
+		return body, nil
+	}
 	var items []byte
 	if id := previous.Str(); id != "" {
 		s.previous = strings.Clone(previous.Raw())
@@ -82,29 +85,29 @@ func (s *session) expand(body string, lim content.Limits) (string, error) {
 			})
 		}
 	}
-	changed := s.added > 0 || s.previous != ""
-	switch input.Kind() {
-	case jsonwire.String:
-		items = append(appendElement(items, `{"type":"message","role":"user","content":`+input.Raw()), '}')
-	case jsonwire.Array:
-		for i, item := range input.Elems() {
-			json := item.Raw()
-			if isReference(item) {
-				id := item.Get("id").Str()
-				if json, err = s.item(id); err != nil {
-					return "", s.notFound(err, "input["+strconv.Itoa(i)+"].id", "Item with id '"+codec.Clip(id)+"' not found.")
-				}
-				changed = true
-			}
-			if items = appendElement(items, json); changed && int64(len(items)) > limit {
-				return "", tooLarge(limit)
-			}
+	changed := s.previous != ""
+	if !changed && !hasReference(input) {
+		if !s.skips {
+			s.input = asItems(input)
 		}
-	}
-	s.input, s.found = "["+string(items)+"]", nil
-	if !changed {
 		return body, nil
 	}
+	for i, item := range input.Elems() {
+		json := item.Raw()
+		if isReference(item) {
+			id := item.Get("id").Str()
+			if json, err = s.item(id); err != nil {
+				return "", s.notFound(err, "input["+strconv.Itoa(i)+"].id", "Item with id '"+codec.Clip(id)+"' not found.")
+			}
+		}
+		if items = appendElement(items, json); int64(len(items)) > limit {
+			return "", tooLarge(limit)
+		}
+	}
+	if input.Kind() == jsonwire.String {
+		items = appendElement(items, userMessage(input))
+	}
+	s.input, s.found = "["+string(items)+"]", nil
 	var w jsonwire.Writer
 	w.BeginObject()
 	for name, v := range root.Members() {
@@ -121,6 +124,31 @@ func (s *session) expand(body string, lim content.Limits) (string, error) {
 		return "", tooLarge(limit)
 	}
 	return w.Text(), nil
+}
+
+// asItems returns an input without references as the JSON array of its items.
+func asItems(input jsonwire.Value) string {
+	switch input.Kind() {
+	case jsonwire.String:
+		return "[" + userMessage(input) + "]"
+	case jsonwire.Array:
+		return input.Raw()
+	}
+	return "[]"
+}
+
+// userMessage returns the item for an input that is one text.
+func userMessage(text jsonwire.Value) string {
+	return `{"type":"message","role":"user","content":` + text.Raw() + "}"
+}
+
+func hasReference(input jsonwire.Value) bool {
+	for _, item := range input.Elems() {
+		if isReference(item) {
+			return true
+		}
+	}
+	return false
 }
 
 func tooLarge(limit int64) error {
