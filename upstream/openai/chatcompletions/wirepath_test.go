@@ -83,6 +83,12 @@ func TestPath(t *testing.T) {
 		{"output.verbosity", "verbosity"},
 		{"extra.logit_bias", "logit_bias"},
 		{"extra.response_format.x", "response_format.x"},
+		{"parts.1", "choices[0].message"},
+		{"stop", "choices[0].finish_reason"},
+		{"candidates.1.parts.0", "choices[1].message"},
+		{"candidates.1.stop", "choices[1].finish_reason"},
+		{"candidates.1.groundingMetadata", "choices[1].groundingMetadata"},
+		{"candidates.1", "choices[1]"},
 	} {
 		if got := r.Path(tt[0]); got != tt[1] {
 			t.Errorf("%s: got %s, want %s", tt[0], got, tt[1])
