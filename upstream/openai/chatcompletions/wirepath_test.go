@@ -145,6 +145,19 @@ func TestReferencedFiles(t *testing.T) {
 	}
 }
 
+// A loaded file is accepted where the same file within the request is.
+func TestLoadedText(t *testing.T) {
+	const file = `{"type":"file","file":{"file_data":"data:text/plain;base64,YQ=="}}`
+	r := parsed(t, withParts(`{"type":"file","file":{"file_id":"f"}},`+file))
+	for _, strict := range []bool{false, true} {
+		opts := &ValidateOptions{Strict: strict}
+		loaded := referencedFiles(r, opts)[0].Check(content.Blob{MediaType: "text/plain", Data: []byte("a")})
+		if inline := r.Validate(opts); (inline == nil) == strict || (loaded == nil) != (inline == nil) {
+			t.Errorf("strict %v: loaded: %v, within the request: %v", strict, loaded, inline)
+		}
+	}
+}
+
 func TestWireOf(t *testing.T) {
 	n, _, err := DecodeRequest([]byte(conversation), nil)
 	if err != nil {
