@@ -108,10 +108,10 @@ func TestServe(t *testing.T) {
 		t.Error(w.Header())
 	}
 	r := readStream(t, w.Body.String())
-	if diff := cmp.Diff([]string{"message | Hello"}, r.output()); diff != "" {
+	if diff := cmp.Diff([]string{"message | Hello"}, outputOf(r.Final)); diff != "" {
 		t.Error(diff)
 	}
-	if got := r.final.Get("model").Str; got != "m-1" {
+	if got := r.Final.Get("model").Str; got != "m-1" {
 		t.Errorf("model = %q", got)
 	}
 }
@@ -189,7 +189,7 @@ func TestErrors(t *testing.T) {
 		if code == "" {
 			code = "server_error"
 		}
-		if got := r.final.Get("error.code").Str; w.Code != 200 || got != code || r.failed.Get("code").Str != code {
+		if got := r.Final.Get("error.code").Str; w.Code != 200 || got != code || r.Failed.Get("code").Str != code {
 			t.Errorf("%v within a stream: code %q", tt.err, got)
 		}
 	}
@@ -206,8 +206,8 @@ func TestBudget(t *testing.T) {
 		b := &upstream.Budget{Bytes: limit}
 		w := post(NewHandler(u, &Options{HandlerOptions: upstream.HandlerOptions{Budget: b}}), "/v1/responses", `{"model":"m","input":"hi","stream":true}`)
 		r := readStream(t, w.Body.String())
-		if got := r.final.Get("status").Str; got != want || want == "failed" && r.final.Get("error.code").Str != "server_is_overloaded" {
-			t.Errorf("with %d bytes: status %q, error %s, want %q", limit, got, r.final.Get("error").Raw, want)
+		if got := r.Final.Get("status").Str; got != want || want == "failed" && r.Final.Get("error.code").Str != "server_is_overloaded" {
+			t.Errorf("with %d bytes: status %q, error %s, want %q", limit, got, r.Final.Get("error").Raw, want)
 		}
 		if requests, bytes := b.InFlight(); requests != 0 || bytes != 0 {
 			t.Errorf("%d requests and %d bytes remain", requests, bytes)
@@ -261,7 +261,7 @@ func TestReturnedItems(t *testing.T) {
 				w := post(h, "/v1/responses", `{"model":"m","input":"hi",`+asked+`,"stream":`+stream+`}`)
 				final := gjson.Parse(w.Body.String())
 				if stream == "true" {
-					final = readStream(t, w.Body.String()).final
+					final = readStream(t, w.Body.String()).Final
 				}
 				var items []string
 				id := ""

@@ -118,8 +118,8 @@ func TestStoredStream(t *testing.T) {
 	store := NewMemoryStore(1 << 20)
 	w := post(NewHandler(hello(), &Options{Store: store}), "/v1/responses", `{"model":"m","input":"hi","stream":true}`)
 	r := readStream(t, w.Body.String())
-	v, err := store.Load(context.Background(), "", r.final.Get("id").Str)
-	if err != nil || gjson.GetBytes(v, "response.output").Raw != r.final.Get("output").Raw || r.final.Get("store").Raw != "true" {
+	v, err := store.Load(context.Background(), "", r.Final.Get("id").Str)
+	if err != nil || gjson.GetBytes(v, "response.output").Raw != r.Final.Get("output").Raw || r.Final.Get("store").Raw != "true" {
 		t.Error(err, string(v))
 	}
 }
