@@ -2,8 +2,21 @@ package openaiformat
 
 import (
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 )
+
+// ServiceTier returns the service tier that the usage of another vendor has, as JSON text, or "".
+// Both formats have the service_tier in the response.
+func ServiceTier(u *content.Usage) string {
+	switch codec.Tier(u.Extra) {
+	case "standard":
+		return `"default"` // the same tier
+	case "priority":
+		return `"priority"`
+	}
+	return ""
+}
 
 // Usage decodes a usage of Chat Completions or the Responses API. Counts may be missing, null
 // or fractional. ok is false if v has no counts.

@@ -2,7 +2,7 @@ package crosstest
 
 import (
 	"context"
-	"net/http"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -10,8 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/generatecontent"
-	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -107,19 +105,10 @@ func TestHostMediaTypes(t *testing.T) {
 		want  int
 	}{{nil, 400}, {[]string{office}, 200}} {
 		serving := upstream.HandlerOptions{Links: found}
-		handlers := map[string]http.Handler{
-			"messages":        messages.NewHandler(&model{}, &messages.Options{HandlerOptions: serving, MediaTypes: tt.types}),
-			"generatecontent": generatecontent.NewHandler(&model{}, &generatecontent.Options{HandlerOptions: serving, MediaTypes: tt.types}),
-		}
 		file := fileReference{link: "https://files.example/a", mediaType: office}
-		inline := map[string]string{
-			"messages": `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":[{"type":"document","source":` +
-				`{"type":"base64","media_type":"` + office + `","data":"UEsDBA=="}}]}]}`,
-			"generatecontent": `{"contents":[{"parts":[{"inlineData":{"mimeType":"` + office + `","data":"UEsDBA=="}}]}]}`,
-		}
 		eachFormat(t, func(t *testing.T, s wireFormat) {
-			for _, body := range []string{s.body([]fileReference{file}, false), inline[s.name]} {
-				if status, answer, _ := post(t, handlers[s.name], s.path, body); status != tt.want {
+			for _, body := range []string{s.body([]fileReference{file}, false), fmt.Sprintf(s.inline, office, "UEsDBA==")} {
+				if status, answer, _ := post(t, s.typed(&model{}, serving, tt.types), s.path, body); status != tt.want {
 					t.Errorf("%v: %d %s", tt.types, status, answer)
 				}
 			}

@@ -81,7 +81,7 @@ type countCase struct {
 
 // TestCountTokens checks counts of the upstream, estimates, and errors.
 func TestCountTokens(t *testing.T) {
-	eachFormat(t, func(t *testing.T, s wireFormat) {
+	eachCounting(t, func(t *testing.T, s wireFormat) {
 		const text = "How many words are in this sentence?"
 		var counted *upstream.Request
 		counts := func(n upstream.TokenCount, err error) *formattest.Able {

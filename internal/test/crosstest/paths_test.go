@@ -8,7 +8,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -16,15 +15,7 @@ import (
 // limited length, before an upstream, a report or a log gets them.
 func TestPathNames(t *testing.T) {
 	eachFormat(t, func(t *testing.T, s wireFormat) {
-		paths := []string{"POST /@/v1/messages", "POST /v1/projects/@/locations/l/publishers/anthropic/models/m:rawPredict",
-			"POST /v1/projects/p/locations/l/publishers/anthropic/models/@:rawPredict", "POST /v1/projects/p/locations/l/publishers/anthropic/models/@:streamRawPredict",
-			"GET /v1/models/@", "GET /v1/models/a/@", "POST /v1/unknown/@"}
-		if s.format == generatecontent.Format {
-			paths = []string{"POST /v1beta/models/@:generateContent", "POST /v1beta/models/@:streamGenerateContent", "POST /v1beta/models/@:countTokens",
-				"POST /@/models/m:generateContent", "POST /v1/projects/@/locations/l/publishers/google/models/m:generateContent",
-				"POST /v1/projects/p/locations/l/publishers/@/models/m:generateContent", "POST /v1beta/tunedModels/@:generateContent",
-				"GET /v1beta/models/@", "GET /v1beta/tunedModels/@", "POST /v1beta/unknown/@"}
-		}
+		paths := s.named
 		for _, name := range []string{"a%ffb", "a%C3", "%00", "a%0Ab", "a%7F", "%C2%85", strings.Repeat("n", 5000)} {
 			for _, p := range paths {
 				method, path, _ := strings.Cut(strings.Replace(p, "@", name, 1), " ")

@@ -196,7 +196,7 @@ func TestErrors(t *testing.T) {
 				t.Errorf("%#v: %d %s", tt.say, r.status, r.body)
 				continue
 			}
-			e, failed := r.stream.Failure, r.object.Get("error")
+			e, failed := r.stream.Failed, r.object.Get("error")
 			if r.object.Get("status").Str != "failed" || e.Get("code").Str != "" && e.Get("code").Str != failed.Get("code").Str || e.Get("message").Str != failed.Get("message").Str {
 				t.Errorf("%#v: error %s, response %s", tt.say, e.Raw, failed.Raw)
 			}
@@ -283,8 +283,8 @@ func TestWithoutOption(t *testing.T) {
 			}
 
 			open, own := exchange([]fake.Piece{fake.Split(1), fake.Text("Hello"), fake.Status{Code: 500}}, new(scenario), true)
-			if !open.stream.Failure.Get("message").Exists() || strings.Contains(own.body, `"error":{"message"`) || own.stream.Failure.Get("type").Str != "error" {
-				t.Errorf("the error is %s, without the option %s", open.stream.Failure.Raw, own.stream.Failure.Raw)
+			if !open.stream.Failed.Get("message").Exists() || strings.Contains(own.body, `"error":{"message"`) || own.stream.Failed.Get("type").Str != "error" {
+				t.Errorf("the error is %s, without the option %s", open.stream.Failed.Raw, own.stream.Failed.Raw)
 			}
 			open, own = exchange([]fake.Piece{fake.Text("{}")}, &scenario{members: schema}, false)
 			if a, b := open.object.Get("text.format.schema").Raw, own.object.Get("text.format.schema").Raw; a != "null" || !strings.Contains(b, "additionalProperties") {

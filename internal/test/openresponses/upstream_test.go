@@ -91,8 +91,8 @@ type reply struct {
 	status int
 	header http.Header
 	body   string
-	object gjson.Result           // the response: of a stream that of its last event
-	stream *formattest.ItemStream // nil if the response is not a stream
+	object gjson.Result               // the response: of a stream that of its last event
+	stream *formattest.ResponseStream // nil if the response is not a stream
 }
 
 // post sends a request of the specification, without the model, and validates it and its
@@ -132,7 +132,7 @@ func (g *gateway) send(t *testing.T, method, path, body string, header ...string
 	g.handler.ServeHTTP(w, q)
 	r := &reply{status: w.Code, header: w.Header(), body: w.Body.String()}
 	if strings.HasPrefix(r.header.Get("Content-Type"), "text/event-stream") {
-		r.stream = new(formattest.ItemStream)
+		r.stream = new(formattest.ResponseStream)
 		if err := r.stream.Read(r.body); err != nil {
 			t.Errorf("%v in the stream\n%s", err, r.body)
 		}

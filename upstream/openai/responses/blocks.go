@@ -51,6 +51,7 @@ type encoder struct {
 	newestOpen int     // number of the block that opened last
 	inItems    bool    // items before the next tool call carry state
 	refused    bool    // there is a refusal
+	denied     bool    // a tool call that the request does not allow was dropped
 
 	compacting bool // the text is a summary, which one item holds: see compact.go
 	summary    codec.Builder
@@ -165,6 +166,7 @@ func (s *encoder) OpenBlock(b *sentBlock, rest []upstream.Event) response.When {
 			s.MarkBroken(b)
 			return response.Never
 		case !s.allows(p):
+			s.denied = true
 			report(lossNotAllowed)
 			return response.Never
 		case p.Freeform:

@@ -59,12 +59,12 @@ func checkEvents(t *testing.T, made, division []byte, how uint8) {
 		for _, b := range batches {
 			cut = failed.Events(cut, slices.Clone(b))
 		}
-		r := new(formattest.ItemStream)
+		r := new(formattest.ResponseStream)
 		if err := r.Read(string(failed.End(cut, &handler.Failure{Code: upstream.CodeOverloaded}))); err != nil {
 			t.Fatalf("%s, failed: %v\n%s", name, err, formattest.DescribeEvents(batches))
 		}
 		out = s.End(out, nil)
-		r = new(formattest.ItemStream)
+		r = new(formattest.ResponseStream)
 		if err := r.Read(string(out)); err != nil {
 			t.Fatalf("%s: %v\n%s\n%s", name, err, out, formattest.DescribeEvents(batches))
 		}

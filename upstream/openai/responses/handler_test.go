@@ -190,7 +190,7 @@ func TestErrors(t *testing.T) {
 		if code == "" {
 			code = "server_error"
 		}
-		if got := r.Final.Get("error.code").Str; w.Code != 200 || got != code || r.Failure.Get("code").Str != code {
+		if got := r.Final.Get("error.code").Str; w.Code != 200 || got != code || r.Failed.Get("code").Str != code {
 			t.Errorf("%v within a stream: code %q", tt.err, got)
 		}
 	}

@@ -1,6 +1,8 @@
 package responses
 
 import (
+	"cmp"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
@@ -79,7 +81,7 @@ func (s *encoder) appendResponse(dst []byte, status string, failed *openaiformat
 		{"parallel_tool_calls", e.parallelCalls, "true"},
 		{"tool_choice", e.toolChoice, `"auto"`},
 		{"truncation", e.truncation, `"disabled"`},
-		{"service_tier", serviceTier(s.tier, e.serviceTier), `"default"`},
+		{"service_tier", serviceTier(cmp.Or(s.tier, openaiformat.ServiceTier(&s.Usage)), e.serviceTier), `"default"`},
 		{"metadata", e.metadata, "{}"},
 		{"user", e.user, "null"},
 		{"safety_identifier", e.safetyIdentifier, "null"},
@@ -248,10 +250,17 @@ func (s *encoder) status() (status, reason string) {
 			return "incomplete", "content_filter"
 		}
 	}
-	if c.Broken {
+	if c.Broken || s.lacksCall() {
 		return "incomplete", "max_output_tokens"
 	}
 	return "completed", ""
+}
+
+// lacksCall reports whether the model stopped for a tool call that is not in the response: it could
+// not be read.
+func (s *encoder) lacksCall() bool {
+	c := &s.Candidates[0]
+	return c.Stop.Reason == content.StopToolUse && c.Stop.Format != Format && c.Calls == 0 && !s.denied
 }
 
 // reportEnd reports what the end of the response drops.
@@ -264,7 +273,10 @@ func (s *encoder) reportEnd() {
 			s.LoseAt("stop", lossSentStop)
 		}
 	}
-	if stop.Format != Format && (stop.Details != "" || stop.Message != "") {
+	if s.lacksCall() {
+		s.LoseAt("stop", lossSentStop)
+	}
+	if stop.Format != Format && (stop.Message != "" || codec.HasMoreThan(stop, "")) {
 		s.LoseAt("stop", lossSentStopDetails)
 	}
 	s.addMembers(stop.Extra)

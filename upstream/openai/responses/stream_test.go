@@ -53,7 +53,7 @@ func testStream(x expectation) *encoder {
 }
 
 // stream encodes events, one by one, and reads the stream.
-func sendStream(t *testing.T, x expectation, events []upstream.Event) (*formattest.ItemStream, []string) {
+func sendStream(t *testing.T, x expectation, events []upstream.Event) (*formattest.ResponseStream, []string) {
 	t.Helper()
 	s := testStream(x)
 	var out []byte
@@ -241,29 +241,29 @@ func TestSentState(t *testing.T) {
 	}
 	t.Run("returned with its item", func(t *testing.T) {
 		r, _ := sendStream(t, asked, events())
-		e, ok := envelope.Decode(r.Items()[0].Get("encrypted_content").Str)
+		e, ok := envelope.Decode(r.Items[0].Done.Get("encrypted_content").Str)
 		list, _ := envelope.DecodeThinking(e.Format, e.Data)
 		want := []*content.Thinking{{Signature: content.Signature{Format: otherFormat, Data: "sig"}}}
 		if diff := cmp.Diff(want, list); !ok || e.Kind != envelope.KindThinking || diff != "" {
 			t.Error(e, diff)
 		}
-		if id, ok := envelope.UnmarkID(r.Items()[1].Get("call_id").Str); !ok || id != "toolu_1" {
-			t.Errorf("the id of the call is not marked: %q", r.Items()[1].Get("call_id").Str)
+		if id, ok := envelope.UnmarkID(r.Items[1].Done.Get("call_id").Str); !ok || id != "toolu_1" {
+			t.Errorf("the id of the call is not marked: %q", r.Items[1].Done.Get("call_id").Str)
 		}
 	})
 	for name, x := range map[string]expectation{"not returned": {}, "not sent": {hideThinking: true}} {
 		t.Run(name, func(t *testing.T) {
 			r, losses := sendStream(t, x, events())
-			id, e, ok := envelope.DecodeID(r.Items()[len(r.Items())-1].Get("call_id").Str)
+			id, e, ok := envelope.DecodeID(r.Items[len(r.Items)-1].Done.Get("call_id").Str)
 			list, _ := envelope.DecodeThinking(e.Format, e.Data)
 			want := []*content.Thinking{{Text: "hm", Signature: content.Signature{Format: otherFormat, Data: "sig"}}}
 			if diff := cmp.Diff(want, list); !ok || id != "toolu_1" || diff != "" {
 				t.Error(id, diff)
 			}
-			if x.hideThinking != (len(r.Items()) == 1) || losses != nil {
-				t.Errorf("%d items, losses %q", len(r.Items()), losses)
+			if x.hideThinking != (len(r.Items) == 1) || losses != nil {
+				t.Errorf("%d items, losses %q", len(r.Items), losses)
 			}
-			if len(r.Items()) == 2 && r.Items()[0].Get("encrypted_content").Exists() {
+			if len(r.Items) == 2 && r.Items[0].Done.Get("encrypted_content").Exists() {
 				t.Error("the state is in two places")
 			}
 		})
@@ -271,14 +271,14 @@ func TestSentState(t *testing.T) {
 	t.Run("thinking without state", func(t *testing.T) {
 		r, _ := sendStream(t, asked, []upstream.Event{evStart, evOpen(0, &content.Thinking{}), evText(0, "hm"), evClose(0),
 			evOpen(1, toolCall("c", "f")), evInput(1, `{}`), evClose(1)})
-		if id := r.Items()[1].Get("call_id").Str; id != "c" {
+		if id := r.Items[1].Done.Get("call_id").Str; id != "c" {
 			t.Errorf("the id of the call is %q", id)
 		}
 	})
 	t.Run("a signature of a call", func(t *testing.T) {
 		r, _ := sendStream(t, asked, []upstream.Event{evStart,
 			evOpen(0, &content.ToolUse{ID: "c", Name: "f", Signature: content.Signature{Format: "generatecontent", Data: "AAAA"}}), evInput(0, `{}`), evClose(0)})
-		id, e, ok := envelope.DecodeID(r.Items()[0].Get("call_id").Str)
+		id, e, ok := envelope.DecodeID(r.Items[0].Done.Get("call_id").Str)
 		if want := (envelope.Envelope{Format: "generatecontent", Kind: envelope.KindPart, Data: "AAAA"}); !ok || id != "c" || e != want {
 			t.Error(id, e, ok)
 		}
@@ -294,7 +294,7 @@ func TestFailure(t *testing.T) {
 	if got, want := strings.Join(r.Types[len(r.Types)-2:], " "), "error failed"; got != want {
 		t.Errorf("the last events are %s, want %s", got, want)
 	}
-	for _, v := range []gjson.Result{r.Failure, r.Final.Get("error")} {
+	for _, v := range []gjson.Result{r.Failed, r.Final.Get("error")} {
 		if v.Get("code").Str != "rate_limit_exceeded" || v.Get("message").Str != "slow down" {
 			t.Errorf("error = %s", v.Raw)
 		}
@@ -338,7 +338,7 @@ func TestKeptOutput(t *testing.T) {
 				out = s.Events(out, []upstream.Event{evClose(n)})
 			}
 			out = s.End(out, nil)
-			r := &formattest.ItemStream{NoOutput: true}
+			r := &formattest.ResponseStream{MayOmitOutput: true}
 			if err := r.Read(string(out)); err != nil {
 				t.Fatal(err)
 			}
@@ -346,8 +346,8 @@ func TestKeptOutput(t *testing.T) {
 				t.Errorf("output has %d bytes", len(got))
 			}
 			got := 0
-			for _, it := range r.Items() {
-				for _, p := range append(it.Get("content").Array(), it.Get("summary").Array()...) {
+			for _, it := range r.Items {
+				for _, p := range it.Done.Get("content").Array() { // equals its deltas
 					got += len(p.Get("text").Str)
 				}
 			}
@@ -371,11 +371,11 @@ func TestManyCitations(t *testing.T) {
 	}
 	out = s.Events(out, []upstream.Event{evClose(0)})
 	out = s.End(out, nil)
-	r := &formattest.ItemStream{NoOutput: true}
+	r := &formattest.ResponseStream{MayOmitOutput: true}
 	if err := r.Read(string(out)); err != nil {
 		t.Fatal(err)
 	}
-	if n := len(r.Items()[0].Get("content.0.annotations").Array()); n < 10 || n > 100 {
+	if n := len(r.Items[0].Done.Get("content.0.annotations").Array()); n < 10 || n > 100 {
 		t.Errorf("%d annotations", n)
 	}
 }
@@ -440,13 +440,3 @@ func TestOneWrite(t *testing.T) {
 type writerFunc func(p []byte) (int, error)
 
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
-
-// readStream reads a whole stream.
-func readStream(t *testing.T, data string) *formattest.ItemStream {
-	t.Helper()
-	r := new(formattest.ItemStream)
-	if err := r.Read(data); err != nil {
-		t.Fatalf("%v in the stream\n%s", err, data)
-	}
-	return r
-}

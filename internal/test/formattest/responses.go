@@ -9,27 +9,28 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// This file reads streams of Responses as a strict client does, without the code of the format: the
-// order of events, their numbers and ids, and the sums of deltas.
+// This file reads streams of Responses like a strict client, without the code of the format.
 
-// An ItemStream is what a client learned from a stream.
-type ItemStream struct {
-	Types   []string     // of the events, without "response.", in order; deltas in a row once
-	Final   gjson.Result // the response of the last event
-	Failure gjson.Result // the error event
+// A ResponseStream is what a client has read of a stream. [ResponseStream.Read] checks the order
+// of events, their numbers and ids, and the sums of deltas.
+type ResponseStream struct {
+	MayOmitOutput bool // the last event may have no output
 
-	// NoOutput allows a last event without output. It is set before a stream is read.
-	NoOutput bool
+	Types  []string        // of the events, without "response.", in order; deltas in a row once
+	Final  gjson.Result    // the response of the last event
+	Failed gjson.Result    // the error event, or its error if it is nested
+	Items  []*ResponseItem // in the order in which they began
+	Pings  int
 
-	items  []*readItem
 	number int64
 	ended  bool
 }
 
-// A readItem is an item of the stream.
-type readItem struct {
-	kind, id  string
-	done      gjson.Result
+// A ResponseItem is an item of a [ResponseStream].
+type ResponseItem struct {
+	Kind, ID string
+	Done     gjson.Result // the complete item
+
 	isDone    bool
 	parts     []*readPart // of a message or of a summary
 	arguments readPart
@@ -49,17 +50,14 @@ var ResponseMembers = strings.Fields("id object created_at completed_at status i
 	"output error tools tool_choice truncation parallel_tool_calls text top_p presence_penalty frequency_penalty top_logprobs temperature " +
 	"reasoning usage max_output_tokens max_tool_calls store background service_tier metadata safety_identifier prompt_cache_key user")
 
-// Items returns the items, each as it was done. One that was not is empty.
-func (r *ItemStream) Items() []gjson.Result {
-	list := make([]gjson.Result, len(r.items))
-	for i, it := range r.items {
-		list[i] = it.done
-	}
-	return list
+// ReadResponses reads a whole stream. It returns an error if the stream breaks the grammar.
+func ReadResponses(stream string) (*ResponseStream, error) {
+	r := new(ResponseStream)
+	return r, r.Read(stream)
 }
 
 // Read reads a whole stream. It returns an error if the stream breaks the grammar.
-func (r *ItemStream) Read(data string) error {
+func (r *ResponseStream) Read(data string) error {
 	if !strings.HasSuffix(data, "\n\n") {
 		return fmt.Errorf("no empty line at the end")
 	}
@@ -67,6 +65,9 @@ func (r *ItemStream) Read(data string) error {
 	for i, block := range blocks {
 		switch {
 		case strings.HasPrefix(block, ":"):
+			if r.Pings++; strings.Contains(block, "\n") {
+				return fmt.Errorf("not a comment: %s", block)
+			}
 			continue
 		case block == "data: [DONE]":
 			if !r.ended || i != len(blocks)-1 {
@@ -104,12 +105,12 @@ func (r *ItemStream) Read(data string) error {
 }
 
 // event reads one event.
-func (r *ItemStream) event(name string, v gjson.Result) error {
+func (r *ResponseStream) event(name string, v gjson.Result) error {
 	switch {
 	case r.number == 1 && name != "created", r.number == 2 && name != "in_progress",
 		r.number > 2 && (name == "created" || name == "in_progress"):
 		return fmt.Errorf("event %d", r.number)
-	case r.Failure.Exists() && name != "failed":
+	case r.Failed.Exists() && name != "failed":
 		return fmt.Errorf("after an error")
 	}
 	switch name {
@@ -117,12 +118,12 @@ func (r *ItemStream) event(name string, v gjson.Result) error {
 		return r.response(name, v.Get("response"))
 	case "error":
 		if v.Get("error").Exists() {
-			r.Failure = v.Get("error")
+			r.Failed = v.Get("error")
 		} else {
-			r.Failure = v
+			r.Failed = v
 		}
 		for _, m := range []string{"code", "message", "param"} {
-			if !r.Failure.Get(m).Exists() {
+			if !r.Failed.Get(m).Exists() {
 				return fmt.Errorf("no %s", m)
 			}
 		}
@@ -131,24 +132,24 @@ func (r *ItemStream) event(name string, v gjson.Result) error {
 		return r.added(v)
 	}
 	at := v.Get("output_index")
-	if !at.Exists() || at.Int() >= int64(len(r.items)) {
+	if !at.Exists() || at.Int() >= int64(len(r.Items)) {
 		return fmt.Errorf("output_index %s", at.Raw)
 	}
-	it := r.items[at.Int()]
+	it := r.Items[at.Int()]
 	if it.isDone {
 		return fmt.Errorf("the item is done")
 	}
 	if name == "output_item.done" {
 		return it.end(v.Get("item"))
 	}
-	if id := v.Get("item_id").Str; id != it.id {
-		return fmt.Errorf("item_id %q, want %q", id, it.id)
+	if id := v.Get("item_id").Str; id != it.ID {
+		return fmt.Errorf("item_id %q, want %q", id, it.ID)
 	}
 	return it.event(name, v)
 }
 
 // response reads an event with a response.
-func (r *ItemStream) response(name string, v gjson.Result) error {
+func (r *ResponseStream) response(name string, v gjson.Result) error {
 	for _, m := range ResponseMembers {
 		if !v.Get(m).Exists() {
 			return fmt.Errorf("the response has no %s", m)
@@ -171,13 +172,13 @@ func (r *ItemStream) response(name string, v gjson.Result) error {
 		return fmt.Errorf("id %q", id)
 	}
 	r.ended, r.Final = true, v
-	if r.Failure.Exists() != (name == "failed") || v.Get("error").IsObject() != (name == "failed") {
+	if r.Failed.Exists() != (name == "failed") || v.Get("error").IsObject() != (name == "failed") {
 		return fmt.Errorf("an error in one of two places")
 	}
 	var done []string
-	for i, it := range r.items {
+	for i, it := range r.Items {
 		if it.isDone {
-			done = append(done, it.done.Raw)
+			done = append(done, it.Done.Raw)
 		} else if name != "failed" {
 			return fmt.Errorf("item %d is not done", i)
 		}
@@ -186,7 +187,7 @@ func (r *ItemStream) response(name string, v gjson.Result) error {
 	for _, x := range v.Get("output").Array() {
 		output = append(output, x.Raw)
 	}
-	if r.NoOutput && len(output) == 0 {
+	if r.MayOmitOutput && len(output) == 0 {
 		return nil
 	}
 	if diff := cmp.Diff(done, output); diff != "" {
@@ -196,46 +197,46 @@ func (r *ItemStream) response(name string, v gjson.Result) error {
 }
 
 // added reads the beginning of an item.
-func (r *ItemStream) added(v gjson.Result) error {
+func (r *ResponseStream) added(v gjson.Result) error {
 	x := v.Get("item")
-	it := &readItem{kind: x.Get("type").Str, id: x.Get("id").Str}
-	if at := v.Get("output_index"); !at.Exists() || at.Int() != int64(len(r.items)) {
-		return fmt.Errorf("output_index %s, want %d", at.Raw, len(r.items))
+	it := &ResponseItem{Kind: x.Get("type").Str, ID: x.Get("id").Str}
+	if at := v.Get("output_index"); !at.Exists() || at.Int() != int64(len(r.Items)) {
+		return fmt.Errorf("output_index %s, want %d", at.Raw, len(r.Items))
 	}
-	for _, o := range r.items {
-		if o.id == it.id {
-			return fmt.Errorf("two items %q", it.id)
+	for _, o := range r.Items {
+		if o.ID == it.ID {
+			return fmt.Errorf("two items %q", it.ID)
 		}
 	}
-	empty, known := map[string]string{"message": "content", "reasoning": "summary", "function_call": "arguments", "custom_tool_call": "input"}[it.kind]
+	empty, known := map[string]string{"message": "content", "reasoning": "summary", "function_call": "arguments", "custom_tool_call": "input"}[it.Kind]
 	switch {
-	case it.id == "":
+	case it.ID == "":
 		return fmt.Errorf("no id")
-	case !known, it.kind == "reasoning" && x.Get("status").Str != "in_progress":
-		it.done = x // is complete
+	case !known, it.Kind == "reasoning" && x.Get("status").Str != "in_progress":
+		it.Done = x // is complete
 	case x.Get("status").Str != "in_progress":
 		return fmt.Errorf("status %s", x.Get("status").Raw)
 	case x.Get(empty).Raw != "[]" && x.Get(empty).Raw != `""`:
 		return fmt.Errorf("%s is not empty: %s", empty, x.Raw)
-	case it.kind == "function_call" && (x.Get("name").Str == "" || x.Get("call_id").Str == ""):
+	case it.Kind == "function_call" && (x.Get("name").Str == "" || x.Get("call_id").Str == ""):
 		return fmt.Errorf("no name or call_id: %s", x.Raw)
 	}
-	r.items = append(r.items, it)
+	r.Items = append(r.Items, it)
 	return nil
 }
 
 // event reads an event of the content of an item.
-func (it *readItem) event(name string, v gjson.Result) error {
+func (it *ResponseItem) event(name string, v gjson.Result) error {
 	kinds := map[string]string{"content_part": "message", "output_text": "message", "refusal": "message", "reasoning_summary_part": "reasoning",
 		"reasoning_summary_text": "reasoning", "function_call_arguments": "function_call", "custom_tool_call_input": "custom_tool_call"}
 	object, verb, _ := strings.Cut(name, ".")
-	if kinds[object] != it.kind {
-		return fmt.Errorf("in an item of type %q", it.kind)
+	if kinds[object] != it.Kind {
+		return fmt.Errorf("in an item of type %q", it.Kind)
 	}
 	p := &it.arguments
-	if it.kind == "message" || it.kind == "reasoning" {
+	if it.Kind == "message" || it.Kind == "reasoning" {
 		at := v.Get("content_index")
-		if it.kind == "reasoning" {
+		if it.Kind == "reasoning" {
 			at = v.Get("summary_index")
 		}
 		if !at.Exists() || at.Int() > int64(len(it.parts)) {
@@ -303,20 +304,20 @@ func (p *readPart) check(v gjson.Result) error {
 }
 
 // end reads a complete item.
-func (it *readItem) end(v gjson.Result) error {
-	if it.done.Exists() && it.done.Raw != v.Raw {
-		return fmt.Errorf("the item was complete when it was added, and has changed: %s", v.Raw)
-	}
-	complete := it.done.Exists()
-	it.isDone, it.done = true, v
-	if complete {
+func (it *ResponseItem) end(v gjson.Result) error {
+	complete := it.Done
+	it.isDone, it.Done = true, v
+	if complete.Exists() {
+		if complete.Raw != v.Raw {
+			return fmt.Errorf("the item was complete when it was added, and has changed: %s", v.Raw)
+		}
 		return nil
 	}
-	if v.Get("id").Str != it.id || v.Get("type").Str != it.kind {
+	if v.Get("id").Str != it.ID || v.Get("type").Str != it.Kind {
 		return fmt.Errorf("another item: %s", v.Raw)
 	}
 	list := v.Get("content").Array()
-	switch it.kind {
+	switch it.Kind {
 	case "reasoning":
 		list = v.Get("summary").Array()
 	case "function_call", "custom_tool_call":
