@@ -24,7 +24,6 @@ import (
 type stream struct {
 	blocks responseEncoder
 
-	request string // id of the request, for errors
 	id      string // of the response, if the upstream has none
 	model   string // of the request
 	created int64  // Unix time in seconds
