@@ -34,7 +34,7 @@ type stream struct {
 	finishWritten bool   // a forwarded chunk has the finish_reason
 	usageWritten  bool   // a forwarded chunk has the usage
 
-	head      string // the beginning of every chunk; empty before the first
+	head      string // the beginning of every chunk, up to the choices; empty before the first
 	tail      string // the end of every chunk
 	begun     []bool // the first chunk of a choice is written; parallel to Candidates
 	started   bool   // an EventStart was received
@@ -288,7 +288,7 @@ func (s *stream) setHead() {
 	b := jsonwire.AppendString([]byte(`data: {"id":`), id)
 	b = jsonwire.AppendInt(append(b, `,"object":"chat.completion.chunk","created":`...), s.created)
 	b = jsonwire.AppendString(append(b, `,"model":`...), model)
-	s.head = string(b)
+	s.head = string(append(b, `,"choices":[`...))
 	if s.tail = "}\n\n"; s.includeUsage {
 		s.tail = ",\"usage\":null}\n\n"
 	}
@@ -296,15 +296,15 @@ func (s *stream) setHead() {
 
 // openDelta appends a chunk up to the members of its delta, and text.
 func (s *stream) openDelta(k int, text string) {
-	s.dst = append(append(s.dst, s.head...), `,"choices":[{"index":`...)
-	s.dst = jsonwire.AppendInt(s.dst, int64(s.blocks.Candidates[k].Index))
-	s.dst = append(append(s.dst, `,"delta":{`...), text...)
+	dst := append(append(s.dst, s.head...), `{"index":`...)
+	dst = jsonwire.AppendInt(dst, int64(s.blocks.Candidates[k].Index))
+	s.dst = append(append(dst, `,"delta":{`...), text...)
 }
 
 // closeDelta appends text and the end of a chunk.
 func (s *stream) closeDelta(text string) {
-	s.dst = append(append(s.dst, text...), `,"finish_reason":null}]`...)
-	s.dst = append(s.dst, s.tail...)
+	dst := append(append(s.dst, text...), `,"finish_reason":null}]`...)
+	s.dst = append(dst, s.tail...)
 }
 
 // writeText implements [messageWriter], as the other methods with names of this form do.
@@ -418,7 +418,7 @@ func (s *stream) writeUsage() {
 	}
 	s.scratch.Reset()
 	writeUsage(&s.scratch, &s.blocks.Usage)
-	s.dst = append(append(s.dst, s.head...), `,"choices":[],"usage":`...)
+	s.dst = append(append(s.dst, s.head...), `],"usage":`...)
 	s.dst = append(append(s.dst, s.scratch.Bytes()...), "}\n\n"...)
 }
 
