@@ -152,7 +152,8 @@ func (s *stream) addMembers(x *content.Extra, k int) {
 // or state in its id.
 func (s *stream) CanForward(f *upstream.Frame, events []upstream.Event) bool {
 	c := &s.blocks.Candidates[0]
-	if f.Data == "" || s.blocks.encodesAnew() || c.Broken || c.HasQueued() || strings.ContainsAny(f.Data, "\r\n") {
+	if f.Data == "" || s.blocks.encodesAnew() || c.Broken || c.HasQueued() ||
+		strings.IndexByte(f.Data, '\n') >= 0 || strings.IndexByte(f.Data, '\r') >= 0 { // quicker than ContainsAny
 		return false
 	}
 	for i := range events {
@@ -220,7 +221,7 @@ func (s *stream) Forward(f *upstream.Frame, events []upstream.Event) {
 // forward writes a chunk of the server. The chunk with the usage is for clients that have asked
 // for it.
 func (s *stream) forward(data string) {
-	if strings.Contains(data, `"usage":{`) || strings.Contains(data, `"usage": {`) {
+	if mayHaveUsage(data) {
 		if isUsage := gjson.Get(data, "usage").IsObject() && gjson.Get(data, "choices.#").Int() == 0; isUsage {
 			if !s.includeUsage {
 				return
@@ -235,6 +236,16 @@ func (s *stream) forward(data string) {
 		data = data[from+len(s.vendorModel):]
 	}
 	s.dst = append(append(s.dst, data...), "\n\n"...)
+}
+
+// mayHaveUsage reports whether a chunk has an object in a member "usage".
+func mayHaveUsage(data string) bool {
+	for found := true; found; {
+		if _, data, found = strings.Cut(data, `"usage":`); found && strings.HasPrefix(strings.TrimLeft(data, " "), "{") {
+			return true
+		}
+	}
+	return false
 }
 
 // Tracked implements [response.Stream].
