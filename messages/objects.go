@@ -367,7 +367,7 @@ var (
 			must("name", anyText, func(t *content.ToolUse) *string { return &t.Name }),
 			input(func(t *content.ToolUse) *string { return &t.Input }),
 			cached(func(t *content.ToolUse) **content.Cache { return &t.Cache }),
-			callerField, toolsetField}
+			callerField(), toolsetField()}
 	})
 
 	toolResultType = object.New("", func(t *content.ToolResult) **content.Extra { return &t.Extra }, func() []object.Field {
@@ -377,45 +377,49 @@ var (
 			optList("content", nullableBlocks, func(t *content.ToolResult) *[]content.Part { return &t.Parts }),
 			opt("is_error", nullableFlag, func(t *content.ToolResult) *bool { return &t.Error }),
 			cached(func(t *content.ToolResult) **content.Cache { return &t.Cache }),
-			toolsetField}
+			toolsetField()}
 	})
 
 	serverToolUseType = serverToolUse(callerField)
-	mcpToolUseType    = serverToolUse(required("server_name", nonEmptyText))
+	mcpToolUseType    = serverToolUse(func() object.Field { return required("server_name", nonEmptyText) })
 
-	serverToolResultType = serverToolResult(
-		must("content", anyValue, func(t *content.ServerToolResult) *string { return &t.Content }), callerField)
-	mcpToolResultType = serverToolResult(
-		opt("content", anyValue, func(t *content.ServerToolResult) *string { return &t.Content }),
-		unlessDefault(optional("is_error", anyFlag), isFalse))
+	serverToolResultType = object.New("", func(t *content.ServerToolResult) **content.Extra { return &t.Extra }, func() []object.Field {
+		return []object.Field{
+			typeTag,
+			must("tool_use_id", anyText, func(t *content.ServerToolResult) *string { return &t.ID }),
+			must("content", anyValue, func(t *content.ServerToolResult) *string { return &t.Content }),
+			cached(func(t *content.ServerToolResult) **content.Cache { return &t.Cache }),
+			callerField()}
+	})
 
-	callerField = implied(optional("caller", union(object.Object|object.Null,
+	mcpToolResultType = object.New("", func(t *content.ServerToolResult) **content.Extra { return &t.Extra }, func() []object.Field {
+		return []object.Field{
+			typeTag,
+			must("tool_use_id", anyText, func(t *content.ServerToolResult) *string { return &t.ID }),
+			opt("content", anyValue, func(t *content.ServerToolResult) *string { return &t.Content }),
+			cached(func(t *content.ServerToolResult) **content.Cache { return &t.Cache }),
+			unlessDefault(optional("is_error", anyFlag), isFalse)}
+	})
+)
+
+func callerField() object.Field {
+	return implied(optional("caller", union(object.Object|object.Null,
 		variant("direct"),
 		variant("code_execution_20250825", required("tool_id", nonEmptyText)),
 		variant("code_execution_20260120", required("tool_id", nonEmptyText)))), isDirectCaller)
-	toolsetField = optional("toolset_name", nullableText)
-)
+}
 
-func serverToolUse(kept ...object.Field) *object.Type {
+func toolsetField() object.Field { return optional("toolset_name", nullableText) }
+
+func serverToolUse(last func() object.Field) *object.Type {
 	return object.New("", func(t *content.ServerToolUse) **content.Extra { return &t.Extra }, func() []object.Field {
-		return fields([]object.Field{
+		return []object.Field{
 			typeTag,
 			must("id", anyText, func(t *content.ServerToolUse) *string { return &t.ID }),
 			must("name", anyText, func(t *content.ServerToolUse) *string { return &t.Name }),
 			input(func(t *content.ServerToolUse) *string { return &t.Input }),
 			cached(func(t *content.ServerToolUse) **content.Cache { return &t.Cache }),
-		}, kept...)
-	})
-}
-
-func serverToolResult(of object.Field, kept ...object.Field) *object.Type {
-	return object.New("", func(t *content.ServerToolResult) **content.Extra { return &t.Extra }, func() []object.Field {
-		return fields([]object.Field{
-			typeTag,
-			must("tool_use_id", anyText, func(t *content.ServerToolResult) *string { return &t.ID }),
-			of,
-			cached(func(t *content.ServerToolResult) **content.Cache { return &t.Cache }),
-		}, kept...)
+			last()}
 	})
 }
 
@@ -565,13 +569,15 @@ var customToolType = object.New("", func(t *content.Tool) **content.Extra { retu
 })
 
 var (
-	callerNames = &object.Value{Kinds: object.List | object.Null, Elem: enum(
-		"direct", "code_execution_20250825", "code_execution_20260120", "code_execution_20260521")}
-
-	// keptCache is a cache_control in an object that is kept as JSON text.
-	keptCache = optional("cache_control", nullableObject(
-		required("type", constant("ephemeral")), optional("ttl", nullableEnum(ttls...))))
+	callerNames = &object.Value{Kinds: object.List | object.Null, Elem: &object.Value{Kinds: object.Text, Enum: &object.Enum{Values: callers}}}
+	callers     = []string{"direct", "code_execution_20250825", "code_execution_20260120", "code_execution_20260521"}
 )
+
+// keptCache returns a cache_control in an object that is kept as JSON text.
+func keptCache() object.Field {
+	return optional("cache_control", nullableObject(
+		required("type", constant("ephemeral")), optional("ttl", nullableEnum(ttls...))))
+}
 
 const (
 	oldEditor  = "str_replace_editor"
@@ -585,14 +591,14 @@ const (
 var builtins = sync.OnceValue(func() []object.Tag {
 	directOnly := &object.Value{Kinds: object.List | object.Null, Elem: enum("direct")}
 	commonFields := []object.Field{
-		optional("allowed_callers", callerNames), keptCache,
+		optional("allowed_callers", callerNames), keptCache(),
 		optional("defer_loading", nullableFlag), optional("strict", nullableFlag),
 	}
 	withExamples := fields(commonFields, optional("input_examples", nullableList))
 
 	toggles := nullableObject(named("enabled", "defer_loading")...)
 	toggleTable := &object.Value{Kinds: object.Object | object.Null, Members: toggles}
-	toolsetFields := []object.Field{optional("configs", toggleTable), keptCache, optional("allowed_callers", directOnly)}
+	toolsetFields := []object.Field{optional("configs", toggleTable), keptCache(), optional("allowed_callers", directOnly)}
 	displayFields := fields(withExamples,
 		required("display_width_px", positive), required("display_height_px", positive),
 		optional("display_number", nullableInteger))
@@ -647,7 +653,7 @@ var builtins = sync.OnceValue(func() []object.Tag {
 			optional("caching", anyObjectOrNull)),
 		builtin(mcpToolset, "", []object.Field{
 			required("mcp_server_name", nonEmptyText), optional("default_config", toggles), optional("configs", toggleTable),
-			optional("tools", nullableList), keptCache}),
+			optional("tools", nullableList), keptCache()}),
 	}
 })
 
@@ -807,7 +813,7 @@ func serverToolResultTypeOf(p *content.ServerToolResult) *object.Type {
 
 // untyped returns the form of a block that has no Go type.
 func untyped(tag string, where places, list ...object.Field) blockForm {
-	return blockForm{tag, where, variant(tag, fields(list, keptCache)...).Type}
+	return blockForm{tag, where, variant(tag, fields(list, keptCache())...).Type}
 }
 
 // blockFormOf returns the form with a tag, or nil.

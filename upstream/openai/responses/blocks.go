@@ -370,8 +370,10 @@ func (s *encoder) WriteText(b *sentBlock, text string, e *upstream.Event) {
 		s.addSummary(text)
 		return
 	}
-	if !utf8.ValidString(text) {
-		text = string([]rune(text)) // each invalid byte becomes U+FFFD, so that deltas add up to the whole text
+	// Each invalid byte becomes U+FFFD, so that deltas add up to the whole text. After a text that
+	// ends in ASCII, they do so without this.
+	if text[len(text)-1] >= utf8.RuneSelf && !utf8.ValidString(text) {
+		text = string([]rune(text))
 	}
 	it := b.State.item
 	if it.text.Len() > 0 && it.text.Len()+len(text) > s.maxKept && !s.whole {

@@ -41,14 +41,12 @@ var (
 	anyText        = &object.Value{Kinds: object.Text}
 	nullableText   = &object.Value{Kinds: object.Text | object.Null}
 	nonEmptyText   = &object.Value{Kinds: object.Text, Min: 1}
-	anyFlag        = &object.Value{Kinds: object.Flag}
 	nullableFlag   = &object.Value{Kinds: object.Flag | object.Null}
 	nullableNumber = &object.Value{Kinds: object.Number | object.Null}
 	nullableTexts  = &object.Value{Kinds: object.List | object.Null, Elem: anyText}
 	nullableList   = &object.Value{Kinds: object.List | object.Null, Elem: anyObject}
 	anyObject      = &object.Value{Kinds: object.Object}
 	objectOrNull   = &object.Value{Kinds: object.Object | object.Null}
-	schemaObject   = &object.Value{Kinds: object.Object, Schema: true}
 	schemaOrNull   = &object.Value{Kinds: object.Object | object.Null, Schema: true}
 	callID         = &object.Value{Kinds: object.Text, Min: 1}
 
