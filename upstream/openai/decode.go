@@ -143,7 +143,11 @@ func (p *plan) newReader(src io.Reader) adapter.FrameReader {
 // decodeText decodes the whole response to the request.
 func (p *plan) decodeText(text string, limits content.Limits) (*upstream.Frame, error) {
 	if p.client.format == ResponsesFormat {
-		return responses.DecodeResponseWith(text, limits, p.responsesOptions())
+		f, err := responses.DecodeResponseWith(text, limits, p.responsesOptions())
+		if err == nil && !p.client.isOpenAI {
+			f.Data = "" // it may lack members that clients need
+		}
+		return f, err
 	}
 	return chatcompletions.DecodeResponseWith(text, limits, p.chatOptions())
 }

@@ -26,9 +26,11 @@ func (o Options) forwardsDocuments() bool {
 }
 
 // document returns the document that is sent, or nil if the request is encoded. A request is
-// encoded for a model of which the server has refused a member before.
+// encoded for a model of which the server has refused a member before. So is one for a stream of
+// Responses: its events are encoded anew, with other ids of items and state that the server does
+// not know, so that a later request could not be sent as it is, and would begin with other bytes.
 func (p *plan) document() *document.Document {
-	if !p.client.forwards || p.target.refusals != (refusals{}) {
+	if !p.client.forwards || p.target.refusals != (refusals{}) || p.client.format == ResponsesFormat && p.Source.Stream {
 		return nil
 	}
 	return snapshot.DocumentOf(p.Source, p.client.format)

@@ -2,6 +2,9 @@ package openai
 
 import (
 	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -37,9 +40,10 @@ func TestDocumentsPass(t *testing.T) {
 		{name: "usage that the client asks for", body: `{"stream":true,"stream_options": {"include_usage": true},` + chat[1:], want: `{"stream":true,"stream_options": {"include_usage": true},` + chat[1:]},
 		{name: "a whole response in place of a stream", body: `{"stream":true,"stream_options":{},` + chat[1:], want: `{"stream":false,` + chat[1:],
 			edit: func(r *upstream.Request) { r.Stream = false }},
-		{name: "a stream in place of a whole response", body: input, want: `{"stream":true,` + input[1:], edit: func(r *upstream.Request) { r.Stream = true }},
+		{name: "a stream in place of a whole response", body: chat, want: `{"stream":true,"stream_options":{"include_usage":true},` + chat[1:],
+			edit: func(r *upstream.Request) { r.Stream = true }},
 		{name: "responses", body: input, want: input},
-		{name: "streamed responses", body: `{"stream":true,` + input[1:], want: `{"stream":true,` + input[1:]},
+		{name: "streamed responses", body: `{"stream":true,` + input[1:]},
 		{name: "cache key of the host", o: Options{CacheKey: func(context.Context, *upstream.Request) string { return "k1" }}, body: input, want: `{"prompt_cache_key":"k1",` + input[1:]},
 		{name: "cache key of the client", o: Options{CacheKey: func(context.Context, *upstream.Request) string { return "k1" }}, body: `{"prompt_cache_key":"k2",` + input[1:], want: `{"prompt_cache_key":"k2",` + input[1:]},
 		{name: "a changed text", body: chat, edit: func(r *upstream.Request) { r.Turns[0].Parts[0].(*content.Text).Text = "Ho" }},
@@ -76,5 +80,35 @@ func TestDocumentsPass(t *testing.T) {
 				t.Errorf("losses %v, error %v", losses, err)
 			}
 		})
+	}
+}
+
+// TestResponsesPass checks that a client of Responses receives the whole response of OpenAI's
+// server byte for byte, with the model that it requested, and that of other servers encoded anew.
+func TestResponsesPass(t *testing.T) {
+	const doc = `{ "id":"resp_1","object":"response","created_at":1,"status":"completed","model": "m-2026","x":[1.50],` +
+		`"output":[{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"gAAA"},{"type":"message","id":"msg_1","role":"assistant","status":"completed","content":[{"type":"output_text","text":"Hi","annotations":[]}]}],` +
+		`"usage":{"input_tokens":4,"output_tokens":2,"total_tokens":6}}`
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, doc)
+	}))
+	defer server.Close()
+	for kind, want := range map[ServerKind]string{ServerOpenAI: strings.Replace(doc, `"m-2026"`, `"m"`, 1), ServerCompatible: ""} {
+		var report *upstream.Report
+		up, err := NewResponses(&Options{BaseURL: server.URL + "/v1", Key: "k", Dialect: Dialect{Kind: kind}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := responses.NewHandler(up, &responses.Options{HandlerOptions: upstream.HandlerOptions{
+			OnDone: func(_ context.Context, r *upstream.Report) { report = r }}})
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest("POST", "/v1/responses", strings.NewReader(`{"model":"m","input":"Hi"}`)))
+		if got := w.Body.String(); got != want && (want != "" || strings.Contains(got, "1.50")) {
+			t.Errorf("%d: got %s\nwant %s", kind, got, want)
+		}
+		if report == nil || report.Usage.Prompt() != 4 || report.Usage.Completion() != 2 {
+			t.Errorf("report = %+v", report)
+		}
 	}
 }
