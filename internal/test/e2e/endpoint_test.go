@@ -57,8 +57,10 @@ var openAIEndpoints = []endpoint{
 	}, responsesRequest, readResponses},
 }
 
+var allEndpoints = slices.Concat(endpoints, openAIEndpoints)
+
 func endpointNamed(name string) endpoint {
-	for _, f := range slices.Concat(endpoints, openAIEndpoints) {
+	for _, f := range allEndpoints {
 		if f.name == name {
 			return f
 		}
@@ -184,6 +186,18 @@ func (g *gateway) do(r *http.Request, m mode) *response {
 
 // each runs f for each pair of endpoint and adapter, in parallel.
 func each(t *testing.T, f func(t *testing.T, f endpoint, b adapter)) { eachOf(t, endpoints, f) }
+
+// eachOpenAI is each for OpenAI's formats, without the clouds.
+func eachOpenAI(t *testing.T, f func(t *testing.T, f endpoint, b adapter)) {
+	for _, e := range openAIEndpoints {
+		for _, b := range adapters {
+			t.Run(e.name+"→"+b.name, func(t *testing.T) {
+				t.Parallel()
+				f(t, e, b)
+			})
+		}
+	}
+}
 
 // eachOf is each for some endpoints.
 func eachOf(t *testing.T, list []endpoint, f func(t *testing.T, f endpoint, b adapter)) {
