@@ -152,6 +152,7 @@ func (d *dialect) createResponse(_ string, r *http.Request, body string) (*handl
 		op.Stream = configured(op.Request, false)
 	}
 	op.EncodeAnew = d.openResponses || compacting || stored != nil && !stored.skips
+	op.WithModel = openaiformat.WithModel
 	op.Response = func(n *upstream.Request, resp *upstream.Response) (*jsonwire.Writer, []content.Loss) {
 		return configured(n, true).convertResponse(resp)
 	}

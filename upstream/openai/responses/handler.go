@@ -45,7 +45,8 @@ type Options struct {
 //
 // Without a Store, requests that refer to stored responses, items, conversations or prompts are
 // refused with status 400, also in front of a server that stores them. Responses have
-// "store": false then, whatever the request has.
+// "store": false then, whatever the request has. Only OpenAI's own server gets the request as it
+// is, and the client its response.
 //
 // Clients receive reasoning items only if the request asks for them: with
 // "reasoning.encrypted_content" in include, or with a summary in reasoning. The state of other

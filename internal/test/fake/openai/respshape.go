@@ -96,7 +96,7 @@ func item(c *fake.Checker, at fake.Path, n *fake.Node) {
 		"function_call_output": fake.Obj(fake.Fields{
 			"type!": literal, "call_id!": callID, "output!": output, "id": fake.Or(text), "name": text, "status": status, "namespace": text, "caller": fake.Free,
 		}),
-		"custom_tool_call":        fake.Obj(fake.Fields{"type!": literal, "call_id!": callID, "name!": literal, "input!": text, "id": itemID("ctc"), "namespace": text, "async": fake.Flag}),
+		"custom_tool_call":        fake.Obj(fake.Fields{"type!": literal, "call_id!": callID, "name!": literal, "input!": text, "id": itemID("ctc"), "status": status, "namespace": text, "async": fake.Flag}),
 		"custom_tool_call_output": fake.Obj(fake.Fields{"type!": literal, "call_id!": callID, "output!": output, "id": fake.Or(text)}),
 		"reasoning": fake.Obj(fake.Fields{
 			"type!": literal, "id!": itemID("rs"), "encrypted_content": fake.Or(text), "status": status,
