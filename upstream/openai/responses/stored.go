@@ -172,6 +172,9 @@ func (s *session) item(id string) (string, error) {
 	return s.found[id], nil
 }
 
+// randomSize is the length of the random part of an id, that of [rand.Text].
+const randomSize = 26
+
 // randomPart returns what the id of an item that an [encoder] has made shares with the id of its
 // response.
 func randomPart(id string) (random string, ok bool) {
@@ -180,6 +183,20 @@ func randomPart(id string) (random string, ok bool) {
 		return "", false
 	}
 	return list[1], true
+}
+
+// isSentID reports whether an id has the form of those that an [encoder] makes for items.
+func isSentID(id string) bool {
+	random, ok := randomPart(id)
+	if !ok || len(random) != randomSize {
+		return false
+	}
+	for i := range len(random) {
+		if c := random[i]; (c < 'A' || c > 'Z') && (c < '2' || c > '7') {
+			return false
+		}
+	}
+	return true
 }
 
 // notFound returns the failure of a request that refers to what is not stored.
