@@ -113,6 +113,60 @@ func TestStoredResponse(t *testing.T) {
 	}
 }
 
+func TestInputItems(t *testing.T) {
+	h := NewHandler(hello(), &Options{Store: NewMemoryStore(1 << 20)})
+	_, first := as(h, "a", "POST", "/v1/responses", `{"model":"m","input":"one"}`)
+	_, second := as(h, "a", "POST", "/v1/responses", `{"model":"m","previous_response_id":"`+first.Get("id").Str+`","input":[
+		{"role":"assistant","content":"two"},{"type":"function_call","call_id":"c","name":"f","arguments":"{}"},{"type":"function_call_output","call_id":"c","output":"3"}]}`)
+	path := "/v1/responses/" + second.Get("id").Str + "/input_items"
+	list := func(query string) (items []string, v gjson.Result) {
+		t.Helper()
+		code, v := as(h, "a", "GET", path+query, "")
+		if code != 200 || v.Get("object").Str != "list" {
+			t.Fatalf("%s: %d %s", query, code, v.Raw)
+		}
+		for _, x := range v.Get("data").Array() {
+			if x.Get("id").Str == "" {
+				t.Errorf("no id: %s", x.Raw)
+			}
+			items = append(items, x.Get("type").Str+" "+x.Get("content.0.type").Str+" "+x.Get("content.0.text").Str)
+		}
+		return items, v
+	}
+	want := []string{"function_call_output  ", "function_call  ", "message output_text two", "message output_text Hello", "message input_text one"}
+	all, v := list("")
+	if diff := cmp.Diff(want, all); diff != "" || v.Get("has_more").Raw != "false" || v.Get("first_id").Str != v.Get("data.0.id").Str {
+		t.Errorf("%s %s", v.Raw, diff)
+	}
+	page, v := list("?limit=2")
+	if diff := cmp.Diff(want[:2], page); diff != "" || v.Get("has_more").Raw != "true" {
+		t.Error(v.Raw, diff)
+	}
+	if page, _ = list("?limit=2&after=" + v.Get("last_id").Str); !cmp.Equal(want[2:4], page) {
+		t.Error(page)
+	}
+	if page, _ = list("?order=asc&limit=1"); !cmp.Equal(want[4:], page) {
+		t.Error(page)
+	}
+	if page, v = list("?after=other"); page != nil || v.Get("first_id").Type != gjson.Null {
+		t.Error(v.Raw)
+	}
+	for query, param := range map[string]string{"?limit=0": "limit", "?limit=101": "limit", "?limit=x": "limit", "?order=up": "order"} {
+		if code, v := as(h, "a", "GET", path+query, ""); code != 400 || v.Get("error.param").Str != param {
+			t.Errorf("%s: %d %s", query, code, v.Raw)
+		}
+	}
+	if code, v := as(h, "b", "GET", path, ""); code != 404 {
+		t.Error(code, v.Raw)
+	}
+	if code, _ := as(h, "a", "POST", path, "{}"); code != 405 {
+		t.Error(code)
+	}
+	if !h.Match(httptest.NewRequest("GET", path, nil)) {
+		t.Error("the path does not match")
+	}
+}
+
 // TestStoredStream tests that a streamed response is stored before its last event is sent.
 func TestStoredStream(t *testing.T) {
 	store := NewMemoryStore(1 << 20)
