@@ -122,6 +122,7 @@ func (d *dialect) parseOperation(r *http.Request, body string) (*handler.Operati
 	}
 	op := &handler.Operation{Memory: req.origin.cost, Files: req.referencedFiles(opts)}
 	if stored != nil {
+		req.Store = nil // this handler does it
 		op.Memory += int64(len(stored.input) + max(len(body)-size, 0))
 	}
 	op.Request, op.Losses = req.withDocument(handler.ForwardedHeaders(r, d.forward))

@@ -6,12 +6,14 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidwall/gjson"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -238,6 +240,82 @@ func TestMemoryStore(t *testing.T) {
 	}
 	if s.size > s.limit || len(s.values) != s.used.Len() {
 		t.Error(s.size, len(s.values), s.used.Len())
+	}
+}
+
+// TestStoreRace uses a store by many clients at once.
+func TestStoreRace(t *testing.T) {
+	store := NewMemoryStore(100_000)
+	u := upstream.Func(func(ctx context.Context, r *upstream.Request, w *upstream.Writer) error { return hello().Generate(ctx, r, w) })
+	h := NewHandler(u, &Options{Store: store})
+	var wg sync.WaitGroup
+	for i := range 8 {
+		key := string(rune('a' + i%3))
+		wg.Go(func() {
+			for range 20 {
+				_, v := as(h, key, "POST", "/v1/responses", `{"model":"m","input":"one"}`)
+				id := v.Get("id").Str
+				as(h, key, "POST", "/v1/responses", `{"model":"m","input":"two","previous_response_id":"`+id+`"}`)
+				as(h, key, "GET", "/v1/responses/"+id+"/input_items", "")
+				as(h, key, "DELETE", "/v1/responses/"+id, "")
+			}
+		})
+	}
+	wg.Wait()
+	size := int64(0)
+	for e := store.used.Front(); e != nil; e = e.Next() {
+		size += e.Value.(*storedValue).cost()
+	}
+	if size != store.size || size > store.limit || len(store.values) != store.used.Len() {
+		t.Errorf("%d bytes, want %d of at most %d; %d values, %d in order", size, store.size, store.limit, len(store.values), store.used.Len())
+	}
+}
+
+// TestStoreClient tests that what Authenticate returns identifies a client, not its key.
+func TestStoreClient(t *testing.T) {
+	h := NewHandler(hello(), &Options{Store: NewMemoryStore(1 << 20), HandlerOptions: upstream.HandlerOptions{
+		Authenticate: func(ctx context.Context, _ *http.Request, key string) (context.Context, error) {
+			return upstream.WithClient(ctx, key[:1]), nil
+		}}})
+	_, v := as(h, "a1", "POST", "/v1/responses", `{"model":"m","input":"one"}`)
+	path := "/v1/responses/" + v.Get("id").Str
+	for key, want := range map[string]int{"a1": 200, "a2": 200, "b1": 404} {
+		if code, _ := as(h, key, "GET", path, ""); code != want {
+			t.Errorf("%s: %d, want %d", key, code, want)
+		}
+	}
+}
+
+// TestLargeResponse tests that a response of more than a tenth of the store is sent, not stored, and
+// reported.
+func TestLargeResponse(t *testing.T) {
+	u := hello()
+	u.events[2].Text = strings.Repeat("x", 20_000)
+	var losses []content.Loss
+	h := NewHandler(u, &Options{Store: NewMemoryStore(100_000), HandlerOptions: upstream.HandlerOptions{
+		OnLoss: func(_ context.Context, l []content.Loss) { losses = append(losses, l...) }}})
+	_, v := as(h, "a", "POST", "/v1/responses", `{"model":"m","input":"one","store":true}`)
+	if len(v.Get("output.0.content.0.text").Str) != 20_000 || v.Get("store").Raw != "false" || len(losses) != 1 || losses[0].Reason != lossNotStored.Reason {
+		t.Errorf("%.300s %v", v.Raw, losses)
+	}
+	if code, _ := as(h, "a", "GET", "/v1/responses/"+v.Get("id").Str, ""); code != 404 {
+		t.Error(code)
+	}
+}
+
+// TestStoreMember tests an explicit "store": true: it is a hint without a Store, and what the
+// handler does with one.
+func TestStoreMember(t *testing.T) {
+	for _, store := range []Store{nil, NewMemoryStore(1 << 20)} {
+		u := hello()
+		_, v := as(NewHandler(u, &Options{Store: store}), "a", "POST", "/v1/responses", `{"model":"m","input":"one","store":true}`)
+		_, losses, err := messages.RequestFromUpstream(u.got)
+		if err != nil || v.Get("store").Bool() != (store != nil) {
+			t.Fatal(err, v.Raw)
+		}
+		if hint := len(losses) == 1 && losses[0].Severity == content.LossHint; hint != (store == nil) || len(losses) > 1 {
+			t.Errorf("with a store %v: %v", store != nil, losses)
+		}
 	}
 }
 
