@@ -35,7 +35,7 @@ type Options struct {
 //
 // It serves POST …/responses (plain and streamed), POST …/responses/input_tokens, POST
 // …/responses/compact, GET …/models and GET …/models/{id} under any prefix, and with a Store GET
-// and DELETE …/responses/{id}. It matches only the end of the path, so http.StripPrefix is allowed
+// and DELETE …/responses/{id} and GET …/responses/{id}/input_items. It matches only the end of the path, so http.StripPrefix is allowed
 // but not needed. For every other path it responds with status 404 and an error in this format.
 // A WebSocket on …/responses is refused with status 426, upon which clients use HTTP.
 //

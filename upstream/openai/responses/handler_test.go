@@ -295,6 +295,29 @@ func TestReturnedItems(t *testing.T) {
 	}
 }
 
+// TestSentIDs tests that reasoning that a client returns with an id of this package and without state
+// does not pass to a server of this format, which would look for the id.
+func TestSentIDs(t *testing.T) {
+	u := &scripted{events: []upstream.Event{evStart, evOpen(0, &content.Thinking{}), evText(0, "hm"), evClose(0), evOpen(1, &content.Text{}), evText(1, "Hi"), evClose(1), evStop(content.StopEnd)}}
+	h := NewHandler(u, nil)
+	first := gjson.Parse(post(h, "/v1/responses", `{"model":"m","input":"hi","reasoning":{"summary":"auto"}}`).Body.String())
+	for item, passes := range map[string]bool{
+		first.Get("output.0").Raw: false, // reasoning with an id
+		`{"type":"reasoning","id":"` + first.Get("output.0.id").Str + `","summary":[],"encrypted_content":null}`: false,
+		first.Get("output.1").Raw:                          true, // a message, which has all that the server needs
+		`{"type":"reasoning","id":"rs_0a1b","summary":[]}`: true,
+		`{"type":"reasoning","id":"` + first.Get("output.0.id").Str + `","summary":[],"encrypted_content":"gA"}`: true,
+	} {
+		n, _, err := DecodeRequest([]byte(`{"model":"m","input":[{"role":"user","content":"hi"},`+item+`,{"role":"assistant","id":"msg_1","content":"Hi"},{"role":"user","content":"go on"}]}`), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := WireOf(n); ok != passes {
+			t.Errorf("%s passes: %v", item, ok)
+		}
+	}
+}
+
 // TestOpenAIDocument tests that a whole response of a server of this format is sent as it is,
 // unless the options demand another form.
 func TestOpenAIDocument(t *testing.T) {

@@ -200,6 +200,9 @@ func (s *session) item(id string) (string, error) {
 	return s.found[id], nil
 }
 
+// randomSize is the length of the random part of an id, that of [rand.Text].
+const randomSize = 26
+
 // randomPart returns what the id of an item that an [encoder] has made shares with the id of its
 // response.
 func randomPart(id string) (random string, ok bool) {
@@ -208,6 +211,20 @@ func randomPart(id string) (random string, ok bool) {
 		return "", false
 	}
 	return list[1], true
+}
+
+// isSentID reports whether an id has the form of those that an [encoder] makes for items.
+func isSentID(id string) bool {
+	random, ok := randomPart(id)
+	if !ok || len(random) != randomSize {
+		return false
+	}
+	for i := range len(random) {
+		if c := random[i]; (c < 'A' || c > 'Z') && (c < '2' || c > '7') {
+			return false
+		}
+	}
+	return true
 }
 
 // notFound returns the failure of a request that refers to what is not stored.
@@ -280,6 +297,25 @@ func (s *encoder) saveResponse(status string) {
 	}
 }
 
+// load returns a stored response with its input.
+func (s *session) load(id string) (stored gjson.Result, err error) {
+	v, err := s.store.Load(s.ctx, s.client, id)
+	stored = gjson.ParseBytes(v)
+	if err == nil && !stored.Get("response").Exists() {
+		err = ErrNotStored // an item
+	}
+	return stored, err
+}
+
+// missing returns the failure of a request for a stored response.
+func missing(id string, err error) error {
+	if !errors.Is(err, ErrNotStored) {
+		return storeFailure(err)
+	}
+	return &handler.Failure{Code: upstream.CodeNotFound, Detail: handler.DetailPath, Reason: "the response is not stored",
+		Text: "Response with id '" + handler.OneLine(id, 128) + "' not found."}
+}
+
 // storedRoute returns the route of GET and DELETE …/responses/{id}.
 func (d *dialect) storedRoute(r *http.Request, id string) *handler.Route {
 	route := &handler.Route{Method: http.MethodGet, CheckHeader: noHeader}
@@ -289,23 +325,15 @@ func (d *dialect) storedRoute(r *http.Request, id string) *handler.Route {
 	route.Parse = func(_ string, r *http.Request, _ string) (*handler.Operation, error) {
 		return &handler.Operation{Mode: "stored", Run: func(ctx context.Context, _ upstream.Upstream) (*jsonwire.Writer, error) {
 			s, w := d.newSession(ctx, r), new(jsonwire.Writer)
-			v, err := s.store.Load(ctx, s.client, id)
-			response := gjson.GetBytes(v, "response")
-			if err == nil && !response.Exists() {
-				err = ErrNotStored // an item
-			}
+			stored, err := s.load(id)
 			if err == nil && route.Method == http.MethodDelete {
 				err = s.store.Delete(ctx, s.client, id)
 			}
 			switch {
-			case errors.Is(err, ErrNotStored):
-				const text = "the response is not stored"
-				return nil, &handler.Failure{Code: upstream.CodeNotFound, Detail: handler.DetailPath, Reason: text,
-					Text: "Response with id '" + handler.OneLine(id, 128) + "' not found."}
 			case err != nil:
-				return nil, storeFailure(err)
+				return nil, missing(id, err)
 			case route.Method == http.MethodGet:
-				w.Raw(response.Raw)
+				w.Raw(stored.Get("response").Raw)
 				return w, nil
 			}
 			w.BeginObject()
@@ -320,4 +348,146 @@ func (d *dialect) storedRoute(r *http.Request, id string) *handler.Route {
 		}}, nil
 	}
 	return route
+}
+
+// The number of items in a page of …/input_items.
+const (
+	defaultPage = 20
+	maxPage     = 100
+)
+
+// A page is what a request for …/input_items asks for.
+type page struct {
+	limit     int
+	after     string // id of an item; empty means the beginning
+	ascending bool
+}
+
+// pageOf returns the page that r asks for.
+func pageOf(r *http.Request) (p page, err error) {
+	q := r.URL.Query()
+	p = page{limit: defaultPage, after: q.Get("after"), ascending: q.Get("order") == "asc"}
+	refuse := func(name, text string) error {
+		return &content.Violation{Code: content.CodeValue, Path: name, Text: "Invalid '" + name + "': it must be " + text + "."}
+	}
+	if s := q.Get("limit"); s != "" {
+		if p.limit, err = strconv.Atoi(s); err != nil || p.limit < 1 || p.limit > maxPage {
+			return p, refuse("limit", "a number between 1 and "+strconv.Itoa(maxPage))
+		}
+	}
+	if order := q.Get("order"); order != "" && order != "asc" && order != "desc" {
+		return p, refuse("order", "'asc' or 'desc'")
+	}
+	return p, nil
+}
+
+// inputItemsRoute returns the route of GET …/responses/{id}/input_items: the items of the conversation
+// before the response, the last one first unless the client asks for the other order.
+func (d *dialect) inputItemsRoute(id string) *handler.Route {
+	return &handler.Route{Method: http.MethodGet, CheckHeader: noHeader, Parse: func(_ string, r *http.Request, _ string) (*handler.Operation, error) {
+		p, err := pageOf(r)
+		if err != nil {
+			return nil, err
+		}
+		return &handler.Operation{Mode: "stored", Run: func(ctx context.Context, _ upstream.Upstream) (*jsonwire.Writer, error) {
+			stored, err := d.newSession(ctx, r).load(id)
+			if err != nil {
+				return nil, missing(id, err)
+			}
+			return p.write(strings.TrimPrefix(id, responsePrefix), stored.Get("input")), nil
+		}}, nil
+	}}
+}
+
+// write writes a page of items. random is the random part of the id of the response.
+func (p *page) write(random string, input gjson.Result) *jsonwire.Writer {
+	items := input.Array()
+	ids := make([]string, len(items))
+	for i, item := range items {
+		if ids[i] = item.Get("id").Str; ids[i] == "" {
+			ids[i] = "msg_" + random + "_i" + strconv.Itoa(i)
+		}
+	}
+	next := func(i int) int { return i - 1 }
+	at := len(items) - 1
+	if p.ascending {
+		next, at = func(i int) int { return i + 1 }, 0
+	}
+	for p.after != "" && at >= 0 && at < len(items) {
+		found := ids[at] == p.after
+		if at = next(at); found {
+			break
+		}
+	}
+	w, first, last := new(jsonwire.Writer), "", ""
+	w.BeginObject()
+	w.Name("object")
+	w.String("list")
+	w.Name("data")
+	w.BeginArray()
+	for n := 0; n < p.limit && at >= 0 && at < len(items); n++ {
+		writeInputItem(w, ids[at], items[at])
+		if last = ids[at]; n == 0 {
+			first = last
+		}
+		at = next(at)
+	}
+	w.EndArray()
+	for _, m := range [...]struct{ name, id string }{{"first_id", first}, {"last_id", last}} {
+		w.Name(m.name)
+		if m.id == "" {
+			w.Null()
+		} else {
+			w.String(m.id)
+		}
+	}
+	w.Name("has_more")
+	w.Bool(at >= 0 && at < len(items))
+	w.EndObject()
+	return w
+}
+
+// writeInputItem writes an item with what clients may leave out: its id, the type of a message, and
+// the list of its parts.
+func writeInputItem(w *jsonwire.Writer, id string, item gjson.Result) {
+	role, text := item.Get("role").Str, item.Get("content")
+	isMessage := role != "" && (item.Get("type").Str == "" || item.Get("type").Str == typeMessage)
+	w.BeginObject()
+	w.Name("id")
+	w.String(id)
+	if isMessage {
+		w.Name("type")
+		w.String(typeMessage)
+		if !item.Get("status").Exists() {
+			w.Name("status")
+			w.String("completed")
+		}
+	}
+	item.ForEach(func(name, v gjson.Result) bool {
+		switch {
+		case name.Str == "id", isMessage && name.Str == "type":
+			return true
+		case isMessage && name.Str == "content" && text.Type == gjson.String:
+			w.Name("content")
+			w.BeginArray()
+			w.BeginObject()
+			w.Name("type")
+			if role == roleAssistant {
+				w.String("output_text")
+				w.Name("annotations")
+				w.Raw("[]")
+			} else {
+				w.String("input_text")
+			}
+			w.Name("text")
+			w.Raw(text.Raw)
+			w.EndObject()
+			w.EndArray()
+			return true
+		}
+		w.Name(name.Str)
+		w.Raw(v.Raw)
+		return true
+	})
+	w.EndObject()
 }
