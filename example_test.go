@@ -29,6 +29,8 @@ import (
 	"github.com/polywire/polywire/upstream/echo"
 	"github.com/polywire/polywire/upstream/gemini"
 	"github.com/polywire/polywire/upstream/openai"
+	"github.com/polywire/polywire/upstream/openai/chatcompletions"
+	"github.com/polywire/polywire/upstream/openai/responses"
 )
 
 // A service that serves the Messages format.
@@ -345,28 +347,26 @@ func Example_adapter() {
 	// Hi. end
 }
 
-// Both formats on one port. Each handler matches its own paths.
-func Example_bothFormats() {
+// All formats on one port. Each handler matches its own paths.
+func Example_allFormats() {
 	up := echo.New()
-
-	m := messages.NewHandler(up, nil)
-	g := generatecontent.NewHandler(up, nil)
-	both := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if g.Match(r) && !m.Match(r) {
-			g.ServeHTTP(w, r)
-			return
-		}
-		m.ServeHTTP(w, r)
-	})
+	all := upstream.Handlers(
+		generatecontent.NewHandler(up, nil),
+		messages.NewHandler(up, nil),
+		responses.NewHandler(up, nil),
+		chatcompletions.NewHandler(up, nil),
+	)
 
 	for path, body := range map[string]string{
 		"/v1beta/models/demo:generateContent": `{"contents": [{"parts": [{"text": "echo: say Ahoy"}]}]}`,
+		"/v1/chat/completions":                `{"model": "demo", "messages": [{"role": "user", "content": "echo: say Ahoy"}]}`,
 	} {
 		w := httptest.NewRecorder()
-		both.ServeHTTP(w, httptest.NewRequest("POST", path, strings.NewReader(body)))
-		fmt.Println(w.Code, strings.Contains(w.Body.String(), `"text":"Ahoy"`))
+		all.ServeHTTP(w, httptest.NewRequest("POST", path, strings.NewReader(body)))
+		fmt.Println(w.Code, strings.Contains(w.Body.String(), `"Ahoy"`))
 	}
 	// Output:
+	// 200 true
 	// 200 true
 }
 

@@ -42,8 +42,9 @@ type Tool struct {
 	// the name, and is removed from the calls.
 	Namespace string
 
-	// Strict requires that arguments satisfy Input exactly.
-	Strict bool
+	// Strict is whether arguments must satisfy Input exactly. Nil means that the request does
+	// not specify it.
+	Strict *bool
 
 	// Kind is empty for a tool that the client runs. For a tool that a vendor runs or
 	// defines it is the vendor's name of the tool type, such as "web_search_20250305".

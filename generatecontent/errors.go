@@ -92,18 +92,13 @@ func codeWording(c upstream.Code) errorWording {
 	return errorWording{500, "INTERNAL", "An internal error has occurred. Please retry."}
 }
 
-const (
-	maxMessage   = 16 << 10 // of all violations together
-	maxViolation = 2 << 10  // of one
-)
-
 // A violationLine is a violation as this format reports it.
 type violationLine struct{ field, text, line string }
 
 // toViolationLine formats a violation. A violation that parsing found has a complete
 // text. The text of any other follows its path.
 func toViolationLine(e *content.Violation) violationLine {
-	l := violationLine{field: handler.OneLine(e.Path, maxViolation), text: handler.OneLine(e.Text, maxViolation)}
+	l := violationLine{field: handler.OneLine(e.Path, handler.MaxViolationText), text: handler.OneLine(e.Text, handler.MaxViolationText)}
 	switch {
 	case e.Path == "" && (e.Code == content.CodeSyntax || e.Code == content.CodeLimit), e.Code == content.CodeType, e.Code == content.CodeUnknown:
 		l.line = l.text
@@ -121,7 +116,7 @@ func violationLines(f *handler.Failure) (list []violationLine, more int, star bo
 	size := 0
 	for i, e := range f.Violations {
 		l := toViolationLine(e)
-		if size += len(l.line); size > maxMessage {
+		if size += len(l.line); size > handler.MaxViolations {
 			return list, f.More + len(f.Violations) - i, star
 		}
 		star = star || l.line != l.text

@@ -50,6 +50,9 @@ func (g *groundingState) addSource(c *content.Citation, report lossFunc) int {
 	if !whole {
 		report(lossCitationPassage)
 	}
+	if response.HasPlace(c) {
+		report(response.LossCitedPlace)
+	}
 	if i, ok := g.known[string(chunk)]; ok {
 		return i
 	}
@@ -71,7 +74,7 @@ func appendChunk(dst []byte, c *content.Citation) (chunk []byte, whole bool) {
 	case c.Kind == content.CiteWeb && c.URL != "", strings.HasPrefix(c.URL, "https://"), strings.HasPrefix(c.URL, "http://"):
 		dst = jsonwire.AppendString(append(dst, `{"web":{"uri":`...), c.URL)
 		dst = jsonwire.AppendString(append(dst, `,"title":`...), cmp.Or(c.Title, c.URL)) // vendors always send one
-		return append(dst, "}}"...), c.Text == "" && c.Extra == nil && c.Start == 0 && c.End == 0
+		return append(dst, "}}"...), c.Text == "" && c.Extra == nil && (c.Kind == content.CiteWeb || c.Start == 0 && c.End == 0)
 	case c.URL == "" && c.Title == "" && c.Text == "":
 		return nil, false
 	}

@@ -94,11 +94,42 @@ func NewHandler(up upstream.Upstream, opts *Options) *Handler {
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.handler.ServeHTTP(w, r) }
 
 // Match reports whether h serves the request's path, for any method. It lets several
-// handlers share a mux. Other formats also serve model paths: requests for these do not
-// match if they have the header anthropic-version.
+// handlers share a mux: see [upstream.Handlers]. Other formats also have model paths without a
+// version or with "v1": requests for these match if they have a key where only this format has it,
+// in the header x-goog-api-key or the parameter key, and no header anthropic-version.
 func (h *Handler) Match(r *http.Request) bool {
 	route, err := h.dialect.Route(r)
-	return err == nil && (route.Method == http.MethodPost || r.Header.Get("Anthropic-Version") == "")
+	switch {
+	case err != nil:
+		return false
+	case route.Method == http.MethodPost, hasOwnVersion(r.URL.Path):
+		return true
+	}
+	return hasOwnKey(r) && r.Header.Get("Anthropic-Version") == ""
+}
+
+// Resembles reports whether r looks like a request of a client of this format: whether its path
+// begins with a version that only this format has or ends in a method such as ":embedContent", or
+// whether it has a key where only this format has it. See [upstream.Handlers].
+func (h *Handler) Resembles(r *http.Request) bool {
+	path := r.URL.Path
+	return hasOwnVersion(path) || strings.Contains(path[strings.LastIndexByte(path, '/')+1:], ":") || hasOwnKey(r)
+}
+
+// hasOwnVersion reports whether a path has a version that only this format has.
+func hasOwnVersion(path string) bool {
+	for name := range strings.SplitSeq(path, "/") {
+		switch name {
+		case "v1beta", "v1alpha", "v1beta1":
+			return true
+		}
+	}
+	return false
+}
+
+// hasOwnKey reports whether r has a key where other formats have none.
+func hasOwnKey(r *http.Request) bool {
+	return r.Header.Get("X-Goog-Api-Key") != "" || r.URL.Query().Get("key") != ""
 }
 
 // WriteError responds to a request with an error in this format, for middleware around

@@ -70,7 +70,7 @@ var (
 // responseLosses lists the losses of converting a response to this format.
 var responseLosses = []*loss.Rule{
 	envelope.UnknownFormat, envelope.TooLarge, envelope.TooLate, envelope.TwoVendors, response.LossHiddenThinking,
-	lossBuiltinTool, lossPartKind, lossInvalidPart, response.LossCallName, response.LossCallArguments, response.LossCutCall, lossForwardedArguments,
+	lossBuiltinTool, lossPartKind, lossInvalidPart, response.LossCallName, response.LossCallArguments, response.LossCutCall, response.LossFreeform, response.LossNamespace, response.LossRefusal, response.LossCitedPlace, lossForwardedArguments,
 	lossResponseDocumentTitle, lossFileSource, lossFileData, lossFileType, lossFileTypeDetected, lossSignatureData, lossLateSignature, lossHiddenSignature,
 	lossCitationSource, lossCitationPassage, lossEmptyCited, lossCitationsReplaced, lossCitations,
 	lossStopReason, lossStopReasonNearest, lossStopSequence, lossStopDetails, lossUsageCounts,

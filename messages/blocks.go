@@ -110,7 +110,7 @@ func (s *responseEncoder) prepare(b *sentBlock, rest []upstream.Event) response.
 	p := toBlock(b.Part, report)
 	switch {
 	case b.Kind == response.Call:
-		b.State.toCarry = takeSignature(b, opened, rest)
+		b.State.toCarry = s.TakeSignature(b, opened, rest)
 	case b.Kind == response.Text && isForeign(opened):
 		report(lossTextSignature)
 	}

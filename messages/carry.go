@@ -79,31 +79,6 @@ func encodeEnvelope(s content.Signature, k envelope.Kind, report lossFunc) strin
 // losePart reports a loss of the part with an index.
 func (s *responseEncoder) losePart(n int, r *loss.Rule) { s.LoseAt(s.Path(0, n), r) }
 
-// takeSignature returns another vendor's signature of a tool call that opens with the
-// signature opened. Events of the batch may sign the call, before another block opens. Such
-// events are consumed.
-func takeSignature(b *sentBlock, opened content.Signature, events []upstream.Event) (sig content.Signature) {
-	if isForeign(opened) {
-		sig = opened
-	}
-	closed := false
-	for i := range events {
-		e := &events[i]
-		if closed && e.Kind == upstream.EventOpen {
-			break // a whole response may have many blocks
-		}
-		if e.Block != b.Number {
-			continue
-		}
-		closed = closed || e.Kind == upstream.EventClose
-		if e.Kind == upstream.EventSignature && isForeign(*e.Signature) && e.Extra == nil {
-			sig = *e.Signature
-			*e = upstream.Event{} // consumed
-		}
-	}
-	return sig
-}
-
 // hidesThinking reports whether a thinking block that opens is not sent because the
 // request does not enable thinking. Thinking of Messages vendors is always sent.
 func (s *responseEncoder) hidesThinking(p content.Part) bool {

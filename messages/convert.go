@@ -107,23 +107,12 @@ func (r *Request) withDocument(header []upstream.HeaderField) (*upstream.Request
 	n.Turns, n.Header = decoded.Turns, header
 	d := r.origin.document(r.has("thread"))
 	d.Parsed, d.StateDropped = r, dropped
-	if decoded.Changed || unsigned(n.Turns) || r.origin.isWhole() || r.isDense() {
+	if decoded.Changed || unsigned(n.Turns) || r.origin.isWhole() || snapshot.IsDense(n, len(r.origin.body)) {
 		n.Wire = d.Paths()
 	} else {
 		snapshot.Attach(n, d)
 	}
 	return n, decoded.Losses
-}
-
-// isDense reports whether the request has so many small parts that the positions of the
-// parts need more memory than the request itself. Only hostile requests are dense.
-func (r *Request) isDense() bool {
-	const many, each = 20_000, 200
-	n := len(r.Tools) + len(r.StopSequences)
-	for i := range r.Messages {
-		n += 1 + len(r.Messages[i].Parts)
-	}
-	return n > many && len(r.origin.body) < n*each
 }
 
 // neutral sets n to the neutral form of the request.

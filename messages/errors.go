@@ -81,11 +81,6 @@ func detailText(d handler.Detail) (text, code string) {
 	return "", ""
 }
 
-const (
-	maxErrorText     = 16 << 10 // bytes of all violations together
-	maxViolationText = 2 << 10  // bytes of one violation
-)
-
 // promptTooLong returns the text of an upstream about a prompt that is too long,
 // with a prefix that clients recognize.
 func promptTooLong(text string) string {
@@ -120,23 +115,7 @@ func errorMessage(f *handler.Failure) string {
 		}
 		return text
 	}
-	var b []byte
-	more := f.More
-	for i, e := range f.Violations {
-		line := handler.OneLine(e.Error(), maxViolationText)
-		if len(b)+len(line) > maxErrorText {
-			more += len(f.Violations) - i
-			break
-		}
-		if i > 0 {
-			b = append(b, '\n')
-		}
-		b = append(b, line...)
-	}
-	if more > 0 {
-		b = append(strconv.AppendInt(append(b, "\nand "...), int64(more), 10), " more"...)
-	}
-	return string(b)
+	return f.Lines((*content.Violation).Error)
 }
 
 // errorDetails is the representation of the Details of a failure in this format.

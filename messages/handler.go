@@ -94,6 +94,12 @@ func (h *Handler) Match(r *http.Request) bool {
 	return err == nil && (route.Method == http.MethodPost || r.Header.Get("Anthropic-Version") != "")
 }
 
+// Resembles reports whether r looks like a request of a client of this format: whether it has
+// the header anthropic-version or x-api-key. See [upstream.Handlers].
+func (h *Handler) Resembles(r *http.Request) bool {
+	return r.Header.Get("Anthropic-Version") != "" || r.Header.Get("X-Api-Key") != ""
+}
+
 // WriteError responds to a request with an error in this format, for middleware
 // around h. It treats err as an error of the Upstream; see [upstream.Error] and
 // [content.Violation]. Nothing may have been written to w before. The request is

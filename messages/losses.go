@@ -60,7 +60,7 @@ var (
 // responseLosses lists the losses of responses that are sent.
 var responseLosses = []*loss.Rule{
 	envelope.UnknownFormat, envelope.TooLarge, envelope.TooLate, envelope.TwoVendors, lossTextSignature, lossUncarriedState, response.LossHiddenThinking,
-	lossResponseImage, lossResponseDocument, lossResponseMedia, lossResponseTool, lossResponsePart, lossUnreturnable, lossServerResult, response.LossCallName, response.LossCallArguments, lossSentCall, response.LossCutCall, response.LossServerArguments, lossCallID, lossResponseCitation, lossEmptyText,
+	lossResponseImage, lossResponseDocument, lossResponseMedia, lossResponseTool, lossResponsePart, lossUnreturnable, lossServerResult, response.LossCallName, response.LossCallArguments, lossSentCall, response.LossCutCall, response.LossServerArguments, response.LossFreeform, response.LossNamespace, response.LossRefusal, response.LossCitedPlace, lossCallID, lossResponseCitation, lossEmptyText,
 	lossResponseCandidates, lossStopReason, lossStopDetails, lossCounts,
 	lossResponseCache, lossEventMembers, lossManyMembers, lossUnknownEvent, lossUnknownDelta,
 	foreign.SourcesLoss, foreign.LogprobsLoss, foreign.ResumeLoss, foreign.ResponseLoss,

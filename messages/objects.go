@@ -556,7 +556,7 @@ var customToolType = object.New("", func(t *content.Tool) **content.Extra { retu
 		must("name", anyText, func(t *content.Tool) *string { return &t.Name }),
 		opt("description", nullableText, func(t *content.Tool) *string { return &t.Description }),
 		must("input_schema", schemaObject, func(t *content.Tool) *content.Schema { return &t.Input }),
-		opt("strict", nullableFlag, func(t *content.Tool) *bool { return &t.Strict }),
+		opt("strict", nullableFlag, func(t *content.Tool) **bool { return &t.Strict }),
 		cached(func(t *content.Tool) **content.Cache { return &t.Cache }),
 		unlessDefault(optional("allowed_callers", callerNames), isDirectOnly),
 		unlessDefault(optional("defer_loading", nullableFlag), isFalse),

@@ -48,7 +48,7 @@ func TestParseWhole(t *testing.T) {
 		Thinking:   &Thinking{Type: "enabled", BudgetTokens: &budget},
 		ToolChoice: &ToolChoice{Type: "auto", DisableParallelToolUse: true},
 		Tools: []content.Tool{
-			{Name: "n", Description: "d", Input: content.Schema{JSON: `{"type":"object"}`}, Strict: true,
+			{Name: "n", Description: "d", Input: content.Schema{JSON: `{"type":"object"}`}, Strict: new(true),
 				Extra: extra(`{"eager_input_streaming":true}`)},
 			{Name: "web_search", Kind: "web_search_20250305", Format: Format,
 				Raw: `{"type":"web_search_20250305","name":"web_search","max_uses":2}`}},

@@ -162,25 +162,20 @@ func (o *origin) document(hasThread bool) *document.Document {
 // values if strict is set, and by those of the rules. It leaves out those that repeat a
 // violation that parsing found. See hasViolation.
 func (r *Request) mergeViolations(rules *violation.List, strict bool) error {
-	o := r.origin
-	if o == nil || o.violations == nil && !strict {
+	switch o := r.origin; {
+	case o == nil:
 		return rules.Err()
+	case strict:
+		return o.violations.Merge(&o.unknown, rules)
+	default:
+		return o.violations.Merge(nil, rules)
 	}
-	var unknown error
-	if strict {
-		unknown = o.unknown.Err()
-	}
-	return o.violations.Join(r.hasViolation, unknown, rules.Err())
 }
 
 // hasViolation reports whether parsing found a violation at path, at an enclosing
 // path, or at the "type" of the object at path.
 func (r *Request) hasViolation(path string) bool {
-	if r.origin == nil {
-		return false
-	}
-	v := r.origin.violations
-	return v.Whole() || v.Covers(path) || v.At(path+".type")
+	return r.origin != nil && r.origin.violations.Repeats(path)
 }
 
 // isUnreadable reports whether parsing found a violation at path or below it. Rules

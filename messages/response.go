@@ -372,6 +372,9 @@ func toCallBlock(p *content.ToolUse, report lossFunc) content.Part {
 
 func acceptCitation(c *content.Citation, report lossFunc) bool {
 	if citationFormOf("", c.Kind) != nil {
+		if response.HasPlace(c) {
+			report(response.LossCitedPlace)
+		}
 		if c.Extra != nil && c.Extra.Format != Format {
 			report(foreign.ResponseLoss)
 		}

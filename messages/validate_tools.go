@@ -29,7 +29,7 @@ func (v *validator) tools() {
 	v.path.Push("tools")
 	for i := range tools {
 		t := &tools[i]
-		if t.Strict {
+		if t.Strict != nil && *t.Strict {
 			strict++
 		}
 		v.path.PushIndex(i)
@@ -85,7 +85,7 @@ func (v *validator) customTool(t *content.Tool) (deferred bool) {
 		v.violation(content.CodeMissing, textRequired, "input_schema")
 	} else if v.object(t.Input.JSON, "input_schema") {
 		v.schemaType(t.Input.JSON)
-		if t.Strict {
+		if t.Strict != nil && *t.Strict {
 			v.closedSchema(t.Input.JSON, "input_schema")
 		}
 	}

@@ -36,6 +36,9 @@ func EstimateTokens(r *Request) int64 {
 		t := &r.Tools[i]
 		n += toolTokens + tokencount.Text(t.Name) + tokencount.Text(t.Description) +
 			tokencount.Text(t.Input.JSON) + tokencount.Text(t.Output.JSON)
+		if t.Grammar != nil {
+			n += tokencount.Text(t.Grammar.Definition)
+		}
 		if t.Kind != "" {
 			n += vendorToolTokens
 		}

@@ -178,6 +178,12 @@ type Stop struct {
 // A Frame is a piece of a vendor's response and the events decoded from it. Adapters
 // pass it to [Writer.Frame], so that a handler of the same format can send the piece
 // unchanged.
+//
+// Pieces and events need not correspond one to one, because a reader may know the meaning of a
+// piece only when later ones have arrived. A frame then has the pieces since the last frame, and
+// the events that they begin and end; so a piece without events waits for the next frame. The
+// events of blocks that earlier frames have begun may be in a later one than their pieces, but a
+// piece that ends a response is in the frame with its EventStop.
 type Frame struct {
 	Format    content.Format // wire format of Data; empty if Data must not be sent to clients
 	Name      string         // name of the event, if the format has one

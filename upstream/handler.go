@@ -228,7 +228,7 @@ var (
 // 2,048 for each tool and 128 for each value of a schema. The first MiB of these is
 // free.
 type Budget struct {
-	Bytes    int64 // of bodies and files; 0 means 512 MiB
+	Bytes    int64 // of bodies, files and the output that streams keep; 0 means 512 MiB
 	Requests int   // 0 means no limit
 
 	// State is what handlers count.

@@ -159,7 +159,7 @@ func (r *Request) Clone() *Request {
 	c.Tools = slices.Clone(r.Tools)
 	for i := range c.Tools {
 		t := &c.Tools[i]
-		t.Cache, t.Grammar, t.Extra = cloneCache(t.Cache), clonePtr(t.Grammar), clonePtr(t.Extra)
+		t.Cache, t.Grammar, t.Strict, t.Extra = cloneCache(t.Cache), clonePtr(t.Grammar), clonePtr(t.Strict), clonePtr(t.Extra)
 	}
 	c.Choice.Names, c.Choice.Extra = slices.Clone(r.Choice.Names), clonePtr(r.Choice.Extra)
 	c.MaxTokens, c.Temperature, c.TopP, c.TopK = clonePtr(r.MaxTokens), clonePtr(r.Temperature), clonePtr(r.TopP), clonePtr(r.TopK)

@@ -157,21 +157,33 @@ func (w *Writer) Cite(c content.Citation) error {
 // empty or another tool call of the response has the id, the methods of the
 // ToolCallWriter return an error.
 func (w *Writer) ToolCall(id, name string) *ToolCallWriter {
+	return w.BeginToolCall(&content.ToolUse{ID: id, Name: name})
+}
+
+// BeginToolCall is [Writer.ToolCall] for calls that have more than an id and a name, such as
+// those of free-form tools. It does not keep t.
+func (w *Writer) BeginToolCall(t *content.ToolUse) *ToolCallWriter {
 	c := &ToolCallWriter{w: w}
 	_ = w.do(func() error {
 		w.closeText()
 		if len(w.open) >= maxOpenBlocks {
 			return errTooManyOpen
 		}
-		id, err := w.toolCallID(id, name)
-		if err != nil {
+		if t == nil {
+			return errNoPart
+		}
+		own := *t
+		var err error
+		if own.ID, err = w.toolCallID(t.ID, t.Name); err != nil {
 			return err
 		}
-		c.block = w.openBlock(&content.ToolUse{ID: id, Name: name})
+		c.block = w.openBlock(&own)
 		return nil
 	})
 	return c
 }
+
+var errNoPart = errors.New("upstream: nil Part")
 
 // toolCallID returns id or, if it is empty, "call_" and a number greater than those of
 // all such ids in the conversation.
@@ -204,7 +216,7 @@ func (w *Writer) toolCallID(id, name string) (string, error) {
 func (w *Writer) Part(p content.Part) error {
 	return w.do(func() error {
 		if content.IsNil(p) {
-			return errors.New("upstream: nil Part")
+			return errNoPart
 		}
 		w.closeText()
 		if t, ok := p.(*content.ToolUse); ok {
@@ -431,7 +443,7 @@ type ToolCallWriter struct {
 
 // Input appends to the arguments of the tool call. The fragments together must be a
 // JSON object; they may be split anywhere. Without fragments the tool call has no
-// arguments.
+// arguments. The input of a free-form tool is any text.
 func (c *ToolCallWriter) Input(fragment string) error {
 	c.w.mu.Lock()
 	defer c.w.mu.Unlock()

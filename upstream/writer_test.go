@@ -280,6 +280,26 @@ func TestRefusedLosses(t *testing.T) {
 }
 
 // TestToolCallErrors checks that invalid tool calls are errors.
+// TestFreeformCall writes and collects the call of a free-form tool, whose input is any text.
+func TestFreeformCall(t *testing.T) {
+	got, err := upstream.Collect(t.Context(), upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		use := content.ToolUse{ID: "a", Name: "exec", Namespace: "functions", Freeform: true}
+		c := w.BeginToolCall(&use)
+		use.Name = "changed"
+		_ = c.Input("ls {")
+		_ = c.Input(" -l\n")
+		_ = c.Close()
+		return w.Part(&content.ToolUse{ID: "b", Name: "note", Freeform: true, Text: "{"})
+	}), new(upstream.Request))
+	want := []content.Part{
+		&content.ToolUse{ID: "a", Name: "exec", Namespace: "functions", Freeform: true, Text: "ls { -l\n"},
+		&content.ToolUse{ID: "b", Name: "note", Freeform: true, Text: "{"},
+	}
+	if diff := cmp.Diff(want, got.Parts); diff != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
 func TestToolCallErrors(t *testing.T) {
 	for want, f := range map[string]func(w *upstream.Writer){
 		"upstream: Input called after Close of a tool call": func(w *upstream.Writer) {
@@ -292,6 +312,7 @@ func TestToolCallErrors(t *testing.T) {
 			w.Part(&content.ToolUse{ID: "b", Name: "x"})
 			w.Part(&content.ToolUse{ID: "b", Name: "x"})
 		},
+		"upstream: nil Part":                 func(w *upstream.Writer) { w.BeginToolCall(nil) },
 		"upstream: tool call without a name": func(w *upstream.Writer) { w.ToolCall("a", "") },
 	} {
 		_, err := run(t, &upstream.Request{}, func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {

@@ -12,6 +12,7 @@ import (
 	"math"
 	"mime"
 	"net"
+	"net/http"
 	"net/netip"
 	"os"
 	"slices"
@@ -22,6 +23,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/content/fetch"
 	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/upstream/openai/responses"
 )
 
 // A config holds the values of the flags.
@@ -44,13 +46,17 @@ type config struct {
 	reasons       bool     // log the reasons of losses
 	types         []string // further media types of documents
 
+	openResponses bool  // responses as the Open Responses specification demands
+	storeBytes    int64 // of the responses that are stored; 0 means none are
+
 	key      string            // from keySource
 	root     *os.Root          // of files; nil without the flag
 	fetcher  *linkFetcher      // nil means the library's own
 	upstream upstream.Upstream // from routing
 	monitors []*monitor        // of its parts
 	health   health
-	formats  atomic.Pointer[formats] // serve the requests that begin now
+	store    responses.Store              // nil without one
+	formats  atomic.Pointer[http.Handler] // serves the requests that begin now
 }
 
 // keyVariable is the environment variable with the key of the upstream. There is no flag
@@ -60,7 +66,7 @@ const keyVariable = "UPSTREAM_API_KEY"
 // upstreamFlags are the flags that configure one upstream, by the names of their settings
 // in a file. The value of the setting "key_env" is not a flag.
 var upstreamFlags = map[string]string{
-	"adapter": "upstream", "url": "upstream-url", "models": "model", "reads": "reads", "unread": "unread", "think_tags": "think-tags",
+	"adapter": "upstream", "server": "server", "url": "upstream-url", "models": "model", "reads": "reads", "unread": "unread", "think_tags": "think-tags",
 }
 
 // flagOf returns the flag or environment variable for a setting of an upstream.
@@ -88,6 +94,7 @@ func parse(args []string, stderr io.Writer) (*config, error) {
 	f.StringVar(&c.file, "config", "", "`file` with upstreams and routes, in place of the flags of one upstream: see docs/gateway.md")
 	f.StringVar(&one.adapter, "upstream", "echo", "`name` of the upstream: "+adapterNames+"; its key is read from the environment variable "+keyVariable)
 	f.StringVar(&one.url, "upstream-url", "", "base `URL` of the upstream, if not the vendor's; with the version (/v1) for openai and openai-responses, with or without it for the others")
+	f.StringVar(&one.server, "server", "host", "`kind` of the server of openai and openai-responses, if its host name does not show it: "+serverKinds)
 	f.StringVar(&model, "model", "", "`name` of the model to use instead of the one that the client names")
 	f.StringVar(&one.reads, "reads", "images", "`kind` of files that models of openai and openai-responses read: text (no files), images, or pdf (images and PDFs); OpenAI's own models read PDFs in any case")
 	f.StringVar(&one.unread, "unread", "refuse", "`action` for a file that the models do not read: refuse (the request fails) or note (the model gets a note in its place)")
@@ -113,6 +120,8 @@ func parse(args []string, stderr io.Writer) (*config, error) {
 	})
 	f.StringVar(&c.files, "files", "", "`directory` of the files that requests name by id; by default the upstream gets the ids")
 	f.StringVar(&types, "media-types", "", "comma-separated media `types` of documents to accept besides the usual ones, for upstreams that read them")
+	f.BoolVar(&c.openResponses, "open-responses", false, "respond to clients of Responses as the Open Responses specification demands, where OpenAI's own wire differs")
+	f.Int64Var(&c.storeBytes, "store", 64<<20, "memory in `bytes` for responses of Responses that clients refer to by id; 0 stores none. None are stored on an address other than loopback without -key, because nothing would keep clients apart")
 	f.DurationVar(&c.timeouts.Body, "body-timeout", 0, "`time` to read a request body; 0 means 1m")
 	f.DurationVar(&c.timeouts.Write, "write-timeout", 0, "`time` for one write to a client; 0 means 30s")
 	f.DurationVar(&c.timeouts.FirstByte, "first-byte", 0, "`time` until the upstream's first event; 0 means 10m")
@@ -143,7 +152,13 @@ func parse(args []string, stderr io.Writer) (*config, error) {
 				return err
 			}
 		}
-		return c.check()
+		if err := c.check(); err != nil {
+			return err
+		}
+		if c.storeBytes > 0 && (c.key != "" || isLoopback(c.listen)) {
+			c.store = responses.NewMemoryStore(c.storeBytes)
+		}
+		return nil
 	}()
 	if err != nil {
 		fmt.Fprintln(stderr, "gateway:", err)
@@ -235,6 +250,9 @@ func (c *config) check() error {
 	}
 	if c.budget.Bytes < 1<<20 || c.budget.Bytes > 1<<50 {
 		return fmt.Errorf("-budget: %d is out of range; want %d to %d bytes", c.budget.Bytes, 1<<20, 1<<50)
+	}
+	if c.storeBytes < 0 || c.storeBytes > 1<<50 {
+		return fmt.Errorf("-store: %d is out of range; want 1 to %d bytes, or 0", c.storeBytes, 1<<50)
 	}
 	if c.budget.Requests < 0 || c.budget.Requests > math.MaxInt32 {
 		return fmt.Errorf("-max-requests: %d is out of range; want 1 to %d, or 0", c.budget.Requests, math.MaxInt32)

@@ -168,6 +168,8 @@ func (f *file) vendor(path, name string, value []byte) {
 			v.unread = f.string(path, value)
 		case "think_tags":
 			v.thinkTags = f.string(path, value)
+		case "server":
+			v.server = f.string(path, value)
 		case "project":
 			v.project = f.string(path, value)
 		case "location":
@@ -187,7 +189,7 @@ func (f *file) vendor(path, name string, value []byte) {
 		case "model":
 			f.fail(path, `unknown member; to use one model for all requests, want "models": {"*": "NAME"}`)
 		default:
-			f.unknown(path, "adapter", "url", "key_env", "models", "reads", "unread", "think_tags", "project", "location", "api_version", "deployments")
+			f.unknown(path, "adapter", "url", "key_env", "models", "reads", "unread", "think_tags", "server", "project", "location", "api_version", "deployments")
 		}
 	})
 	if v.adapter == "echo" && v.keyEnv != "" {

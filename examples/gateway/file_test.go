@@ -49,7 +49,7 @@ func TestFileErrors(t *testing.T) {
 		{"null", `{"upstreams": null}`, []string{`upstreams: want an object, not null`}},
 		{"unknown member", `{"listen": ":80", "upstreams": {"a": {"adapter": "echo"}}}`, []string{`listen: unknown member; want upstreams or routes; all other settings are flags`}},
 		{"unknown member of an upstream", `{"upstreams": {"a": {"adapter": "echo", "timeout": 3}}}`,
-			[]string{`upstreams.a.timeout: unknown member; want adapter, url, key_env, models, reads, unread, think_tags, project, location, api_version or deployments`}},
+			[]string{`upstreams.a.timeout: unknown member; want adapter, url, key_env, models, reads, unread, think_tags, server, project, location, api_version or deployments`}},
 		{"member twice", `{"upstreams": {"a": {"adapter": "echo", "adapter": "gemini"}}}`, []string{`upstreams.a.adapter: is set twice`}},
 		{"name", `{"upstreams": {"a b": {"adapter": "echo"}}}`,
 			[]string{`upstreams["a b"]: a name of an upstream must have 1 to 64 letters, digits, dots, hyphens or underscores`}},
@@ -124,7 +124,7 @@ func TestFileErrors(t *testing.T) {
 			`upstreams.b.think_tags: only for the adapter openai, not for gemini`,
 			`upstreams.b.reads: only for the adapter openai or openai-responses, not for gemini`,
 			`upstreams.c.deployments: "../b" is not a valid name of a deployment`,
-			`upstreams.d.timeout: unknown member; want adapter, url, key_env, models, reads, unread, think_tags, project, location, api_version or deployments`,
+			`upstreams.d.timeout: unknown member; want adapter, url, key_env, models, reads, unread, think_tags, server, project, location, api_version or deployments`,
 			`upstreams.d.adapter: gemini needs a key; set upstreams.d.key_env`,
 			`routes["a\tb"]: "a\tb" is not the name of a model: want 1 to 1024 bytes of UTF-8 without spaces at the ends, line breaks and other control characters`,
 			`routes["*"]: there is no upstream "x"; want a, b, c or d`,
@@ -289,7 +289,7 @@ func TestDocumentedFiles(t *testing.T) {
 		}
 	}
 	// The complete example shows every member.
-	for _, name := range []string{"adapter", "url", "key_env", "models", "reads", "unread", "think_tags", "project", "location", "api_version", "deployments",
+	for _, name := range []string{"adapter", "url", "key_env", "models", "reads", "unread", "think_tags", "server", "project", "location", "api_version", "deployments",
 		"upstreams", "codes", "refused_keys", "retries", "first_content", "hedge"} {
 		if !strings.Contains(examples[1], `"`+name+`":`) {
 			t.Errorf("the complete example has no %s", name)

@@ -1,5 +1,5 @@
-// Gateway serves the Messages and generateContent formats over one upstream on one
-// port. Use it to try Polywire, to point an SDK or an agent at a model, and as code to
+// Gateway serves the formats Messages, Chat Completions, Responses and generateContent
+// over one upstream on one port. Use it to try Polywire, to point an SDK or an agent at a model, and as code to
 // copy from.
 //
 //	go run ./examples/gateway -listen 127.0.0.1:8080

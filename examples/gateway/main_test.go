@@ -462,8 +462,8 @@ func TestBusyPort(t *testing.T) {
 	}
 }
 
-// Both formats are served on one port, with errors in the format of the client.
-func TestBothFormats(t *testing.T) {
+// All formats are served on one port, with errors in the format of the client.
+func TestFormats(t *testing.T) {
 	t.Setenv("CLIENTS_KEY", "k")
 	g := start(t, "-key", "env:CLIENTS_KEY")
 	defer g.stop(t)
@@ -472,7 +472,8 @@ func TestBothFormats(t *testing.T) {
 		claude  = `{"anthropic_version":"vertex-2023-10-16","max_tokens":9,"messages":[{"role":"user","content":"echo: say Ahoy"}]}`
 		counted = `{"model":"m","messages":[{"role":"user","content":"Hi"}]}`
 		vertex  = "/v1/projects/p/locations/global/publishers/"
-		paths   = "POST /v1/messages, POST /v1/messages/count_tokens, POST /v1beta/models/{model}:generateContent, :streamGenerateContent and :countTokens"
+		chat    = `{"model":"m","messages":[{"role":"user","content":"echo: say Ahoy"}]}`
+		item    = `{"model":"m","input":"echo: say Ahoy"}`
 	)
 	for _, tt := range []struct {
 		method, path, body, header, value string
@@ -485,13 +486,19 @@ func TestBothFormats(t *testing.T) {
 		{"GET", "/v1/models", "", "x-goog-api-key", "k", 200, `"models":[`},
 		{"GET", "/v1beta/models/echo", "", "x-goog-api-key", "k", 200, `"name":"models/echo"`},
 		{"GET", "/v1beta/files", "", "x-goog-api-key", "k", 404, `"status":"NOT_FOUND"`},
-		{"GET", "/v1beta/files", "", "x-goog-api-key", "k", 404, paths},
+		{"GET", "/v1beta/files", "", "x-goog-api-key", "k", 404, "POST /v1beta/models/{model}:generateContent"},
 		{"POST", "/v1/models/m:embedContent", "{}", "x-api-key", "k", 404, `"status":"NOT_FOUND"`},
-		{"POST", "/v1/models/m:embedContent", "{}", "x-api-key", "k", 404, paths},
 		{"GET", "/nothing", "", "x-api-key", "k", 404, `"type":"not_found_error"`},
-		{"GET", "/nothing", "", "x-api-key", "k", 404, paths},
+		{"GET", "/nothing", "", "api-key", "k", 404, `"type":"invalid_request_error"`},
+		{"POST", "/v1/chat/completions", chat, "Authorization", "Bearer k", 200, `"content":"Ahoy"`},
+		{"POST", "/openai/deployments/m/chat/completions?api-version=2024-10-21", chat, "api-key", "k", 200, `"content":"Ahoy"`},
+		{"POST", "/v1/chat/completions", chat, "Authorization", "Bearer wrong", 401, `"code":"invalid_api_key"`},
+		{"POST", "/v1/responses", item, "Authorization", "Bearer k", 200, `"text":"Ahoy"`},
+		{"GET", "/v1/responses", "", "Authorization", "Bearer k", 405, `"error":`},
+		{"GET", "/v1/models", "", "Authorization", "Bearer k", 200, `"object":"list"`},
+		{"GET", "/v1/models/echo", "", "api-key", "k", 200, `"object":"model"`},
 		{"GET", "/nothing", "", "x-goog-api-key", "k", 404, `"status":"NOT_FOUND"`},
-		{"POST", "/v1/messages/batches", "{}", "anthropic-version", "2023-06-01", 404, paths},
+		{"POST", "/v1/messages/batches", "{}", "anthropic-version", "2023-06-01", 404, "POST /v1/messages, POST /v1/messages/count_tokens"},
 		{"GET", "/v1/messages", "", "x-api-key", "k", 405, `"type":"invalid_request_error"`},
 		{"POST", "/v1beta/models/m:generateContent?key=k", body, "anthropic-version", "2023-06-01", 200, `"text":"Ahoy"`},
 		{"POST", "/v1/models/m:generateContent?key=k", body, "anthropic-version", "2023-06-01", 200, `"text":"Ahoy"`},

@@ -34,6 +34,7 @@ type vendor struct {
 	keyEnv                   string // environment variable with the key
 	models                   []modelName
 	reads, unread, thinkTags string
+	server                   string
 	project, location        string            // at Google Cloud
 	apiVersion               string            // of Azure
 	deployments              map[string]string // at Azure, by model
@@ -314,6 +315,14 @@ func (v *vendor) lacksPath() bool {
 	return err == nil && strings.Trim(u.Path, "/") == ""
 }
 
+// kinds are the values of the setting "server".
+var kinds = map[string]openai.ServerKind{
+	"": openai.ServerByHost, "host": openai.ServerByHost, "openai": openai.ServerOpenAI,
+	"azure": openai.ServerAzure, "compatible": openai.ServerCompatible,
+}
+
+const serverKinds = "host (as the name of the host shows), openai, azure or compatible"
+
 // dialect returns the Dialect for the options that only servers with the formats of
 // OpenAI have, and what is invalid, as problems.
 func (v *vendor) dialect() (openai.Dialect, []error) {
@@ -347,6 +356,10 @@ func (v *vendor) dialect() (openai.Dialect, []error) {
 	default:
 		fail("think_tags", "unknown value %q; want off, leading or open", clip(v.thinkTags))
 	}
+	kind, known := kinds[v.server]
+	if d.Kind = kind; !known {
+		fail("server", "unknown kind %q; want %s", clip(v.server), serverKinds)
+	}
 	if !v.isKnown() {
 		return d, problems
 	}
@@ -361,6 +374,7 @@ func (v *vendor) dialect() (openai.Dialect, []error) {
 		{"project", v.project != "", "gemini", v.adapter == "gemini"},
 		{"location", v.location != "", "gemini", v.adapter == "gemini"},
 		{"think_tags", d.ThinkTags != openai.ThinkTagsOff, "openai", v.adapter == "openai"},
+		{"server", d.Kind != openai.ServerByHost, openAI, isOpenAI},
 		{"api_version", v.apiVersion != "", openAI, isOpenAI},
 		{"deployments", v.deployments != nil, openAI, isOpenAI},
 		{"reads", d.TextOnly || d.Files, openAI, isOpenAI},

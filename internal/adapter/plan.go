@@ -23,8 +23,9 @@ type Plan struct {
 	Losses []content.Loss // that were reported so far
 	Err    error          // what cannot be represented; the losses are complete even so
 
-	loaded bool
-	losses []lower.Loss // those of Losses
+	loaded   bool
+	losses   []lower.Loss // those of Losses
+	restorer *lower.Restorer
 }
 
 // Lower makes the request representable in the target. It may be called again with another
@@ -33,6 +34,7 @@ func (p *Plan) Lower() []content.Loss {
 	var losses []lower.Loss
 	p.Request, losses, p.Err = lower.Lower(p.Source, p.Target, p.loaded)
 	p.Request.Model, p.Document = p.Model, nil
+	p.restorer = lower.NewRestorer(p.Request.Names)
 	losses = lower.News(losses, p.losses)
 	news := lower.Reports(losses)
 	p.losses, p.Losses = append(p.losses, losses...), append(p.Losses, news...)
@@ -122,7 +124,6 @@ func (p *Plan) Estimate() upstream.TokenCount {
 	return upstream.TokenCount{Tokens: upstream.EstimateTokens(p.Source), Estimated: true, Losses: p.Losses}
 }
 
-// Restore restores the names of tools in a response. It reports whether it has changed any.
-func (p *Plan) Restore(events []upstream.Event) bool {
-	return p.Request != nil && p.Request.Names.Restore(events)
-}
+// Restore restores what tool calls of the response have lost in Lower: see
+// [lower.Restorer]. It is called with each frame in order.
+func (p *Plan) Restore(f *upstream.Frame) { p.restorer.Restore(f) }

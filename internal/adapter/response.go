@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
@@ -198,7 +197,7 @@ func (a *Response) StartInfo(modelAsRequested bool) StartInfo {
 // Text reads the whole body.
 func (a *Response) Text() (string, error) {
 	limit := a.client.config.MaxResponse
-	text, more, err := ReadText(a, a.length, limit)
+	text, more, err := codec.ReadText(a, a.length, limit)
 	switch {
 	case a.ctx.Err() != nil:
 		return "", context.Cause(a.ctx)
@@ -209,23 +208,6 @@ func (a *Response) Text() (string, error) {
 	}
 	return text, nil
 }
-
-// ReadText reads r to its end and returns the text. more reports that there are more than
-// limit bytes. size is the expected number of bytes; -1 means that it is unknown.
-func ReadText(r io.Reader, size, limit int64) (text string, more bool, err error) {
-	buf := readBuffers.Get().(*[32 << 10]byte)
-	defer readBuffers.Put(buf)
-	var b strings.Builder
-	b.Grow(int(max(0, min(size, limit, maxExpected))))
-	n, err := io.CopyBuffer(&b, io.LimitReader(r, limit+1), buf[:])
-	return b.String(), n > limit, err
-}
-
-// maxExpected bounds the memory that is allocated before the bytes of a response arrive.
-const maxExpected = 1 << 20
-
-// readBuffers are what io.Copy would allocate for each response.
-var readBuffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
 
 // Decode reads and decodes the whole body within the client's limits.
 func (a *Response) Decode(decode func(text string, l content.Limits) (*upstream.Frame, error)) (*upstream.Frame, error) {
@@ -272,8 +254,8 @@ type StartInfo struct {
 }
 
 // Relay writes the frames of a stream to w as they arrive. change, if not nil, may
-// edit the events of a frame; it reports whether it did.
-func Relay(ctx context.Context, w *upstream.Writer, from FrameReader, head StartInfo, change func([]upstream.Event) bool) error {
+// edit a frame, such as [Plan.Restore] does.
+func Relay(ctx context.Context, w *upstream.Writer, from FrameReader, head StartInfo, change func(*upstream.Frame)) error {
 	return w.Frames(&relayed{FrameReader: from, ctx: ctx, w: w, head: head, change: change})
 }
 
@@ -283,7 +265,7 @@ type relayed struct {
 	ctx    context.Context
 	w      *upstream.Writer
 	head   StartInfo
-	change func([]upstream.Event) bool
+	change func(*upstream.Frame)
 	begun  bool // the start is done
 }
 
@@ -303,7 +285,9 @@ func (r *relayed) Next() (*upstream.Frame, error) {
 			return nil, err
 		}
 	}
-	Edit(f, r.change)
+	if r.change != nil {
+		r.change(f)
+	}
 	return f, nil
 }
 
@@ -354,18 +338,12 @@ func (h *StartInfo) apply(s *upstream.Start) {
 }
 
 // WriteResponse writes a whole response to w.
-func WriteResponse(w *upstream.Writer, f *upstream.Frame, head StartInfo, change func([]upstream.Event) bool) error {
+func WriteResponse(w *upstream.Writer, f *upstream.Frame, head StartInfo, change func(*upstream.Frame)) error {
 	if _, err := ensureStart(w, f, head); err != nil {
 		return err
 	}
-	Edit(f, change)
-	return w.Frame(f)
-}
-
-// Edit calls change, which may be nil, with the events of f. change reports whether it has
-// changed any: an edited frame is no longer the vendor's.
-func Edit(f *upstream.Frame, change func([]upstream.Event) bool) {
-	if change != nil && change(f.Events) {
-		f.Format = ""
+	if change != nil {
+		change(f)
 	}
+	return w.Frame(f)
 }

@@ -21,6 +21,16 @@ func Arguments(input string) (object string, ok bool) {
 	return input, jsonwire.ValidObject(input)
 }
 
+// FreeformInput is the argument that has the input of a free-form tool, where a function
+// replaces the tool.
+const FreeformInput = "input"
+
+// FreeformArguments returns the arguments of a function for the input of a free-form tool.
+func FreeformArguments(text string) string {
+	b := make([]byte, 0, len(text)+len(text)/8+16)
+	return string(append(jsonwire.AppendString(append(b, `{"`+FreeformInput+`":`...), text), '}'))
+}
+
 // NotStarted reports whether p, the last part of a response, is a tool call that was
 // cut before its arguments began. Only the stop reason distinguishes it from a call
 // without arguments: a model that completes a call stops to wait for its result.
@@ -32,7 +42,7 @@ func NotStarted(p content.Part, ended content.StopReason) bool {
 // HasNoInput reports whether p is a tool call without arguments: see [NotStarted].
 func HasNoInput(p content.Part) bool {
 	t, ok := p.(*content.ToolUse)
-	return ok && t != nil && TrimBlank(t.Input) == ""
+	return ok && t != nil && TrimBlank(t.Input) == "" && t.Text == ""
 }
 
 // CutsCalls reports whether a response that ended for a reason may have been cut in its

@@ -21,6 +21,17 @@ var (
 		Reason: "the usage has too many members; the rest was dropped"}
 )
 
+// Rules for calls of functions that replace free-form tools, in responses of every server.
+var (
+	ResponseFreeform = &loss.Rule{Feature: loss.ResponseArguments, Severity: content.LossDegraded,
+		Reason: "the arguments of a function that replaces a free-form tool are not an object with one text; they are the input as they are"}
+	ResponseFreeformMembers = &loss.Rule{Feature: loss.ResponseArguments, Severity: content.LossDegraded,
+		Reason: "the arguments of a function that replaces a free-form tool have other members than its input; they were dropped"}
+)
+
+// RestoredLosses lists these rules.
+var RestoredLosses = []*loss.Rule{ResponseFreeform, ResponseFreeformMembers}
+
 // ResponseLosses lists the rules for reading responses.
 var ResponseLosses = []*loss.Rule{
 	ResponseNotUnicode, ResponseNoReason, ResponseStringInput, ResponseWrongType, ResponseManyCounts,

@@ -18,6 +18,9 @@ func DocumentSize(system []content.Part, turns []content.Turn, tools []content.T
 	for i := range tools {
 		t := &tools[i]
 		n += 2*textOverhead + len(t.Name) + textSize(t.Description) + jsonSize(t.Input.JSON) + jsonSize(t.Output.JSON) + jsonSize(t.Raw)
+		if t.Grammar != nil {
+			n += textSize(t.Grammar.Definition)
+		}
 	}
 	for i := range turns {
 		if n > maxInitialSize {

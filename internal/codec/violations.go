@@ -4,6 +4,7 @@ import (
 	"iter"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/violation"
 )
 
 // ParseViolations are the violations that parsing found in a document, in document
@@ -116,6 +117,25 @@ func (v *ParseViolations) Join(repeats func(path string) bool, later ...error) e
 		}
 	}
 	return violationsError(all, more)
+}
+
+// Repeats reports whether a violation at path repeats one that parsing found: at path, at a path
+// around it, at the "type" of the object at path, or of the whole document.
+func (v *ParseViolations) Repeats(path string) bool {
+	return v.Whole() || v.Covers(path) || v.At(path+".type")
+}
+
+// Merge returns one error for these violations, followed by unknown, those that parsing found only
+// for strict validation, and rules, those of the rules of a format. It leaves out those that
+// repeat a violation of parsing. unknown is nil unless validation is strict.
+func (v *ParseViolations) Merge(unknown, rules *violation.List) error {
+	switch {
+	case v == nil && unknown == nil:
+		return rules.Err()
+	case unknown == nil:
+		return v.Join(v.Repeats, rules.Err())
+	}
+	return v.Join(v.Repeats, unknown.Err(), rules.Err())
 }
 
 // violationsError returns one error for violations in their order. more is the number

@@ -158,6 +158,13 @@ func Numbered(n byte) (name content.Format, ok bool) {
 	return "", false
 }
 
+// SameVendor reports whether two formats are one, or of one vendor who shares objects between
+// them.
+func SameVendor(a, b content.Format) bool {
+	d := dataOf(a)
+	return a == b || d != &unknownFormat && d == dataOf(b)
+}
+
 // SignsCalls reports whether the vendors of a format sign tool calls, and need no signatures
 // of the thinking before them.
 func SignsCalls(name content.Format) bool { return dataOf(name).signsCalls }

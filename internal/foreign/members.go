@@ -4,6 +4,8 @@ import (
 	"iter"
 	"sync"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
@@ -94,6 +96,21 @@ func yieldMembers(x *content.Extra, in Kind, yield func(string, *loss.Rule) bool
 	if w.members(root, root, dataOf(x.Format).members[in], "") && w.idle {
 		yield("", MembersLoss)
 	}
+}
+
+// IsRepresented reports whether fields of the neutral request represent all members of x, an Extra
+// in an object of the given kind.
+func IsRepresented(x *content.Extra, in Kind) bool {
+	table := dataOf(x.Format).members[in]
+	is := len(table) > 0
+	if is {
+		gjson.Parse(x.JSON).ForEach(func(name, _ gjson.Result) bool {
+			m, known := table[name.Str]
+			is = known && m.rule == nil && m.members == nil
+			return is
+		})
+	}
+	return is
 }
 
 var extraDocs = sync.Pool{New: func() any { return new(jsonwire.Doc) }}

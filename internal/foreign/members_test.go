@@ -49,6 +49,14 @@ func TestMembers(t *testing.T) {
 		{"loading of a tool", m, Tool, `{"defer_loading":true,"eager_input_streaming":true}`, "hint ", MembersLoss},
 		{"parts of an earlier response", m, Part, `{"caller":{"type":"direct"},"x":1}`, "hint ", MembersLoss},
 
+		{"role of a message", c, Turn, `{"role":"developer"}`, "", nil},
+		{"role of a system text", c, Part, `{"role":"developer"}`, "", nil},
+		{"author", c, Turn, `{"role":"developer","name":"n"}`, "hint ", MembersLoss},
+		{"earlier audio", c, Turn, `{"audio":{"id":"a"}}`, "degraded audio", InfluenceLoss},
+		{"arguments that are not an object", c, Part, `{"arguments":"["}`, "degraded arguments", InfluenceLoss},
+		{"members of the response's form", c, Request, `{"response_format":{"json_schema":{"x":1},"y":1}}`,
+			"dropped response_format.json_schema.x, dropped response_format.y", UnknownLoss},
+
 		{"harmless", g, Request, `{"store":true,"labels":{"a":"b"},"generationConfig":{"mediaResolution":"MEDIA_RESOLUTION_LOW"}}`,
 			"hint store, hint labels, hint generationConfig.mediaResolution", MembersLoss},
 		{"kept", g, Request, `{"cachedContent":"cachedContents/a","continuationToken":"AAAA"}`, "dropped cachedContent, dropped continuationToken", StateLoss},
@@ -150,6 +158,25 @@ func TestMembersAllocs(t *testing.T) {
 			}
 		}); n > 0 {
 			t.Errorf("%s: %v allocations", tt.json, n)
+		}
+	}
+}
+
+func TestIsRepresented(t *testing.T) {
+	for _, tt := range []struct {
+		x    content.Extra
+		in   Kind
+		want bool
+	}{
+		{content.Extra{Format: "openai-chat", JSON: `{"role":"developer"}`}, Turn, true},
+		{content.Extra{Format: "openai-chat", JSON: `{"role":"developer"}`}, Part, true},
+		{content.Extra{Format: "openai-chat", JSON: `{"role":"developer","name":"n"}`}, Part, false},
+		{content.Extra{Format: "openai-chat", JSON: `{"role":"developer"}`}, Tool, false},
+		{content.Extra{Format: "messages", JSON: `{"clear_at":"never"}`}, Turn, false},
+		{content.Extra{JSON: `{"role":"developer"}`}, Turn, false},
+	} {
+		if got := IsRepresented(&tt.x, tt.in); got != tt.want {
+			t.Errorf("%+v in %d: %v", tt.x, tt.in, got)
 		}
 	}
 }

@@ -11,7 +11,8 @@ import (
 var toolMembers = map[string]*loss.Rule{
 	"type": nil, "name": nil, "cache_control": nil, "container": nil, "defer_loading": nil, "strict": nil,
 	"user_location": ToolSettings, "search_context_size": ToolSettings, "response_inclusion": ToolSettings,
-	"citations": ToolSettings, "use_cache": ToolSettings, "allowed_callers": ToolSettings,
+	"search_content_types": ToolSettings,
+	"citations":            ToolSettings, "use_cache": ToolSettings, "allowed_callers": ToolSettings,
 }
 
 // ToolMember returns the rule for a member of a vendor's tool that the tool of another
@@ -19,7 +20,7 @@ var toolMembers = map[string]*loss.Rule{
 func ToolMember(name string, v jsonwire.Value) *loss.Rule {
 	r, known := toolMembers[name]
 	switch {
-	case v.Kind() == jsonwire.Null, name == "allowed_callers" && onlyDirect(v):
+	case v.Kind() == jsonwire.Null, name == "allowed_callers" && onlyDirect(v), name == "external_web_access" && v.Kind() == jsonwire.True:
 		return nil
 	case !known:
 		return ToolRestrictions

@@ -13,6 +13,7 @@ func TestToolMember(t *testing.T) {
 		want   *loss.Rule
 	}{
 		{`"name":"x"`, nil}, {`"user_location":{}`, ToolSettings}, {`"max_uses":3`, ToolRestrictions},
+		{`"external_web_access":true`, nil}, {`"external_web_access":false`, ToolRestrictions}, {`"search_content_types":["text"]`, ToolSettings},
 		{`"max_uses":null`, nil}, {`"allowed_callers":["direct"]`, nil}, {`"allowed_callers":[]`, nil}, {`"allowed_callers":["x"]`, ToolSettings},
 		{`"allowed_callers":["direct","x"]`, ToolSettings}, {`"allowed_callers":[1]`, ToolSettings},
 	} {

@@ -58,6 +58,31 @@ func asRequested(r *upstream.Request, s *upstream.Start) *upstream.Start {
 	return &c
 }
 
+// AsReceived makes events those of their frame if they differ from it only in the model of the
+// start, which is that of the request: see asRequested. It returns the model in the frame, or "" if
+// it has changed nothing.
+func AsReceived(events []upstream.Event) (model string) {
+	if len(events) == 0 || events[0].Kind != upstream.EventStart || events[0].Frame == nil {
+		return ""
+	}
+	f := *events[0].Frame
+	if len(f.Events) != len(events) || f.Events[0].Kind != upstream.EventStart || events[0].Start.Model != "" {
+		return ""
+	}
+	received := f.Events[0].Start
+	if received == events[0].Start || !received.ModelAsRequested {
+		return ""
+	}
+	for i := 1; i < len(events); i++ {
+		if events[i] != f.Events[i] {
+			return ""
+		}
+	}
+	f.Events = events
+	events[0].Frame = &f
+	return received.Model
+}
+
 // events appends the wire form of events of a stream. What it appends is valid even with
 // an error.
 func (c *encoding) events(dst []byte, events []upstream.Event) ([]byte, error) {

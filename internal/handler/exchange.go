@@ -50,7 +50,7 @@ type exchange struct {
 	lastSend    string      // name of the adapter that sent the last request
 	modelLosses []modelLoss // found while listing models
 	attempts    []upstream.Attempt
-	fileBytes   int64 // bytes of the budget for files
+	fileBytes   int64 // bytes of the budget for files and for kept output
 	released    bool  // the reserved bytes were returned
 }
 
@@ -147,7 +147,11 @@ func (x *exchange) prepare(ctx context.Context) (context.Context, *Operation, er
 			return ctx, nil, err
 		}
 	}
-	op, err := route.Parse(x.id, x.r, body)
+	r := x.r
+	if route.Context {
+		r = r.WithContext(ctx)
+	}
+	op, err := route.Parse(x.id, r, body)
 	if err != nil {
 		return ctx, nil, err
 	}
@@ -358,8 +362,8 @@ func (x *exchange) releaseBudget() {
 	}
 }
 
-// reserveFile reserves n bytes of the budget for a file and reports whether it
-// could.
+// reserveFile reserves n bytes of the budget for a file, or for what an encoder keeps, and
+// reports whether it could.
 func (x *exchange) reserveFile(n int64) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"time"
 
 	"github.com/polywire/polywire/content"
@@ -26,6 +27,7 @@ const (
 	DetailCharset                // the charset is not supported
 	DetailContentEncoding        // the body has a Content-Encoding
 	DetailBodyTimeout            // the body took longer than Timeouts.Body
+	DetailPath                   // there is nothing at the path
 )
 
 // A Failure is the error response to a request.
@@ -108,6 +110,34 @@ func (f *Failure) reason() string {
 
 // Unwrap returns the cause.
 func (f *Failure) Unwrap() error { return f.Err }
+
+// Bounds of the violations in the text of an error, in bytes.
+const (
+	MaxViolations    = 16 << 10 // of all together
+	MaxViolationText = 2 << 10  // of one
+)
+
+// Lines returns the violations as line writes each of them, one per line, and the number of
+// those that exceed [MaxViolations] or are not known.
+func (f *Failure) Lines(line func(*content.Violation) string) string {
+	var b []byte
+	more := f.More
+	for i, e := range f.Violations {
+		text := OneLine(line(e), MaxViolationText)
+		if len(b)+len(text) > MaxViolations {
+			more += len(f.Violations) - i
+			break
+		}
+		if i > 0 {
+			b = append(b, '\n')
+		}
+		b = append(b, text...)
+	}
+	if more > 0 {
+		b = append(strconv.AppendInt(append(b, "\nand "...), int64(more), 10), " more"...)
+	}
+	return string(b)
+}
 
 // maxText bounds the text of an upstream's error, in bytes.
 const maxText = 2 << 10

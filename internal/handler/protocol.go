@@ -40,6 +40,11 @@ type Encoder interface {
 // calls Err after each call of Events, and writes the appended bytes in any case.
 type FallibleEncoder interface{ Err() error }
 
+// A KeepingEncoder is an Encoder that keeps what it has written until the end of the response.
+// The handler counts the bytes that Kept returns against the budget. If there is no room for
+// them, the response fails.
+type KeepingEncoder interface{ Kept() int64 }
+
 // A HoldingEncoder is an Encoder that holds back the end of the content, because what it
 // writes depends on what follows. If the response fails after its first byte, the handler calls
 // Flush, and writes the bytes, before it calls End.
@@ -96,6 +101,9 @@ type Route struct {
 	// CheckHeader validates the headers before the body is read. It must not be nil.
 	CheckHeader func(r *http.Request) error
 
+	// Context makes the request that Parse receives have the context that Authenticate returned.
+	Context bool
+
 	// Parse returns the operation for a body. The error may be a list of
 	// [*content.Violation] with wire paths. id is the id of the request.
 	Parse func(id string, r *http.Request, body string) (*Operation, error)
@@ -140,6 +148,14 @@ type Operation struct {
 	// Response encodes a whole response to r, which is Request, and returns the losses. It is
 	// used if Stream is nil.
 	Response func(r *upstream.Request, resp *upstream.Response) (*jsonwire.Writer, []content.Loss)
+
+	// EncodeAnew makes the handler encode a whole response that came as a document of the
+	// client's format, instead of sending that document.
+	EncodeAnew bool
+
+	// WithModel returns such a document with another name of the model, or "" if it has none. If
+	// it is nil, the handler encodes the response anew for another name.
+	WithModel func(doc, model string) string
 
 	// Timeout, if not zero, is how long the client waits, counted from the start of
 	// the request.

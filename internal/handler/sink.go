@@ -40,10 +40,12 @@ type sink struct {
 	sends  atomic.Int64  // completed sends
 
 	encoding
-	writing atomic.Bool // a write to the client is running
-	writes  int64       // number of writes to the client
-	content bool        // the stream has more than keep-alives
-	err     error       // the first error
+	keeper  KeepingEncoder // stream, or nil
+	kept    int64          // bytes of keeper that the budget has
+	writing atomic.Bool    // a write to the client is running
+	writes  int64          // number of writes to the client
+	content bool           // the stream has more than keep-alives
+	err     error          // the first error
 
 	buf             []byte
 	held            int            // bytes of buf that wait for events that follow at once
@@ -60,6 +62,7 @@ func newSink(x *exchange, op *Operation, cancel context.CancelCauseFunc) *sink {
 		token: make(chan struct{}, 1), closed: make(chan struct{}),
 		encoding: encoding{request: op.Request, stream: op.Stream},
 	}
+	s.keeper, _ = op.Stream.(KeepingEncoder)
 	s.encoding.addLosses = s.noteLosses
 	s.collect.Limit = maxResponse
 	s.tally.format = x.s.protocol.Format()
@@ -114,6 +117,9 @@ func (s *sink) consume(events []upstream.Event) (losses []content.Loss, err erro
 		} else if len(s.buf) > 0 {
 			s.flush()
 		}
+		if failed == nil {
+			failed = s.reserveKept()
+		}
 		if s.err == nil {
 			s.err = failed
 		}
@@ -122,6 +128,25 @@ func (s *sink) consume(events []upstream.Event) (losses []content.Loss, err erro
 	}
 	losses, s.newLosses = s.newLosses, nil
 	return losses, s.err
+}
+
+// keptStep is the number of kept bytes that are reserved at once.
+const keptStep = 64 << 10
+
+// reserveKept reserves the bytes that the stream keeps.
+func (s *sink) reserveKept() error {
+	if s.keeper == nil {
+		return nil
+	}
+	more := s.keeper.Kept() - s.kept
+	if more < keptStep {
+		return nil
+	}
+	if !s.x.reserveFile(more) {
+		return overloaded()
+	}
+	s.kept += more
+	return nil
 }
 
 // report records events in the report.
@@ -178,8 +203,11 @@ func (s *sink) collectEvents(events []upstream.Event) {
 	if meaning {
 		s.batches++
 		s.wholeBody = ""
-		if f := upstream.FrameOf(events); f != nil && f.Complete && f.Format == s.x.s.protocol.Format() && s.batches == 1 {
-			s.wholeBody = f.Data
+		renamed := s.op.WithModel != nil && AsReceived(events) != ""
+		if f := upstream.FrameOf(events); f != nil && f.Complete && f.Format == s.x.s.protocol.Format() && s.batches == 1 && !s.op.EncodeAnew {
+			if s.wholeBody = f.Data; renamed {
+				s.wholeBody = s.op.WithModel(f.Data, s.op.Request.Model)
+			}
 		}
 	}
 	s.err = s.collect.Send(events)

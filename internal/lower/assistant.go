@@ -280,6 +280,9 @@ func (l *lowering) toolCall(p *content.ToolUse, at Path) {
 	q.Cache = l.mark(p.Cache, at, inAssistant)
 	q.Signature = l.signature(p.Signature, at, !l.t.Thoughts.Carried)
 	switch {
+	case p.Freeform && l.t.Tools.Freeform:
+	case p.Freeform:
+		q.Freeform, q.Text, q.Input = false, "", codec.FreeformArguments(p.Text)
 	case jsonwire.IsObject(p.Input):
 	case !codec.HasNoInput(p):
 		l.refuse(content.CodeType, at.Member("input"), "must be a JSON object")

@@ -20,7 +20,7 @@ func (l *lowering) extra(x *content.Extra, at Path, own bool, in foreign.Kind) *
 		}
 	case own:
 		return x
-	case x.JSON != "" && x.JSON != "{}":
+	case x.JSON != "" && x.JSON != "{}" && !foreign.IsRepresented(x, in):
 		l.lose(OwnMembers, at)
 	}
 	return nil

@@ -75,26 +75,35 @@ func isResult(p content.Part) bool {
 
 // call returns p, or a renamed copy.
 func (m *renamer) call(p *content.ToolUse, turn, part int) content.Part {
-	id, name := p.ID, m.name(p.Name, partPath(turn, part).Member("name"))
+	tool := toolID{p.Namespace, p.Name}
+	to, id := m.tool(tool, partPath(turn, part)), p.ID
+	if to.namespace != tool.namespace || len(m.spaces) > 0 {
+		if m.spaces == nil {
+			m.spaces = make(map[string]toolID)
+		}
+		m.spaces[p.ID] = to
+	}
 	if !m.rules.AnyID {
 		id = m.callID(p.ID)
 		m.calls = append(m.calls, p)
 		m.callIDs = append(m.callIDs, id)
 	}
-	if id == p.ID && name == p.Name {
+	if id == p.ID && to == tool {
 		return p
 	}
 	m.reportID(id != p.ID, turn, part)
 	q := *p
-	q.ID, q.Name = id, name
+	q.ID, q.Namespace, q.Name = id, to.namespace, to.name
 	return &q
 }
 
 // result returns p, or a renamed copy.
 func (m *renamer) result(p *content.ToolResult, pairs []int, turn, part int) content.Part {
 	id, name := p.ID, p.Name
-	if name != "" {
-		name = m.name(name, partPath(turn, part).Member("name"))
+	if to, ok := m.spaces[p.ID]; ok && name != "" {
+		name = to.name
+	} else if name != "" {
+		name = m.tool(toolID{name: name}, partPath(turn, part)).name
 	}
 	if !m.rules.AnyID {
 		if k := pairs[part]; k >= 0 {

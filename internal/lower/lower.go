@@ -34,7 +34,7 @@ import (
 type Request struct {
 	upstream.Request // Wire is nil
 
-	Names *Names // the way back of names of tools
+	Names *Names // the way back of names of tools: see [NewRestorer]
 
 	// Parsed reports that all JSON texts come from a parsed document or were made by
 	// lowering it, so that they are valid.
@@ -63,9 +63,7 @@ func Lower(n *upstream.Request, t *Target, loaded bool) (*Request, []Loss, error
 	if t.Cloud != nil {
 		l.restrict()
 	}
-	if t.Names != nil {
-		l.rename()
-	}
+	l.rename()
 	l.to.Wire = nil
 	l.run()
 	return l.to, l.log.sorted(), l.violations.Err()
@@ -100,7 +98,11 @@ func (l *lowering) restrict() {
 // rename converts names and ids to those that the target accepts. All passes work on the
 // result, in which each tool result has the id of its call.
 func (l *lowering) rename() {
-	n, names, losses := renamed(l.n, l.t.Names)
+	rules := l.t.Names
+	if rules == nil {
+		rules = anyName
+	}
+	n, names, losses := renamed(l.n, rules)
 	if n == l.n {
 		return
 	}

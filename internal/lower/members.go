@@ -7,6 +7,7 @@ import (
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/upstream"
 )
 
 // MemberRules describes what becomes of headers, and of members that have no field.
@@ -40,6 +41,13 @@ type Merged struct {
 // A ForeignMember is a member of another format that the target has in another form.
 type ForeignMember struct {
 	Name string // with the names of the objects that it is in, joined by dots
+
+	// From is the format of the member; empty means any.
+	From content.Format
+
+	// Set changes the request, whose Extra is of the target's format or nil, to one with the
+	// member, of which value is the JSON. It reports whether the target has the value.
+	Set func(r *upstream.Request, value string) bool
 
 	// Detail returns the own members of files for the members of x, as a JSON object, or
 	// "" if there are none. It is nil if the member belongs to SamplingRules.Members.
@@ -187,13 +195,18 @@ func (l *lowering) setMembers(change func(members string) string) {
 func (l *lowering) foreignMembers(x *content.Extra) {
 	for tail, r := range foreign.Members(x, foreign.Request) {
 		at := At("extra").Member(tail)
-		i := slices.IndexFunc(l.t.Members.Foreign, func(m ForeignMember) bool { return m.Name == tail }) // bounded by ForeignMember
+		// bounded by ForeignMember
+		i := slices.IndexFunc(l.t.Members.Foreign, func(m ForeignMember) bool { return m.Name == tail && (m.From == "" || m.From == x.Format) })
 		switch {
 		case r == foreign.StateLoss:
 			l.lose(r, at)
 			l.refuse(content.CodeUnsupported, at, r.Reason)
 		case i < 0:
 			l.lose(r, at)
+		case l.t.Members.Foreign[i].Set != nil:
+			if value, _ := x.Get(tail); !l.t.Members.Foreign[i].Set(&l.to.Request, value) {
+				l.lose(r, at)
+			}
 		case l.t.Members.Foreign[i].Mark:
 			l.atEnd = newLastMark(x, tail, r, at)
 		case l.t.Members.Foreign[i].Detail == nil:

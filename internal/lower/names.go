@@ -2,6 +2,7 @@ package lower
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/upstream"
@@ -11,12 +12,26 @@ import (
 type NameRules struct {
 	Name, ID Charset
 
-	// AnyID allows any id, and none.
-	AnyID bool
+	// AnyID allows any id, and none. AnyName allows any name.
+	AnyID, AnyName bool
+
+	// Namespaces says that tools may be in namespaces, whose names have the rules of Name.
+	// Otherwise a namespace becomes a prefix of the name.
+	Namespaces bool
 }
 
-// Names maps converted tool names to the original ones. A nil Names maps none.
-type Names struct{ original map[string]string }
+// anyName are the rules of a target that has none, for namespaces.
+var anyName = &NameRules{AnyID: true, AnyName: true}
+
+// A toolID identifies a function among the tools of a request.
+type toolID struct{ namespace, name string }
+
+// Names are the functions that are sent under another name than the request has, or in place
+// of free-form tools: the way back for [Restorer]. A nil Names has none.
+type Names struct {
+	original map[toolID]toolID // by what is sent
+	freeform map[toolID]bool   // what is sent in place of free-form tools
+}
 
 // renamed returns n if all names and ids in it are valid, otherwise a copy in which
 // they are and in which each result has the id of its tool call: see [Pairing]. A
@@ -26,8 +41,8 @@ func renamed(n *upstream.Request, rules *NameRules) (*upstream.Request, *Names, 
 	if rules.valid(n) {
 		return n, nil, nil
 	}
-	m := renamer{rules: rules, to: *n}
-	m.tools()
+	m := renamer{rules: rules, tools: n.Tools, to: *n}
+	m.renameTools()
 	m.choice()
 	m.turns()
 	if !m.changed {
@@ -38,13 +53,16 @@ func renamed(n *upstream.Request, rules *NameRules) (*upstream.Request, *Names, 
 
 type renamer struct {
 	rules   *NameRules
+	tools   []content.Tool // the original ones
 	losses  []Loss
 	to      upstream.Request
 	changed bool
 
 	names      *Names
-	renamed    map[string]string // by original name, where the two differ
-	validNames map[string]bool   // names of tools that need no conversion; built on first use
+	renamed    map[toolID]toolID   // by the original, where the two differ
+	validNames map[toolID]bool     // of tools that need no conversion; built on first use
+	grouped    map[string][]toolID // the original tools in namespaces by their name; built on first use
+	spaces     map[string]toolID   // what is sent for the last call of a tool in a namespace, by id
 
 	pairs      Pairing
 	calls      []*content.ToolUse // tool calls since the last results
@@ -59,12 +77,12 @@ type renamer struct {
 // valid reports whether all names and ids of a request are valid.
 func (r *NameRules) valid(n *upstream.Request) bool {
 	for i := range n.Tools {
-		if n.Tools[i].Kind == "" && !r.Name.valid(n.Tools[i].Name) {
+		if n.Tools[i].Kind == "" && !r.validTool(toolID{n.Tools[i].Namespace, n.Tools[i].Name}) {
 			return false
 		}
 	}
 	for _, s := range n.Choice.Names {
-		if !r.Name.valid(s) {
+		if !r.validTool(toolID{name: s}) {
 			return false
 		}
 	}
@@ -86,8 +104,35 @@ func (r *NameRules) valid(n *upstream.Request) bool {
 	return true
 }
 
+// validTool reports whether a function can be sent under its name.
+func (r *NameRules) validTool(t toolID) bool {
+	if t.namespace != "" && !(r.Namespaces && r.Name.valid(t.namespace)) {
+		return false
+	}
+	return r.AnyName || r.Name.valid(t.name)
+}
+
+// convert returns what is sent for a function whose name is not valid, or is in use.
+func (r *NameRules) convert(t toolID, salt int) toolID {
+	to := toolID{name: t.name}
+	switch {
+	case t.namespace == "":
+	case r.Namespaces:
+		to.namespace = r.Name.convert(t.namespace, 0)
+	default:
+		to.name = t.namespace + "__" + t.name
+	}
+	switch {
+	case !r.AnyName:
+		to.name = r.Name.convert(to.name, salt)
+	case salt > 0:
+		to.name += "_" + strconv.Itoa(salt)
+	}
+	return to
+}
+
 func (r *NameRules) validCall(p *content.ToolUse, open map[string]bool) bool {
-	if !r.Name.valid(p.Name) {
+	if !r.validTool(toolID{p.Namespace, p.Name}) {
 		return false
 	}
 	if r.AnyID {
@@ -99,7 +144,7 @@ func (r *NameRules) validCall(p *content.ToolUse, open map[string]bool) bool {
 }
 
 func (r *NameRules) validResult(p *content.ToolResult, open map[string]bool) bool {
-	if p.Name != "" && !r.Name.valid(p.Name) {
+	if p.Name != "" && !r.validTool(toolID{name: p.Name}) {
 		return false
 	}
 	known := open[p.ID]
@@ -109,86 +154,120 @@ func (r *NameRules) validResult(p *content.ToolResult, open map[string]bool) boo
 	return known || r.AnyID
 }
 
-// tools gives every tool a valid, unique name.
-func (m *renamer) tools() {
+// renameTools gives every tool a valid, unique name.
+func (m *renamer) renameTools() {
 	own := false
 	for i := range m.to.Tools {
 		t := &m.to.Tools[i]
-		if t.Kind != "" || m.rules.Name.valid(t.Name) {
+		id := toolID{t.Namespace, t.Name}
+		if t.Kind != "" || m.rules.validTool(id) {
 			continue
 		}
 		if !own {
 			m.to.Tools, own, m.changed = slices.Clone(m.to.Tools), true, true
 			t = &m.to.Tools[i]
 		}
-		t.Name = m.name(t.Name, In(Tools, i).Member("name"))
+		id = m.tool(id, In(Tools, i))
+		t.Namespace, t.Name = id.namespace, id.name
 	}
 }
 
-// name returns the valid form of a name at a path and records it.
-func (m *renamer) name(s string, at Path) string {
-	if m.rules.Name.valid(s) {
-		return s
+// tool returns what is sent for a tool, and records it. at is the path of what has the name:
+// the tool, a call, a result or [choiceNames].
+func (m *renamer) tool(t toolID, at Path) toolID {
+	if m.rules.validTool(t) {
+		return t
 	}
-	if valid, ok := m.renamed[s]; ok {
+	if valid, ok := m.renamed[t]; ok {
 		return valid
 	}
-	valid := m.rules.Name.convert(s, 0)
-	for salt := 1; m.usedName(valid); salt++ {
-		valid = m.rules.Name.convert(s, salt)
+	valid := m.rules.convert(t, 0)
+	for salt := 1; m.isUsed(valid); salt++ {
+		valid = m.rules.convert(t, salt)
 	}
 	if m.renamed == nil {
-		m.renamed, m.names = make(map[string]string), &Names{make(map[string]string)}
+		m.renamed, m.names = make(map[toolID]toolID), &Names{original: make(map[toolID]toolID)}
 	}
-	m.renamed[s], m.names.original[valid] = valid, s
-	m.losses = append(m.losses, Loss{Rule: RenamedTool, Path: at})
+	m.renamed[t], m.names.original[valid] = valid, t
+	r, member := RenamedTool, "name"
+	if t.namespace != valid.namespace {
+		member = "namespace"
+		if !m.rules.Namespaces {
+			r = ToolNamespace
+		}
+	}
+	if at != choiceNames {
+		at = at.Member(member)
+	}
+	m.losses = append(m.losses, Loss{Rule: r, Path: at})
 	return valid
 }
 
-func (m *renamer) usedName(valid string) bool {
-	if m.names != nil && m.names.original[valid] != "" {
-		return true
+func (m *renamer) isUsed(valid toolID) bool {
+	if m.names != nil {
+		if _, used := m.names.original[valid]; used {
+			return true
+		}
 	}
 	if m.validNames == nil {
-		m.validNames = make(map[string]bool, len(m.to.Tools))
+		m.validNames = make(map[toolID]bool, len(m.to.Tools))
 		for i := range m.to.Tools {
-			m.validNames[m.to.Tools[i].Name] = true
+			m.validNames[toolID{m.to.Tools[i].Namespace, m.to.Tools[i].Name}] = true
 		}
 	}
 	return m.validNames[valid]
 }
 
 func (m *renamer) choice() {
-	own := false
-	for i, s := range m.to.Choice.Names {
-		valid := m.name(s, At("choice.names"))
-		if valid == s {
+	own, names := false, m.to.Choice.Names
+	for i, s := range names {
+		list := m.chosen(s)
+		if len(list) == 1 && list[0] == s && !own {
 			continue
 		}
 		if !own {
-			m.to.Choice.Names, own, m.changed = slices.Clone(m.to.Choice.Names), true, true
+			m.to.Choice.Names, own, m.changed = slices.Clone(names[:i]), true, true
 		}
-		m.to.Choice.Names[i] = valid
+		m.to.Choice.Names = append(m.to.Choice.Names, list...)
 	}
 }
 
-// Restore sets the original names in the tool calls of a response. It reports
-// whether it changed any.
-func (n *Names) Restore(events []upstream.Event) bool {
-	if n == nil {
-		return false
+// chosen returns the names that are sent for a name in the tool choice, which has no
+// namespaces. A target without them gets, the first time, all tools that have the name in a
+// namespace, unless a tool outside of them has it.
+func (m *renamer) chosen(s string) []string {
+	if m.grouped == nil {
+		m.group()
 	}
-	changed := false
-	for i := range events {
-		u, ok := events[i].Part.(*content.ToolUse)
-		if !ok || u == nil {
-			continue
-		}
-		if name := n.original[u.Name]; name != "" {
-			q := *u
-			q.Name = name
-			events[i].Part, changed = &q, true
+	list, grouped := m.grouped[s]
+	if !grouped {
+		return []string{m.tool(toolID{name: s}, choiceNames).name}
+	}
+	m.grouped[s] = nil
+	names := make([]string, len(list))
+	for i, t := range list {
+		names[i] = m.tool(t, choiceNames).name
+	}
+	return names
+}
+
+// choiceNames is the path of the names in the tool choice.
+var choiceNames = At("choice.names")
+
+// group collects the tools in namespaces by their name.
+func (m *renamer) group() {
+	m.grouped = make(map[string][]toolID)
+	if m.rules.Namespaces {
+		return
+	}
+	for i := range m.tools {
+		if t := &m.tools[i]; t.Kind == "" && t.Namespace != "" {
+			m.grouped[t.Name] = append(m.grouped[t.Name], toolID{t.Namespace, t.Name})
 		}
 	}
-	return changed
+	for i := range m.tools {
+		if m.tools[i].Namespace == "" {
+			delete(m.grouped, m.tools[i].Name)
+		}
+	}
 }

@@ -144,12 +144,12 @@ func TestRenameNames(t *testing.T) {
 		t.Errorf("losses (-want +got):\n%s", diff)
 	}
 
-	events := []upstream.Event{
+	f := upstream.Frame{Format: "f", Events: []upstream.Event{
 		{Kind: upstream.EventOpen, Part: useOf("x", valid)},
 		{Kind: upstream.EventOpen, Part: useOf("y", "ok")},
-	}
-	kept := events[1].Part
-	if !names.Restore(events) || events[0].Part.(*content.ToolUse).Name != long || events[1].Part != kept {
+	}}
+	events, kept := f.Events, f.Events[1].Part
+	if NewRestorer(names).Restore(&f); f.Format != "" || events[0].Part.(*content.ToolUse).Name != long || events[1].Part != kept {
 		t.Errorf("restored %v", events)
 	}
 }
@@ -196,7 +196,7 @@ func TestRenameManyNames(t *testing.T) {
 	got, names, _ := renamed(&upstream.Request{Tools: list}, shortNames)
 	seen := make(map[string]bool, n)
 	for i, tool := range got.Tools {
-		if !shortNames.Name.valid(tool.Name) || seen[tool.Name] || names.original[tool.Name] != list[i].Name {
+		if !shortNames.Name.valid(tool.Name) || seen[tool.Name] || names.original[toolID{name: tool.Name}].name != list[i].Name {
 			t.Fatalf("%q became %q", list[i].Name, tool.Name)
 		}
 		seen[tool.Name] = true

@@ -30,6 +30,9 @@ type OutputRules struct {
 	// so that it is sent as it is. It may be nil.
 	OwnSchema func(x *content.Extra, o *upstream.Output) bool
 
+	Names     *Charset // of schemas, which have a description, too; nil: they have neither
+	Verbosity bool     // of texts
+
 	Modalities   []string // beside text
 	EachModality bool     // unknown modalities are left out; otherwise one makes all text
 	AspectRatios []string
@@ -52,13 +55,33 @@ func (l *lowering) output() {
 	o.Extra = l.extra(o.Extra, At("output"), false, foreign.Output)
 	l.images()
 	l.modalities()
-	if o.MediaType == "" && o.Schema.JSON == "" {
-		return
+	if o.Verbosity != "" && !l.t.Output.Verbosity {
+		l.lose(OutputVerbosity, At("output.verbosity"))
+		o.Verbosity = ""
 	}
-	if len(l.t.Output.Types) > 0 {
+	switch {
+	case o.MediaType == "" && o.Schema.JSON == "":
+	case len(l.t.Output.Types) > 0:
 		l.typedOutput()
-	} else {
+	default:
 		l.schemaOutput()
+	}
+	l.schemaName()
+}
+
+// schemaName lowers the name and the description of the schema of the response.
+func (l *lowering) schemaName() {
+	o, rules := &l.to.Output, l.t.Output.Names
+	has := rules != nil && o.Schema.JSON != ""
+	if o.Name != "" && !(has && rules.valid(o.Name)) {
+		l.lose(OutputName, At("output.name"))
+		if o.Name = ""; has {
+			o.Name = rules.convert(l.n.Output.Name, 0)
+		}
+	}
+	if o.Description != "" && !has {
+		l.lose(OutputDescription, At("output.description"))
+		o.Description = ""
 	}
 }
 
@@ -148,7 +171,7 @@ func (l *lowering) anyObject() {
 // equivalent.
 func (l *lowering) strictSchema() {
 	o, rules := &l.to.Output, &l.t.Output
-	if !rules.Strict {
+	if !rules.Strict || o.Strict != nil && !*o.Strict {
 		l.responseSchema(rules.Schema, false)
 		return
 	}

@@ -214,7 +214,7 @@ func (l *lowering) systemPart(p content.Part, at Path) {
 
 // text pushes a text.
 func (l *lowering) text(p *content.Text, at Path, in site) {
-	q := content.Text{Text: p.Text,
+	q := content.Text{Text: p.Text, Refusal: l.refusal(p, at, in),
 		Extra:     l.extra(p.Extra, at, l.t.Own.Members, foreign.Part),
 		Signature: l.signature(p.Signature, at, !l.t.Thoughts.Carried),
 		Citations: l.citations(p.Citations, at),
@@ -249,12 +249,21 @@ func (l *lowering) text(p *content.Text, at Path, in site) {
 	}
 	q.Cache = l.mark(p.Cache, at, in)
 	l.last = p
-	if q.Extra != p.Extra || q.Signature != p.Signature || q.Cache != p.Cache ||
+	if q.Refusal != p.Refusal || q.Extra != p.Extra || q.Signature != p.Signature || q.Cache != p.Cache ||
 		len(q.Citations) != len(p.Citations) || len(q.Citations) > 0 && &q.Citations[0] != &p.Citations[0] {
 		own := q // only a copy that is needed is allocated
 		l.last = &own
 	}
 	l.push(l.last)
+}
+
+// refusal returns the mark of a refusal to send.
+func (l *lowering) refusal(p *content.Text, at Path, in site) bool {
+	if p.Refusal && !(l.t.Refusals && in == inAssistant) {
+		l.lose(TextRefusal, at.Member("refusal"))
+		return false
+	}
+	return p.Refusal
 }
 
 // A space is a blank text behind a text.

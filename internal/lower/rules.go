@@ -40,6 +40,7 @@ var (
 	EmptyText     = hint(loss.EmptyText, "an empty text was omitted")
 	EmptyMark     = hint(loss.CacheMarks, "the text with the cache mark is empty; both were omitted")
 	TextCitations = hint(loss.TextCitations, "the server has no citations of this kind in earlier responses; they were omitted")
+	TextRefusal   = hint(loss.TextRefusal, "the server does not mark refusals in earlier responses; the refusal was sent as a text like others")
 	Signature     = hint(loss.Signature, "only the vendor that made a signature can use it; it was omitted")
 	CacheMark     = hint(loss.CacheMarks, "the server accepts no cache mark at this place; the mark was omitted, and the server decides what it caches")
 	CacheTime     = hint(loss.CacheMarks, "the server does not have this lifetime of a cache mark; the next longer one was sent, or its default applies")

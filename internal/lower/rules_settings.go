@@ -41,6 +41,13 @@ var (
 	ToolSchema      = hint(loss.ToolSchema, "the schema was rewritten with the same meaning: arguments are an object, types are in lower case, nullable is a type")
 )
 
+// The rules for what tools have in some formats.
+var (
+	ToolNamespace = hint(loss.ToolNamespace, "the server has no namespaces of tools; the namespace was sent as the beginning of the name, and tool calls return with both")
+	ToolFreeform  = hint(loss.ToolFreeform, "the server has no free-form tools; a function with one text as its argument was sent, and its calls return as those of a free-form tool")
+	ToolGrammar   = degraded(loss.ToolFreeform, "the server cannot hold the model to a grammar; it was sent in the description of the tool")
+)
+
 // The rules for the tool choice.
 var (
 	ChoiceNoTools       = hint(loss.ChoiceMode, "no tools are sent to choose from; the tool choice was omitted")
@@ -65,6 +72,9 @@ var (
 // The rules for the form of the response.
 var (
 	OutputStrict        = always(degraded(loss.OutputSchema, "the schema has no equivalent strict form, in which all properties are required and no others allowed; it was sent, but the response may not match it"))
+	OutputName          = hint(loss.OutputSchema, "the server does not accept this name of the schema, or any; another or none was sent")
+	OutputDescription   = degraded(loss.OutputSchema, "the server has no description of the schema; it was omitted")
+	OutputVerbosity     = degraded(loss.OutputVerbosity, "the server does not have a verbosity; the model's default applies")
 	OutputUnsatisfiable = dropped(loss.OutputSchema, "no value matches the schema; it was dropped")
 	OutputSchema        = hint(loss.OutputSchema, "the schema was rewritten with the same meaning")
 	OutputWithTools     = dropped(loss.OutputSchema, "the model does not accept a response format together with functions; the format was dropped")

@@ -164,7 +164,7 @@ func TestTools(t *testing.T) {
 		{
 			name: "what functions may not have", target: func(t *Target) { t.Tools.Description, t.Own = 3, Own{} },
 			from: with(func(f *content.Tool) {
-				f.Description, f.Strict, f.Cache = "éüöabc", true, &content.Cache{}
+				f.Description, f.Strict, f.Cache = "éüöabc", new(true), &content.Cache{}
 				f.Output, f.Extra = content.Schema{JSON: "{}"}, &content.Extra{Format: own, JSON: `{"x":1}`}
 			}),
 			to: func(r *Request) { plainTool(r); r.Tools[0].Description = "éüö" },
@@ -175,7 +175,7 @@ func TestTools(t *testing.T) {
 		},
 		{
 			name: "what functions may have", from: with(func(f *content.Tool) {
-				f.Strict, f.Cache, f.Output = true, &content.Cache{}, content.Schema{JSON: "{}"}
+				f.Strict, f.Cache, f.Output = new(true), &content.Cache{}, content.Schema{JSON: "{}"}
 				f.Extra = &content.Extra{Format: own, JSON: `{"x":1}`}
 			}),
 			target: func(t *Target) {
@@ -185,7 +185,7 @@ func TestTools(t *testing.T) {
 		{
 			name: "strict if equal", target: func(t *Target) { t.Tools.Strict, t.Tools.StrictSchema = StrictEqual, schema.OpenAIStrict },
 			from: with(func(f *content.Tool) {
-				f.Strict, f.Input.JSON = true, `{"type":"object","properties":{"a":{"type":"string"}}}`
+				f.Strict, f.Input.JSON = new(true), `{"type":"object","properties":{"a":{"type":"string"}}}`
 			}),
 			to: func(r *Request) {
 				plainTool(r)
@@ -423,6 +423,10 @@ func TestOutput(t *testing.T) {
 	typed := func(t *Target) {
 		t.Output = OutputRules{Types: []string{jsonType, plainType}, Schema: schema.GeminiJSON, OpenAPI: true, OpenAPISchema: schema.GeminiSchema}
 	}
+	named := func(t *Target) {
+		strict(t)
+		t.Output.Names, t.Output.Verbosity = &shortNames.Name, true
+	}
 	text := func(r *Request) { r.Output = upstream.Output{} }
 	anyObject := func(r *Request) {
 		r.Output, r.Object = upstream.Output{MediaType: jsonType}, true
@@ -435,6 +439,31 @@ func TestOutput(t *testing.T) {
 	values := content.Schema{JSON: `{"type":"string","enum":["a","b"]}`}
 	testSettings(t, []settingsCase{
 		{name: "strict", target: strict, from: output("", object), to: func(r *Request) { r.Strict = true }},
+		{
+			name: "not strict by choice", target: strict,
+			from: upstream.Request{Output: upstream.Output{Schema: object, Strict: new(false)}},
+		},
+		{
+			name: "name, description and verbosity", target: named,
+			from: upstream.Request{Output: upstream.Output{Schema: object, Name: "plan", Description: "A plan.", Verbosity: "low"}},
+			to:   func(r *Request) { r.Strict = true },
+		},
+		{
+			name: "invalid name", target: named, from: upstream.Request{Output: upstream.Output{Schema: object, Name: "a plan"}},
+			to:     func(r *Request) { r.Strict, r.Output.Name = true, shortNames.Name.convert("a plan", 0) },
+			losses: []Loss{lost(OutputName, "output.name")},
+		},
+		{
+			name: "name and description without a schema", target: named,
+			from: upstream.Request{Output: upstream.Output{MediaType: plainType, Name: "plan", Description: "A plan."}}, to: text,
+			losses: []Loss{lost(OutputName, "output.name"), lost(OutputDescription, "output.description")},
+		},
+		{
+			name: "neither name, description nor verbosity", target: strict,
+			from:   upstream.Request{Output: upstream.Output{Schema: object, Name: "plan", Description: "A plan.", Verbosity: "low"}},
+			to:     func(r *Request) { r.Strict, r.Output = true, upstream.Output{Schema: object} },
+			losses: []Loss{lost(OutputVerbosity, "output.verbosity"), lost(OutputName, "output.name"), lost(OutputDescription, "output.description")},
+		},
 		{name: "not strict", target: strict, from: output(jsonType, loose), losses: []Loss{lost(OutputStrict, "output.schema")}},
 		{
 			name: "any object", target: strict, from: output(jsonType, content.Schema{}), to: anyObject,

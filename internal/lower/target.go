@@ -11,7 +11,7 @@ type Target struct {
 
 	Cloud *Cloud // nil: the server has all of the vendor's format
 
-	Names *NameRules // nil keeps all names and ids
+	Names *NameRules // nil keeps all names and ids, except namespaces
 
 	Conversation Conversation // how turns are arranged
 	Files        Files
@@ -20,6 +20,8 @@ type Target struct {
 	Thoughts     Thoughts
 	Marks        Marks
 	Own          Own
+
+	Refusals bool // texts of the assistant may be marked as refusals
 
 	// Citation reports whether the target has a form for a citation of an earlier
 	// response. Nil means that it has none.

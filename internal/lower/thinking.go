@@ -80,7 +80,7 @@ func (l *lowering) checkMode() {
 func (l *lowering) display(known ...string) {
 	switch t := &l.to.Thinking; {
 	case t.Display == "", slices.Contains(known, t.Display): // bounded by Target
-	case t.Display == "full", t.Display == "updates":
+	case t.Display == "full", t.Display == "updates", t.Display == "detailed", t.Display == "concise":
 		l.lose(DisplaySummary, At("thinking.display"))
 		t.Display = "summarized"
 	default:

@@ -14,6 +14,7 @@ import (
 // ToolRules describes which tools a target accepts, and in which form.
 type ToolRules struct {
 	OnlyFunctions bool           // the server has no tools of its vendor
+	Freeform      bool           // the server has free-form tools; otherwise functions replace them
 	Schema        schema.Dialect // of the arguments and results of functions
 	StrictSchema  schema.Dialect // of the arguments of strict functions
 	OpenAPISchema schema.Dialect // of schemas in the OpenAPI dialect
@@ -124,9 +125,13 @@ func (l *lowering) replaceTool(t content.Tool, at Path) (content.Tool, bool) {
 	return t, ok
 }
 
-// function lowers a function in place and reports whether it changed.
+// function lowers a function or a free-form tool in place and reports whether it changed.
 func (l *lowering) function(t *content.Tool, at Path) (changed bool) {
 	rules := &l.t.Tools
+	if t.Freeform && !rules.Freeform {
+		l.freeform(t, at)
+		changed = true
+	}
 	if x := l.extra(t.Extra, at, l.t.Own.Members, foreign.Tool); x != t.Extra {
 		t.Extra, changed = x, true
 	}
@@ -138,20 +143,26 @@ func (l *lowering) function(t *content.Tool, at Path) (changed bool) {
 		l.lose(ToolDescription, at.Member("description"))
 		t.Description, changed = text, true
 	}
+	if t.Freeform {
+		return changed
+	}
 	was, strict := *t, t.Strict
 	l.functionSchemas(t, at)
 	return changed || t.Input != was.Input || t.Output != was.Output || t.Strict != strict
 }
 
+// isOn reports whether a setting is set and true.
+func isOn(setting *bool) bool { return setting != nil && *setting }
+
 // functionSchemas lowers the schemas of a function in place.
 func (l *lowering) functionSchemas(t *content.Tool, at Path) {
-	rules := &l.t.Tools
+	rules, strict := &l.t.Tools, isOn(t.Strict)
 	path := at.Member("input")
 	switch {
-	case t.Strict && rules.Strict == StrictNone:
+	case strict && rules.Strict == StrictNone:
 		l.lose(ToolStrict, at.Member("strict"))
-		t.Strict = false
-	case t.Strict && rules.Strict == StrictEqual:
+		t.Strict, strict = nil, false
+	case strict && rules.Strict == StrictEqual:
 		if schema.Fits(rules.StrictSchema, t.Input) {
 			break
 		}
@@ -160,10 +171,10 @@ func (l *lowering) functionSchemas(t *content.Tool, at Path) {
 			break
 		}
 		l.lose(ToolStrict, path)
-		t.Strict = false
+		t.Strict, strict = nil, false
 	}
 	switch {
-	case t.Strict && rules.Strict == StrictEqual:
+	case strict && rules.Strict == StrictEqual:
 	case t.Input.JSON == "" && rules.KeepsSchema:
 	default:
 		l.inputSchema(t, path)
@@ -175,7 +186,7 @@ func (l *lowering) functionSchemas(t *content.Tool, at Path) {
 func (l *lowering) inputSchema(t *content.Tool, at Path) {
 	rules := &l.t.Tools
 	dialect, openAPI := l.dialect(t.Input)
-	if t.Strict {
+	if isOn(t.Strict) {
 		dialect = rules.StrictSchema
 	}
 	text, losses := l.schemas.Input(dialect, t.Input)

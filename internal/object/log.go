@@ -19,9 +19,12 @@ type Log struct {
 
 // Violation adds a violation at the member name of the object at the path, or at the value at
 // the path if name is empty.
-func (l *Log) Violation(code content.Code, name, text string) {
+func (l *Log) Violation(code content.Code, name, text string) { l.ViolationAs(code, "", name, text) }
+
+// ViolationAs is Violation with the vendor's own code.
+func (l *Log) ViolationAs(code content.Code, vendor, name, text string) {
 	if !l.Full(code) {
-		l.Violations.Add(code, l.at(name), text)
+		l.Violations.AddAs(code, vendor, l.At(name), text)
 	}
 }
 
@@ -32,11 +35,12 @@ func (l *Log) Full(code content.Code) bool { return isFull(&l.Violations, code) 
 // AddStrict adds a violation of strict validation. It calls text only if it needs the text.
 func (l *Log) AddStrict(code content.Code, name string, text func() string) {
 	if l.Strict != nil && !isFull(l.Strict, code) {
-		l.Strict.Add(code, l.at(name), text())
+		l.Strict.Add(code, l.At(name), text())
 	}
 }
 
-func (l *Log) at(name string) string {
+// At returns the path of the member name of the object at the path, or the path if name is empty.
+func (l *Log) At(name string) string {
 	if name == "" {
 		return l.Path.At()
 	}

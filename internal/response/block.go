@@ -129,6 +129,8 @@ func (e *Engine[S]) openBlock(ev *upstream.Event, rest []upstream.Event) {
 	e.FinishLastCall(e.Candidate(ev.Candidate), "")
 	b := e.add(ev)
 	b.Part, b.input = splitCall(b.Part)
+	e.plainCall(b)
+	e.plainText(b)
 	switch b.when = e.format.OpenBlock(b, rest); b.when {
 	case Now:
 		e.Begin(b)
@@ -150,11 +152,11 @@ func (e *Engine[S]) Begin(b *Block[S]) {
 	}
 }
 
-// beginWaiting begins the tool calls that opened before b and have no arguments yet, to keep
-// the order. Calls that may be broken continue to wait.
+// beginWaiting begins the tool calls of the candidate that opened before b and have no arguments
+// yet, to keep the order. Calls that may be broken continue to wait.
 func (e *Engine[S]) beginWaiting(b *Block[S]) {
 	for i := 0; i < len(e.open) && e.open[i] != b; i++ {
-		if o := e.open[i]; o.when == Runnable && !o.Begun && o.first == 0 && !o.maybeBroken {
+		if o := e.open[i]; o.Candidate == b.Candidate && o.when == Runnable && !o.Begun && o.first == 0 && !o.maybeBroken {
 			e.Begin(o)
 			// bounded by maxOpenBlocks
 			i = slices.Index(e.open, o) // blocks before it may have ended

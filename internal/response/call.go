@@ -5,6 +5,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/upstream"
 )
@@ -20,6 +21,10 @@ import (
 //
 // A tool call without arguments at the end of a response may have been truncated. It waits
 // until another block follows or the response ends.
+//
+// The input of a free-form tool is any text, so that such a call is never broken: it begins
+// with its text. A format without free-form tools gets it as the argument "input" of a call
+// that begins when it is complete.
 
 // Rules of losses of tool calls.
 var (
@@ -31,6 +36,10 @@ var (
 		Reason: "the response was cut before the arguments began; the tool call was dropped"}
 	LossServerArguments = &loss.Rule{Feature: loss.ResponseArguments, Severity: content.LossDropped,
 		Reason: "the arguments of a built-in tool are not a JSON object; they were dropped"}
+	LossFreeform = &loss.Rule{Feature: loss.ResponseCall, Severity: content.LossDegraded,
+		Reason: "the format has no calls of free-form tools; the text is the argument input of the tool call"}
+	LossNamespace = &loss.Rule{Feature: loss.ResponseCall, Severity: content.LossDegraded,
+		Reason: "the format has no namespaces of tools; the namespace is the beginning of the name of the tool call"}
 )
 
 // A call is the state of the arguments of a tool call.
@@ -42,15 +51,20 @@ type call struct {
 	maybeBroken bool          // input is not valid so far
 	broken      bool          // known not to be an object, and not begun
 	written     bool          // arguments were written
+	freeform    bool          // the input is any text
+	wrapped     bool          // the input is any text, for a format that has arguments only
 }
 
-// splitCall returns a tool call without its arguments, and the arguments. It returns other
+// splitCall returns a copy of a tool call without its arguments, and the arguments. It returns other
 // parts unchanged.
 func splitCall(p content.Part) (part content.Part, input string) {
 	switch p := p.(type) {
 	case *content.ToolUse:
 		c := *p
-		c.Input = ""
+		c.Input, c.Text = "", ""
+		if p.Freeform {
+			return &c, p.Text
+		}
 		return &c, p.Input
 	case *content.ServerToolUse:
 		c := *p
@@ -70,9 +84,36 @@ func (b *Block[S]) Arguments() string {
 	return b.input
 }
 
+// plainCall changes a tool call to one that the format has.
+func (e *Engine[S]) plainCall(b *Block[S]) {
+	t, ok := b.Part.(*content.ToolUse) // a copy: see splitCall
+	if !ok {
+		return
+	}
+	if t.Namespace != "" && !e.rules.Namespaces {
+		e.Lose(b, LossNamespace)
+		t.Name, t.Namespace = t.Namespace+"__"+t.Name, ""
+	}
+	b.freeform = t.Freeform && e.rules.Freeform
+	if b.wrapped = t.Freeform && !e.rules.Freeform; b.wrapped {
+		e.Lose(b, LossFreeform)
+		t.Freeform = false
+	}
+}
+
 // openCall begins a tool call at once if it is complete and valid.
 func (e *Engine[S]) openCall(b *Block[S], rest []upstream.Event) {
 	input, whole := inputAhead(b.Number, b.input, rest)
+	switch {
+	case b.wrapped:
+		b.maybeBroken = true // it waits for its end
+		return
+	case b.freeform:
+		if b.complete = whole && input != ""; b.complete {
+			e.Begin(b)
+		}
+		return
+	}
 	object, ok := codec.Arguments(input)
 	b.complete = ok && whole && object != ""
 	b.maybeBroken = !ok
@@ -117,13 +158,18 @@ func (e *Engine[S]) input(ev *upstream.Event, rest []upstream.Event) {
 		e.loseMembers(ev)
 		return
 	}
-	if !b.Begun && b.first == '{' && !b.broken {
+	if b.freeform {
+		if b.args.Len() == 0 && !b.complete {
+			e.loseMembers(ev)
+			return
+		}
+	} else if !b.Begun && b.first == '{' && !b.broken {
 		if more, whole := inputAhead(b.Number, "", rest); whole {
 			_, ok := codec.Arguments(b.args.String() + more)
 			b.broken = !ok
 		}
 	}
-	if b.broken || b.first != '{' && !b.complete {
+	if b.wrapped || b.broken || b.first != '{' && !b.complete && !b.freeform {
 		if ev.Extra != nil {
 			e.Lose(b, e.rules.EventMembers)
 		}
@@ -139,6 +185,31 @@ func (e *Engine[S]) input(ev *upstream.Event, rest []upstream.Event) {
 	}
 	b.written = b.written || ev.Text != ""
 	e.writeArguments(b, text, ev)
+}
+
+// TakeSignature returns the signature of another format of a tool call that opens with the
+// signature opened, for the id of the call. Events of the batch may sign the call, before
+// another block opens. Such events are consumed.
+func (e *Engine[S]) TakeSignature(b *Block[S], opened content.Signature, events []upstream.Event) (sig content.Signature) {
+	if envelope.IsForeign(opened, e.client) {
+		sig = opened
+	}
+	closed := false
+	for i := range events {
+		ev := &events[i]
+		if closed && ev.Kind == upstream.EventOpen {
+			break // a whole response may have many blocks
+		}
+		if ev.Block != b.Number {
+			continue
+		}
+		closed = closed || ev.Kind == upstream.EventClose
+		if ev.Kind == upstream.EventSignature && envelope.IsForeign(*ev.Signature, e.client) && ev.Extra == nil {
+			sig = *ev.Signature
+			*ev = upstream.Event{} // consumed
+		}
+	}
+	return sig
 }
 
 // writeArguments writes a piece of arguments.
@@ -169,7 +240,16 @@ func (e *Engine[S]) store(b *Block[S], piece string) bool {
 // mayBeCut reports whether the response may have been truncated before the arguments of a
 // closing tool call.
 func (e *Engine[S]) mayBeCut(b *Block[S]) bool {
-	return b.when != Never && !b.Begun && e.isNewest(b) && codec.HasNoInput(b.Part) && codec.TrimBlank(b.Arguments()) == ""
+	return b.when != Never && !b.Begun && e.isNewest(b) && codec.HasNoInput(b.Part) && b.hasNoArguments()
+}
+
+// hasNoArguments reports whether no arguments were received. White space is the input of a
+// free-form tool.
+func (b *Block[S]) hasNoArguments() bool {
+	if b.freeform || b.wrapped {
+		return b.Arguments() == ""
+	}
+	return codec.TrimBlank(b.Arguments()) == ""
 }
 
 // awaitsNext reports whether a block is a tool call that may have been cut: it ends when another
@@ -189,7 +269,12 @@ func (e *Engine[S]) endCall(b *Block[S]) bool {
 	}
 	ok := true
 	if !b.complete {
-		b.input, ok = codec.Arguments(b.Arguments())
+		switch b.input = b.Arguments(); {
+		case b.wrapped:
+			b.input = codec.FreeformArguments(b.input)
+		case !b.freeform:
+			b.input, ok = codec.Arguments(b.input)
+		}
 		e.arguments -= b.args.Len()
 		b.args = codec.Builder{}
 	}

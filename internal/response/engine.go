@@ -84,7 +84,7 @@ const (
 	Now                  // when it opens
 	Filled               // a text: when its first text arrives
 	Runnable             // a tool call: when clients can run it, see call.go
-	AtEnd                // when it is complete
+	AtEnd                // when it is complete; a free-form call, whose text cannot be checked, begins then
 )
 
 // LossHiddenThinking is the rule of the loss of thinking that is not sent because the client
@@ -98,6 +98,10 @@ type Rules struct {
 	EventMembers *loss.Rule // members of an event that has no place for them
 	SentCall     *loss.Rule // broken arguments of a tool call that has begun
 	Sequential   bool       // a block begins when all that opened before it are closed: see queue.go
+
+	Freeform   bool // calls of free-form tools have a text; otherwise it becomes an argument
+	Namespaces bool // tool calls have a namespace; otherwise it becomes a prefix of the name
+	Refusals   bool // a text can be marked as a refusal
 }
 
 // An Engine turns the events of one response into blocks. It does no I/O and reads no

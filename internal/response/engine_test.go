@@ -19,6 +19,7 @@ import (
 // is its kind, the number of its block and the rest:
 //
 //	open 0 call f {"a":1}   also: text, filled (when it has text), thinking, hidden, server, image
+//	                        refusal; free n f any text: a call of a free-form tool in a namespace
 //	open 0@1 text           of candidate 1
 //	text 0 a                or "\xf0\x9f", in the syntax of Go
 //	input 0 {"a":
@@ -291,6 +292,11 @@ func parsePart(t *testing.T, s string) content.Part {
 		return new(content.Thinking)
 	case "hidden":
 		return &content.Thinking{Redacted: content.Signature{Format: "other", Data: "x"}}
+	case "refusal":
+		return &content.Text{Refusal: true}
+	case "free":
+		tool, text, _ := strings.Cut(input, " ")
+		return &content.ToolUse{Namespace: strings.Trim(name, "-"), Name: tool, Freeform: true, Text: text}
 	case "call":
 		return &content.ToolUse{Name: strings.Trim(name, "-"), Input: input}
 	case "server":
@@ -921,6 +927,139 @@ func TestEngine(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			r := newRecorder()
 			r.atEnd, r.linger, r.rules.Candidates = tt.atEnd, tt.linger, tt.candidates
+			checkScript(t, r, tt.script)
+		})
+	}
+}
+
+// TestFreeform checks calls of free-form tools and namespaces, for a format that has them and
+// for one that does not.
+func TestFreeform(t *testing.T) {
+	for _, tt := range []struct {
+		name       string
+		has, atEnd bool
+		script     string
+	}{
+		{name: "streamed", has: true, script: `
+		open 0 free n f
+		input 0 "ls "
+			before 0
+			begin 0
+			write 0 "ls "
+		input 0 {x
+			write 0 "{x"
+		close 0
+			end 0
+		`},
+		{name: "white space", has: true, script: `
+		open 0 free n f
+		input 0 " "
+			before 0
+			begin 0
+			write 0 " "
+		close 0
+			end 0
+		`},
+		{name: "complete", has: true, script: `
+		open 0 free n f ls -l | close 0
+			before 0
+			begin 0
+			write 0 "ls -l", no event
+			end 0
+		open 1 free n f | input 1 a | input 1 b | close 1
+			before 1
+			begin 1
+			write 1 "a"
+			write 1 "b"
+			end 1
+		open 2 text | open 3 free n f x
+			before 2
+			begin 2
+		close 3
+			before 3
+			begin 3
+			write 3 "x", no event
+			end 3
+		`},
+		{name: "before another block", has: true, script: `
+		open 0 free n f
+		open 1 text
+			before 0
+			begin 0
+			before 1
+			begin 1
+		input 0 a
+			write 0 "a"
+		close 0
+			end 0
+		`},
+		{name: "without a text", has: true, script: `
+		open 0 free n f
+		close 0
+		finish
+			before 0
+			begin 0
+			end 0
+		`},
+		{name: "cut before its text", has: true, script: `
+		open 0 free n f
+		close 0
+		finish cut
+			lose parts.0: the response was cut before the arguments began; the tool call was dropped
+		`},
+		{name: "complete at its end", has: true, atEnd: true, script: `
+		open 0 free n f
+		input 0 {x
+		close 0
+			before 0
+			begin 0
+			end 0 {x
+		`},
+		{name: "a format without them", script: `
+		open 0 free n f
+			lose parts.0: the format has no namespaces of tools; the namespace is the beginning of the name of the tool call
+			lose parts.0: the format has no calls of free-form tools; the text is the argument input of the tool call
+		input 0 "say \"a\"\n"
+		input 0 !
+			lose parts.0: members
+		close 0
+			before 0
+			begin 0
+			write 0 "{\"input\":\"say \\\"a\\\"\\n\"}", no event
+			end 0
+		`},
+		{name: "a format without them, at the end", atEnd: true, script: `
+		open 0 free - f {} | close 0
+			before 0
+			begin 0
+			end 0 {"input":"{}"}
+			lose parts.0: the format has no calls of free-form tools; the text is the argument input of the tool call
+		`},
+		{name: "a format without them, no text", script: `
+		open 0 free - f
+			lose parts.0: the format has no calls of free-form tools; the text is the argument input of the tool call
+		close 0
+		finish
+			before 0
+			begin 0
+			write 0 "{\"input\":\"\"}", no event
+			end 0
+		`},
+		{name: "a refusal", script: `
+		open 0 refusal
+			before 0
+			begin 0
+			lose parts.0: the format does not mark refusals; the text of the refusal is a text like others
+		`},
+		{name: "a refusal of a format that marks it", has: true, script: `
+		open 0 refusal
+			before 0
+			begin 0
+		`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := newRecorder()
+			r.atEnd, r.rules.Freeform, r.rules.Namespaces, r.rules.Refusals = tt.atEnd, tt.has, tt.has, tt.has
 			checkScript(t, r, tt.script)
 		})
 	}

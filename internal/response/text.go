@@ -2,7 +2,30 @@ package response
 
 import (
 	"unicode/utf8"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/loss"
 )
+
+// LossRefusal is the rule of the loss of the mark on a refusal.
+var LossRefusal = &loss.Rule{Feature: loss.ResponseText, Severity: content.LossHint,
+	Reason: "the format does not mark refusals; the text of the refusal is a text like others"}
+
+// LossCitedPlace is the rule of the loss of the place of a citation of a web page.
+var LossCitedPlace = &loss.Rule{Feature: loss.ResponseCitations, Severity: content.LossHint,
+	Reason: "the format has no place of the citation in its text; the citation is for the text as a whole"}
+
+// HasPlace reports whether a citation of a web page is for a place in its text.
+func HasPlace(c *content.Citation) bool { return c.Kind == content.CiteWeb && c.End > 0 }
+
+// plainText changes a text to one that the format has.
+func (e *Engine[S]) plainText(b *Block[S]) {
+	if t, ok := b.Part.(*content.Text); ok && t.Refusal && !e.rules.Refusals {
+		e.Lose(b, LossRefusal)
+		c := *t
+		c.Refusal, b.Part = false, &c
+	}
+}
 
 // A PartialRune joins the parts of characters that were cut between two pieces of a
 // text. Upstreams may cut a text anywhere, but JSON cannot represent part of a

@@ -44,6 +44,18 @@ func marked(d *document.Document, from, to any, at document.Place, c *content.Ca
 	return n, nil
 }
 
+// IsDense reports whether r, whose document has size bytes, has so many small parts that their
+// positions in a snapshot need more memory than the request itself. Only hostile requests are
+// dense. Formats keep no document of them.
+func IsDense(r *upstream.Request, size int) bool {
+	const many, each = 20_000, 200
+	n := len(r.Tools) + len(r.StopSequences) + len(r.System)
+	for i := range r.Turns {
+		n += 1 + len(r.Turns[i].Parts)
+	}
+	return n > many && size < n*each
+}
+
 // DocumentOf returns the document from which r was parsed if r still represents it. It
 // returns nil if the document is of another format than f, if r is a copy, or if a
 // field or part of r has changed. It ignores changes of Model, Stream, Resolver,
@@ -150,6 +162,13 @@ func (w *walk) bool(b bool) {
 	w.number(n)
 }
 
+func (w *walk) optBool(b *bool) {
+	w.bool(b != nil)
+	if b != nil {
+		w.bool(*b)
+	}
+}
+
 // list visits the length of a list. It reports whether to visit the elements: after a
 // difference that is pointless, and a changed list may be long.
 func (w *walk) list(n int) bool {
@@ -248,10 +267,7 @@ func (w *walk) request(r *upstream.Request) {
 	w.schema(&r.Output.Schema)
 	w.text(r.Output.Name)
 	w.text(r.Output.Description)
-	w.bool(r.Output.Strict != nil)
-	if r.Output.Strict != nil {
-		w.bool(*r.Output.Strict)
-	}
+	w.optBool(r.Output.Strict)
 	w.text(r.Output.Verbosity)
 	w.text(r.Output.AspectRatio)
 	w.text(r.Output.ImageSize)
@@ -280,7 +296,7 @@ func (w *walk) tool(t *content.Tool) {
 		w.text(t.Grammar.Definition)
 	}
 	w.text(t.Namespace)
-	w.bool(t.Strict)
+	w.optBool(t.Strict)
 	w.text(t.Kind)
 	w.text(string(t.Format))
 	w.text(t.Raw)

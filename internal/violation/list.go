@@ -13,7 +13,10 @@ type violations struct {
 }
 
 // Add appends a violation, or counts it if the list is full.
-func (l *List) Add(code content.Code, path, text string) {
+func (l *List) Add(code content.Code, path, text string) { l.AddAs(code, "", path, text) }
+
+// AddAs is Add for a violation for which the vendor has a code of its own.
+func (l *List) AddAs(code content.Code, vendor, path, text string) {
 	if l.all == nil {
 		l.all = new(violations)
 	}
@@ -21,7 +24,7 @@ func (l *List) Add(code content.Code, path, text string) {
 		l.all.more++
 		return
 	}
-	l.all.list = append(l.all.list, &content.Violation{Code: code, Path: path, Text: text})
+	l.all.list = append(l.all.list, &content.Violation{Code: code, Path: path, Text: text, Vendor: vendor})
 }
 
 // AddAll appends the violations of other.
@@ -30,7 +33,7 @@ func (l *List) AddAll(other *List) {
 		return
 	}
 	for _, v := range other.all.list {
-		l.Add(v.Code, v.Path, v.Text)
+		l.AddAs(v.Code, v.Vendor, v.Path, v.Text)
 	}
 	l.all.more += other.all.more
 }

@@ -81,7 +81,7 @@ func odd() map[string]*upstream.Request {
 		"odd schemas": {Turns: ask, Tools: []content.Tool{
 			{Name: "a", Input: content.Schema{JSON: `{"anyOf":[{"type":"object","properties":{"x":{"type":"STRING"}}},{"type":"object"}]}`}},
 			{Name: "b", Input: content.Schema{JSON: `{"$ref":"#/$defs/t","$defs":{"t":{"type":"object","properties":{"x":{"enum":["a"]}}}}}`}},
-			{Name: "c", Strict: true, Input: content.Schema{JSON: `{"type":"object","properties":{"x":{"type":"array","items":{"type":"string","maxLength":3},"maxItems":9}}}`}},
+			{Name: "c", Strict: new(true), Input: content.Schema{JSON: `{"type":"object","properties":{"x":{"type":"array","items":{"type":"string","maxLength":3},"maxItems":9}}}`}},
 			{Name: "d", Input: content.Schema{JSON: `true`}}}},
 		"tools of another vendor": {Turns: ask, Tools: []content.Tool{{Kind: "googleSearch", Format: other, Raw: "{}"}, {Kind: "googleMaps", Format: other, Raw: "{}"},
 			{Kind: "codeExecution", Format: other, Raw: "{}"}, {Kind: "urlContext", Format: other, Raw: "{}"}}},

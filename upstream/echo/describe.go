@@ -101,7 +101,7 @@ func (d *description) part(path string, p content.Part) {
 	}
 	switch p := p.(type) {
 	case *content.Text:
-		d.line(path, text("text", p.Text), flag(len(p.Citations) > 0, count(len(p.Citations), "citation")), common(p))
+		d.line(path, text("text", p.Text), flag(p.Refusal, "refusal"), flag(len(p.Citations) > 0, count(len(p.Citations), "citation")), common(p))
 	case *content.Image:
 		d.file(path, "image", p.Source, p.Signature, common(p))
 	case *content.Document:
@@ -113,7 +113,11 @@ func (d *description) part(path string, p content.Part) {
 		d.line(path, text("thinking", p.Text), common(p), d.signed(p.Signature, p.Text),
 			signature("redacted", p.Redacted))
 	case *content.ToolUse:
-		d.line(path, "tool use "+p.Name, quoted("id ", p.ID), text("input", p.Input), common(p))
+		input := text("input", p.Input)
+		if p.Freeform {
+			input = text("free-form input", p.Text)
+		}
+		d.line(path, "tool use "+p.Name, quoted("namespace ", p.Namespace), quoted("id ", p.ID), input, common(p))
 	case *content.ToolResult:
 		d.line(path, strings.TrimSpace("tool result "+p.Name), quoted("id ", p.ID), flag(p.Error, "error"),
 			count(len(p.Parts), "part"), optional("object", p.Object), common(p))
@@ -211,9 +215,13 @@ func (d *description) parameters() {
 	r := d.req
 	for i := range r.Tools {
 		t := &r.Tools[i]
-		d.line(at("tools", i), strings.TrimSpace("tool "+t.Name), optional(strings.TrimSpace(string(t.Format)+" "+t.Kind), t.Raw),
+		grammar := ""
+		if t.Grammar != nil {
+			grammar = text(clip(t.Grammar.Syntax, maxName)+" grammar", t.Grammar.Definition)
+		}
+		d.line(at("tools", i), strings.TrimSpace("tool "+t.Name), quoted("namespace ", t.Namespace), flag(t.Freeform, "free-form"), grammar, optional(strings.TrimSpace(string(t.Format)+" "+t.Kind), t.Raw),
 			optional("description", t.Description), schema("input", t.Input), schema("output", t.Output),
-			flag(t.Strict, "strict"), cache(t.Cache), extra(t.Extra))
+			either(t.Strict, "strict", "not strict"), cache(t.Cache), extra(t.Extra))
 	}
 	c, t, o := &r.Choice, &r.Thinking, &r.Output
 	d.line("choice", string(c.Mode), list("only ", c.Names), flag(c.NoParallel, "one at a time"), extra(c.Extra))
@@ -229,7 +237,8 @@ func (d *description) parameters() {
 	d.line("thinking", string(t.Mode), label("budget ", number(t.Budget)), label("effort ", t.Effort), label("display ", t.Display),
 		extra(t.Extra))
 	d.line("output", list("modalities ", o.Modalities), o.MediaType, schema("schema", o.Schema),
-		label("aspect ratio ", o.AspectRatio), label("size ", o.ImageSize), extra(o.Extra))
+		quoted("named ", o.Name), optional("description", o.Description), either(o.Strict, "strict", "not strict"),
+		label("verbosity ", o.Verbosity), label("aspect ratio ", o.AspectRatio), label("size ", o.ImageSize), extra(o.Extra))
 	d.line("user_id", quoted("", r.UserID))
 	d.line("service_tier", r.ServiceTier)
 	d.line("extra", strings.TrimPrefix(extra(r.Extra), "extra "))
@@ -255,6 +264,17 @@ func flag(b bool, fact string) string {
 		return fact
 	}
 	return ""
+}
+
+// either returns one of two facts about a setting, or none if it is not set.
+func either(b *bool, on, off string) string {
+	switch {
+	case b == nil:
+		return ""
+	case *b:
+		return on
+	}
+	return off
 }
 
 func label(name, value string) string { return flag(value != "", name+value) }

@@ -137,6 +137,9 @@ func forcedTool(r *upstream.Request) int {
 
 // arguments returns arguments for a tool.
 func arguments(t *content.Tool) string {
+	if t.Freeform {
+		return "echo"
+	}
 	if input := instance(t.Input.JSON); strings.HasPrefix(input, "{") {
 		return input
 	}

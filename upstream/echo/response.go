@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"math"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -130,7 +131,7 @@ func (p *responder) call(calls []call) {
 	var writers []*upstream.ToolCallWriter
 	for _, c := range calls {
 		if p.next(1) {
-			writers = append(writers, p.w.ToolCall("", c.name))
+			writers = append(writers, p.w.BeginToolCall(toolUse(p.req, c.name)))
 		}
 	}
 	for more := true; more; {
@@ -145,6 +146,16 @@ func (p *responder) call(calls []call) {
 			p.err = w.Close()
 		}
 	}
+}
+
+// toolUse returns a call without input of the tool with a name.
+func toolUse(r *upstream.Request, name string) *content.ToolUse {
+	u := &content.ToolUse{Name: name}
+	i := slices.IndexFunc(r.Tools, func(t content.Tool) bool { return t.Kind == "" && t.Name == name }) // one pass
+	if i >= 0 {
+		u.Namespace, u.Freeform = r.Tools[i].Namespace, r.Tools[i].Freeform
+	}
+	return u
 }
 
 // write writes text in pieces until there is no room. It adds their bytes to count.

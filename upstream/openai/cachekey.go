@@ -17,10 +17,7 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-const (
-	cacheKeyName = "prompt_cache_key"
-	maxCacheKey  = 64 // characters
-)
+const maxCacheKey = 64 // characters
 
 // cacheKey returns the key of a request's conversation in the server's prompt cache, or ""
 // for none. Servers route the requests of one key to the machine that has the cache. OpenAI

@@ -13,6 +13,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/openaiformat"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 )
@@ -21,8 +22,8 @@ import (
 func keySent(t *testing.T, o Options, n *upstream.Request) string {
 	t.Helper()
 	chat, r := bothClients(t, o)
-	key := gjson.Get(documentOf(t, chat.plan(n)), cacheKeyName).Str
-	if k := gjson.Get(documentOf(t, r.plan(n)), cacheKeyName).Str; k != key {
+	key := gjson.Get(documentOf(t, chat.plan(n)), openaiformat.CacheKeyName).Str
+	if k := gjson.Get(documentOf(t, r.plan(n)), openaiformat.CacheKeyName).Str; k != key {
 		t.Errorf("Chat Completions gets the key %q, Responses %q", key, k)
 	}
 	return key
@@ -113,7 +114,7 @@ func TestCacheKeyClients(t *testing.T) {
 	keys := func(h upstream.HandlerOptions, clients ...string) (list []string) {
 		c, err := New(&Options{HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
 			b, _ := io.ReadAll(r.Body)
-			list = append(list, gjson.GetBytes(b, cacheKeyName).Str)
+			list = append(list, gjson.GetBytes(b, openaiformat.CacheKeyName).Str)
 			return nil, errors.New("not sent")
 		})}})
 		if err != nil {

@@ -233,7 +233,7 @@ var settingCases = []struct {
 	{name: "tools without thinking", model: "gpt-5.6-sol", change: withTool(plainTool),
 		want: `,"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{}}}}],"reasoning_effort":"none"`},
 	{name: "tools of all kinds", change: func(r *upstream.Request) {
-		r.Tools = []content.Tool{{Name: "f", Description: "d", Strict: true, Input: content.Schema{JSON: `{"type":"object","properties":{},"required":[],"additionalProperties":false}`}}, {Name: "g"}}
+		r.Tools = []content.Tool{{Name: "f", Description: "d", Strict: new(true), Input: content.Schema{JSON: `{"type":"object","properties":{},"required":[],"additionalProperties":false}`}}, {Name: "g"}}
 		r.Choice = content.ToolChoice{Mode: content.ChoiceAny, NoParallel: true}
 	}, want: `,"tools":[{"type":"function","function":{"name":"f","description":"d","parameters":{"type":"object","properties":{},"required":[],"additionalProperties":false},"strict":true}},{"type":"function","function":{"name":"g","parameters":{"type":"object","properties":{}}}}],"tool_choice":"required","parallel_tool_calls":false`},
 	{name: "one name", change: func(r *upstream.Request) {

@@ -6,14 +6,16 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"time"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/lower"
+	"github.com/polywire/polywire/internal/openaiformat"
 	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/upstream/openai/chatcompletions"
+	"github.com/polywire/polywire/upstream/openai/responses"
 )
 
 // A Client is an [upstream.Upstream] that sends requests to a Chat Completions server.
@@ -149,8 +151,8 @@ func decodeCount(body []byte) (upstream.TokenCount, error) {
 // invalidPath reports whether the server has no such endpoint. The format's error for
 // that is otherwise the error for an unknown model.
 func invalidPath(err error) bool {
-	var f *vendorError
-	return errors.As(err, &f) && (f.status == 404 || f.status == 405 || f.status == 501) && f.code != "model_not_found" && f.code != "DeploymentNotFound"
+	var f *openaiformat.VendorError
+	return errors.As(err, &f) && (f.Status == 404 || f.Status == 405 || f.Status == 501) && f.Code != "model_not_found" && f.Code != "DeploymentNotFound"
 }
 
 // A client is the common part of Client and Responses.
@@ -193,7 +195,7 @@ func (c *client) generate(ctx context.Context, req *upstream.Request, w *upstrea
 		return err
 	}
 	err := p.generate(ctx, w)
-	if f := c.filtered(err); f != nil {
+	if f := openaiformat.Filtered(c.format, err); f != nil {
 		return w.Frame(f)
 	}
 	return err
@@ -221,7 +223,7 @@ var (
 // EncodeRequest implements [upstream.RequestEncoder].
 func (c *client) EncodeRequest(ctx context.Context, req *upstream.Request) (upstream.EncodedRequest, error) {
 	p := c.plan(req)
-	e := upstream.EncodedRequest{Format: c.format, Prompt: cachedChat, CacheKey: cacheKeyName}
+	e := upstream.EncodedRequest{Format: c.format, Prompt: cachedChat, CacheKey: openaiformat.CacheKeyName}
 	if c.format == ResponsesFormat {
 		e.Prompt = cachedResponses
 	}
@@ -252,42 +254,10 @@ func (c *client) exchange(ctx context.Context, p *plan, w *upstream.Writer) (*ad
 // Models returns the models that the server lists.
 func (c *client) Models(ctx context.Context) (list []upstream.Model, err error) {
 	_, err = c.server.Send(ctx, &adapter.Request{Path: c.pathOf("/models", "")}, func(text string) (err error) {
-		list, err = decodeModels(text)
+		list, err = openaiformat.DecodeModels(c.format, text)
 		return err
 	})
 	return list, err
-}
-
-// decodeModels decodes a list of models. Servers agree on the id only.
-func decodeModels(text string) ([]upstream.Model, error) {
-	doc, err := jsonwire.Parse(text, jsonwire.Limits{AllowInvalidUTF8: true})
-	if err != nil {
-		return nil, codec.BadGateway(err)
-	}
-	defer doc.Close()
-	list := doc.Root()
-	if list.Kind() == jsonwire.Object {
-		if codec.IsSet(list.Get("error")) || list.Get("object").Is("error") {
-			return nil, decodeErrorObject(list)
-		}
-		list = list.Get("data") // null if a server has no models
-	}
-	if !list.Exists() {
-		return nil, codec.BadGateway(errors.New("openai: the response is not a list of models"))
-	}
-	var all []upstream.Model
-	for _, v := range list.Elems() {
-		m := upstream.Model{ID: strings.Clone(v.Get("id").Str())}
-		if m.ID == "" {
-			continue
-		}
-		if at := toCount(v.Get("created")); at > 0 {
-			m.Created = time.Unix(at, 0).UTC()
-		}
-		m.MaxInput = max(toCount(v.Get("max_model_len")), toCount(v.Get("context_length")), toCount(v.Get("meta").Get("n_ctx_train")))
-		all = append(all, m)
-	}
-	return all, nil
 }
 
 // A plan is a request as the server gets it, and the reasons for retries.
@@ -296,8 +266,8 @@ type plan struct {
 	client   *client
 	name     string // of the model, of which Model may be a deployment
 	target   target
-	counting bool  // tokens are counted; Responses API only
-	shape    shape // of the document that was written last
+	counting bool               // tokens are counted; Responses API only
+	shape    openaiformat.Shape // of the document that was written last
 }
 
 // plan plans a request.
@@ -342,7 +312,8 @@ func (p *plan) learn(err error) bool {
 // asksLogprobs reports whether the request asks for log probabilities as a request of
 // another format. A client of Chat Completions reads them in the document.
 func (p *plan) asksLogprobs() bool {
-	return p.client.format == ChatFormat && p.Request.Extra != nil && codec.Own(p.Source.Extra, ChatFormat) == nil
+	_, asks := p.Request.Extra.Get("logprobs")
+	return p.client.format == ChatFormat && asks && codec.Own(p.Source.Extra, ChatFormat) == nil
 }
 
 // isThinkingOff reports whether the request turns thinking off.
@@ -356,17 +327,14 @@ func (p *plan) write(ctx context.Context) *jsonwire.Writer {
 	w.Grow(codec.DocumentSize(p.Request.System, p.Request.Turns, p.Request.Tools))
 	p.shape = p.target.shape(p.client.format)
 	if p.counting {
-		p.shape.encrypted = false
+		p.shape.Encrypted, p.shape.Counting = false, true
 	} else if !p.target.refusals.has(fieldCacheKey) {
-		p.shape.cacheKey = p.client.cacheKey(ctx, p.Source)
+		p.shape.CacheKey = p.client.cacheKey(ctx, p.Source)
 	}
-	base := writer{w: w, req: p.Request, shape: &p.shape, format: p.client.format}
+	encode := chatcompletions.EncodeRequest
 	if p.client.format == ResponsesFormat {
-		c := responsesWriter{writer: base, counting: p.counting}
-		c.write()
-		return w
+		encode = responses.EncodeRequest
 	}
-	c := chatWriter{writer: base}
-	c.write()
+	encode(w, p.Request, &p.shape)
 	return w
 }

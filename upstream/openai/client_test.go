@@ -363,7 +363,7 @@ func fullRequest(id string) *upstream.Request {
 		content.Turn{Role: content.RoleSystem, Parts: []content.Part{&content.Text{Text: "Be brief now."}}},
 		content.Turn{Role: content.RoleAssistant}, content.Turn{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "so?"}}},
 	)
-	n.Tools = append(weather[:1:1], content.Tool{Name: strings.Repeat("n", 80), Strict: true})
+	n.Tools = append(weather[:1:1], content.Tool{Name: strings.Repeat("n", 80), Strict: new(true)})
 	n.Choice = content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"weather", strings.Repeat("n", 80)}, NoParallel: true}
 	n.Temperature, n.TopP, n.PresencePenalty, n.FrequencyPenalty = &temperature, &temperature, &temperature, &temperature
 	n.MaxTokens, n.Seed, n.TopK, n.UserID, n.ServiceTier = &few, &few, &few, strings.Repeat("u", 300), "auto"

@@ -9,8 +9,10 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/internal/codec"
-	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/openaiformat"
 	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/upstream/openai/chatcompletions"
+	"github.com/polywire/polywire/upstream/openai/responses"
 )
 
 // DecodeResponse decodes the body of a successful response that is not streamed, without
@@ -31,14 +33,14 @@ func (c *client) DecodeResponse(req *upstream.Request, body string) (*upstream.F
 		return nil, codec.BadGateway(fmt.Errorf("openai: the response has %d bytes; the limit is %d", len(body), limits.Body))
 	}
 	f, err := p.decodeText(body, limits)
-	if f := c.filtered(err); f != nil {
+	if f := openaiformat.Filtered(c.format, err); f != nil {
 		return f, nil
 	}
 	if err != nil {
 		return nil, err
 	}
 	adapter.AddStart(f, c.startInfo())
-	adapter.Edit(f, p.Restore)
+	p.Restore(f)
 	return f, nil
 }
 
@@ -57,7 +59,7 @@ func (c *client) startInfo() adapter.StartInfo {
 // without secrets. Generate writes a response with [content.StopSafety] in place of some of
 // these errors: those of filters.
 func (c *client) DecodeError(status int, header http.Header, body []byte) *upstream.Error {
-	return decodeError(c.format, status, header, body)
+	return openaiformat.DecodeError(c.format, status, header, body)
 }
 
 // A StreamReader reads the streamed response of a server, as a [Client] or [Responses] does.
@@ -86,7 +88,7 @@ func (r *StreamReader) Next() (*upstream.Frame, error) {
 		return nil, r.err
 	}
 	f, err := r.from.Next()
-	if stopped := r.plan.client.filtered(err); stopped != nil {
+	if stopped := openaiformat.Filtered(r.plan.client.format, err); stopped != nil {
 		r.err = io.EOF
 		return stopped, nil
 	}
@@ -96,7 +98,7 @@ func (r *StreamReader) Next() (*upstream.Frame, error) {
 	if !r.begun {
 		r.begun = adapter.AddStart(f, r.plan.client.startInfo())
 	}
-	adapter.Edit(f, r.plan.Restore)
+	r.plan.Restore(f)
 	return f, nil
 }
 
@@ -133,46 +135,24 @@ func (p *plan) generate(ctx context.Context, w *upstream.Writer) error {
 func (p *plan) newReader(src io.Reader) adapter.FrameReader {
 	limits := p.client.server.Limits()
 	if p.client.format == ResponsesFormat {
-		return newStopCutter(p.Request.Cut).wrap(newResponsesReader(src, limits))
+		return responses.NewStreamReaderWith(src, limits, responses.DecodeOptions{Stops: p.Request.Cut})
 	}
-	o := p.chatOptions()
-	r := newChatReader(src, limits, o.tags)
-	r.options = o
-	return r
+	return chatcompletions.NewStreamReaderWith(src, limits, p.chatOptions())
 }
 
 // decodeText decodes the whole response to the request.
 func (p *plan) decodeText(text string, limits content.Limits) (*upstream.Frame, error) {
-	if p.client.format == ChatFormat {
-		return decodeChat(text, limits, p.chatOptions())
+	if p.client.format == ResponsesFormat {
+		return responses.DecodeResponseWith(text, limits, responses.DecodeOptions{Stops: p.Request.Cut})
 	}
-	f, err := decodeResponses(text, limits)
-	if err != nil {
-		return nil, err
-	}
-	newStopCutter(p.Request.Cut).cutFrame(f)
-	return f, nil
+	return chatcompletions.DecodeResponseWith(text, limits, p.chatOptions())
 }
 
-// chatOptions returns what the response depends on.
-func (p *plan) chatOptions() chatOptions {
-	return chatOptions{tags: p.thinkTags(), logprobs: p.asksLogprobs(), apart: p.client.known.apart}
+// chatOptions returns what a response in Chat Completions depends on.
+func (p *plan) chatOptions() chatcompletions.DecodeOptions {
+	return chatcompletions.DecodeOptions{ThinkTags: p.thinkTags(), Logprobs: p.asksLogprobs(), ApartThinking: p.client.known.apart,
+		Verbatim: p.client.isOpenAI}
 }
-
-// jsonText returns a text or the JSON of another value. Some servers send a JSON value where
-// the format has a text: arguments of a tool call, or the content of a response with a schema.
-func jsonText(v jsonwire.Value) string {
-	switch v.Kind() {
-	case jsonwire.String:
-		return v.Str()
-	case jsonwire.None, jsonwire.Null:
-		return ""
-	}
-	return string(jsonwire.AppendCompact(nil, v.Raw()))
-}
-
-// jsonTexts are the kinds of values that jsonText is for.
-const jsonTexts = codec.Texts | codec.Objects | codec.Lists | codec.Numbers
 
 // thinkTags returns how the response marks thinking in its text.
 func (p *plan) thinkTags() ThinkTags {

@@ -8,6 +8,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/internal/lower"
+	"github.com/polywire/polywire/upstream/openai/chatcompletions"
 )
 
 // A ServerKind selects the rules that a server follows.
@@ -32,20 +33,20 @@ const (
 )
 
 // ThinkTags selects the meaning of <think> and </think> in response text.
-type ThinkTags uint8
+type ThinkTags = chatcompletions.ThinkTags
 
 const (
 	// ThinkTagsOff keeps them as text.
-	ThinkTagsOff ThinkTags = iota
+	ThinkTagsOff = chatcompletions.ThinkTagsOff
 
 	// ThinkTagsLeading converts the text between them to thinking if the response
 	// begins with <think>.
-	ThinkTagsLeading
+	ThinkTagsLeading = chatcompletions.ThinkTagsLeading
 
 	// ThinkTagsOpen is for chat templates that end with <think>: a response begins with
 	// thinking, and its text begins after </think>. For requests that turn thinking off
 	// it means ThinkTagsLeading.
-	ThinkTagsOpen
+	ThinkTagsOpen = chatcompletions.ThinkTagsOpen
 )
 
 // A Dialect describes how a server differs from others, where its responses do not show
@@ -125,7 +126,7 @@ func (d *Dialect) problems() []string {
 		problems = append(problems, fmt.Sprintf("Dialect.Reasoning: %q is not supported; want reasoning_content, reasoning or -", d.Reasoning))
 	}
 	switch d.Thinking {
-	case "", "-", thinkingObject, templateArguments:
+	case "", "-", chatcompletions.ThinkingObject, chatcompletions.TemplateArguments:
 	default:
 		problems = append(problems, fmt.Sprintf("Dialect.Thinking: %q is not supported; want thinking, chat_template_kwargs or -", d.Thinking))
 	}
@@ -138,17 +139,11 @@ func (d *Dialect) problems() []string {
 	return problems
 }
 
-// The members that turn thinking on and off.
-const (
-	thinkingObject    = "thinking"
-	templateArguments = "chat_template_kwargs"
-)
-
 // A server is what a known server of Chat Completions differs in from others.
 type server struct {
 	defaults Dialect // for fields of the caller's Dialect that are not set
 	seed     string  // the member "seed" has this name; "" means its own
-	apart    bool    // thinking above the completion tokens is billed in addition to them; see toUsage
+	apart    bool    // thinking above the completion tokens is billed in addition to them; see openaiformat.Usage
 	prefix   bool    // the member "prefix" marks the beginning of a response, which the model continues
 
 	phases    bool             // messages of the assistant in Responses have a phase
@@ -158,7 +153,7 @@ type server struct {
 // servers are the known servers, by host. Another server needs an entry only. What they do
 // for prompt caches is from their documentation of November 2026.
 var servers = map[string]server{
-	"api.deepseek.com": {defaults: Dialect{Thinking: thinkingObject, Efforts: []string{"none", "low", "high", "max"}}, phases: true},
+	"api.deepseek.com": {defaults: Dialect{Thinking: chatcompletions.ThinkingObject, Efforts: []string{"none", "low", "high", "max"}}, phases: true},
 	"api.mistral.ai": {defaults: Dialect{ShortIDs: true, Efforts: []string{"none", "high"}}, seed: "random_seed", prefix: true,
 		cacheKeys: []content.Format{ChatFormat}},
 	"api.x.ai":             {cacheKeys: []content.Format{ResponsesFormat}, apart: true},
@@ -195,6 +190,7 @@ type family struct {
 	cacheMarks  bool // prompt_cache_breakpoint is supported
 	audio       bool // input_audio is supported
 	phases      bool // messages of the assistant have a phase
+	custom      bool // custom tools and a verbosity are supported
 	tools       toolRule
 }
 
@@ -259,25 +255,25 @@ var families = []struct {
 	{[]string{"o1", "o3", "o4-mini", "o3-mini", "o1-mini"}, family{known: true, efforts: lowToHigh, defaultEffort: "medium",
 		sampling: sampleNever, noStop: true, noMaxTokens: true, noParallel: true, developer: true}},
 	{[]string{"gpt-5.1"}, family{known: true, efforts: noneToHigh, defaultEffort: "none",
-		sampling: sampleWithNone, noStop: true, noMaxTokens: true, developer: true}},
+		sampling: sampleWithNone, noStop: true, noMaxTokens: true, developer: true, custom: true}},
 	{[]string{"gpt-5.2"}, family{known: true, efforts: noneToXHigh, defaultEffort: "none",
-		sampling: sampleWithNone, noStop: true, noMaxTokens: true, developer: true}},
+		sampling: sampleWithNone, noStop: true, noMaxTokens: true, developer: true, custom: true}},
 	{[]string{"gpt-5.4", "gpt-5.5"}, family{known: true, efforts: noneToXHigh, defaultEffort: "none",
-		sampling: sampleWithNone, noStop: true, noMaxTokens: true, developer: true, phases: true, tools: toolsNoneOrOmitted}},
+		sampling: sampleWithNone, noStop: true, noMaxTokens: true, developer: true, custom: true, phases: true, tools: toolsNoneOrOmitted}},
 	{[]string{"gpt-5.6"}, family{known: true, efforts: noneToXHigh, defaultEffort: "medium",
-		sampling: sampleWithNone, noStop: true, noMaxTokens: true, developer: true, phases: true, cacheMarks: true, tools: toolsWithNone}},
+		sampling: sampleWithNone, noStop: true, noMaxTokens: true, developer: true, custom: true, phases: true, cacheMarks: true, tools: toolsWithNone}},
 	{[]string{"gpt-5"}, family{known: true, efforts: minToHigh, defaultEffort: "medium",
-		sampling: sampleNever, noStop: true, noMaxTokens: true, developer: true}},
+		sampling: sampleNever, noStop: true, noMaxTokens: true, developer: true, custom: true}},
 	{[]string{"gpt-6-astra"}, family{known: true, efforts: effortRange("low", "max"), defaultEffort: "medium",
-		sampling: sampleNever, noStop: true, noMaxTokens: true, developer: true, phases: true, cacheMarks: true, tools: toolsResponsesOnly}},
+		sampling: sampleNever, noStop: true, noMaxTokens: true, developer: true, custom: true, phases: true, cacheMarks: true, tools: toolsResponsesOnly}},
 	{[]string{"gpt-6.1-sol"}, family{known: true, efforts: lowToXHigh, defaultEffort: "medium",
-		sampling: sampleNever, noStop: true, noMaxTokens: true, developer: true, phases: true, cacheMarks: true, tools: toolsResponsesOnly}},
+		sampling: sampleNever, noStop: true, noMaxTokens: true, developer: true, custom: true, phases: true, cacheMarks: true, tools: toolsResponsesOnly}},
 	{[]string{"gpt-6.1-terra"}, family{known: true, efforts: noneToXHigh, defaultEffort: "medium",
-		sampling: sampleWithNone, noStop: true, noMaxTokens: true, developer: true, phases: true, cacheMarks: true, tools: toolsWithNone}},
+		sampling: sampleWithNone, noStop: true, noMaxTokens: true, developer: true, custom: true, phases: true, cacheMarks: true, tools: toolsWithNone}},
 	{[]string{"gpt-6.2"}, family{known: true, efforts: lowToXHigh, defaultEffort: "medium",
-		sampling: sampleNever, noStop: true, noMaxTokens: true, developer: true, phases: true, cacheMarks: true, tools: toolsResponsesOnly}},
+		sampling: sampleNever, noStop: true, noMaxTokens: true, developer: true, custom: true, phases: true, cacheMarks: true, tools: toolsResponsesOnly}},
 	{[]string{"gpt-6", "gpt-6.1"}, family{known: true, efforts: noneToXHigh, defaultEffort: "medium",
-		sampling: sampleWithNone, noStop: true, noMaxTokens: true, developer: true, phases: true, cacheMarks: true, tools: toolsWithNone}},
+		sampling: sampleWithNone, noStop: true, noMaxTokens: true, developer: true, custom: true, phases: true, cacheMarks: true, tools: toolsWithNone}},
 }
 
 // knownOutputLimits are the limits of OpenAI's models.

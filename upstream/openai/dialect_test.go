@@ -132,6 +132,19 @@ func TestDescribeUnreadable(t *testing.T) {
 	}
 }
 
+// TestIsOpenAI checks which hosts follow OpenAI's rules.
+func TestIsOpenAI(t *testing.T) {
+	for base, vendor := range map[string]bool{
+		"": true, "https://api.openai.com/v1": true, "https://eu.api.openai.com/v1": true, "https://x.openai.azure.com/openai/v1": true,
+		"https://x.services.ai.azure.com/openai/v1": true, "https://x.cognitiveservices.azure.com/openai/v1": true,
+		"http://localhost:8000/v1": false, "https://api.openai.com.example/v1": false, "https://openrouter.ai/api/v1": false,
+	} {
+		if got := (Options{BaseURL: base}).isOpenAI(); got != vendor {
+			t.Errorf("%q: %v", base, got)
+		}
+	}
+}
+
 func TestFamilies(t *testing.T) {
 	for model, want := range map[string][]string{
 		"gpt-4.1": nil, "gpt-4o-mini": nil, "gpt-5.2-chat-latest": nil, "gpt-5.5-chat-latest": nil, "openai/gpt-6-chat-latest": nil, "o3": lowToHigh, "openai/o4-mini": lowToHigh,

@@ -12,6 +12,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/upstream/openai/chatcompletions"
 )
 
 // A fieldCase is a request whose losses or document depend on a field of [Dialect], or on
@@ -32,7 +33,7 @@ var fieldCases = []fieldCase{
 	{field: "Kind", dialect: Dialect{Kind: ServerOpenAI}, change: func(r *upstream.Request) { r.TopK = new(int64(5)) }, want: []string{"dropped top_k"}},
 	{field: "Efforts", dialect: Dialect{Efforts: []string{"low"}}, change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingOff}), want: []string{"degraded thinking.mode"}},
 	{field: "Reasoning", dialect: Dialect{Reasoning: "reasoning_content"}, change: withThought, without: []string{"hint turns.1.parts.0"}},
-	{field: "Thinking", dialect: Dialect{Thinking: thinkingObject}, change: thinkingWith(0.5), want: []string{"dropped temperature"}},
+	{field: "Thinking", dialect: Dialect{Thinking: chatcompletions.ThinkingObject}, change: thinkingWith(0.5), want: []string{"dropped temperature"}},
 	{field: "ShortIDs", dialect: Dialect{ShortIDs: true}, change: withCall(resultOf("c1")), want: []string{"hint turns.1.parts.0.id"}},
 	{field: "StrictRoles", dialect: Dialect{StrictRoles: true}, change: withCall(resultOf("c1"), textOf("a")), want: []string{"degraded turns.2"}},
 	{field: "TextOnly", dialect: Dialect{TextOnly: true, DescribeUnreadable: true}, change: withUserParts(png), want: []string{"dropped turns.0.parts.1"}},

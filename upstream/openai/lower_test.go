@@ -9,6 +9,7 @@ import (
 	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/internal/test/lowertest"
 	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/upstream/openai/chatcompletions"
 )
 
 // someTargets are targets of all kinds, and those of all known servers by host.
@@ -19,7 +20,7 @@ var someTargets = withServers(map[string]target{
 	"o3":       {isOpenAI: true, family: familyOf("o3")},
 	"local":    {},
 	"text":     {dialect: Dialect{TextOnly: true, DescribeUnreadable: true}},
-	"strict":   {dialect: Dialect{ShortIDs: true, StrictRoles: true, Reasoning: "reasoning_content", Thinking: thinkingObject}},
+	"strict":   {dialect: Dialect{ShortIDs: true, StrictRoles: true, Reasoning: "reasoning_content", Thinking: chatcompletions.ThinkingObject}},
 	"refusals": {refusals: refusals{fields: 1<<31 - 1, toolsWithNone: true}},
 })
 

@@ -10,15 +10,18 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/adapter"
+	"github.com/polywire/polywire/internal/openaiformat"
 	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/upstream/openai/chatcompletions"
+	"github.com/polywire/polywire/upstream/openai/responses"
 )
 
 const defaultURL = "https://api.openai.com/v1"
 
 // The formats of this package, as they appear in signatures.
 const (
-	ChatFormat      content.Format = "openai-chat"
-	ResponsesFormat content.Format = "openai-responses"
+	ChatFormat      = chatcompletions.Format
+	ResponsesFormat = responses.Format
 )
 
 // Options configures a [Client] or a [Responses]. The zero value connects to OpenAI's
@@ -140,7 +143,7 @@ func (opts *Options) newServer(format content.Format, name string) (Options, *ad
 		ForwardedHeaders: []string{"X-Generation-Id", "Retry-After", "Retry-After-Ms", "X-Ratelimit-"},
 		Limits:           o.Limits, MaxResponse: o.MaxResponse,
 		DecodeError: func(status int, h http.Header, body []byte) *upstream.Error {
-			return decodeError(format, status, h, body)
+			return openaiformat.DecodeError(format, status, h, body)
 		},
 	}, problems...)
 	return o, server, err

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/openaiformat"
 )
 
 // A field is a set of members that a request can omit, or represent in another way,
@@ -42,6 +43,7 @@ const (
 	fieldCacheMark
 	fieldCacheTime // lifetimes of cache marks
 	fieldPhase     // of messages of the assistant; Responses API only
+	fieldVerbosity
 )
 
 // A fieldName is a name that servers use for a field in errors.
@@ -79,6 +81,7 @@ var chatFieldNames = []fieldName{
 	{"ttl", fieldCacheTime},
 	{"prompt_cache_breakpoint", fieldCacheMark},
 	{"cache_control", fieldCacheMark},
+	{"verbosity", fieldVerbosity},
 }
 
 // refusals are the members and values that a model rejects.
@@ -95,20 +98,20 @@ func (r *refusals) has(f field) bool { return r.fields&f != 0 }
 // learn records why a request was rejected, and reports whether a changed request may
 // succeed. sent returns the fields of the request.
 func (r *refusals) learn(f content.Format, err error, sent func() field) bool {
-	var e *vendorError
+	var e *openaiformat.VendorError
 	if !errors.As(err, &e) {
 		return false
 	}
-	before, text := *r, strings.ToLower(e.message)
+	before, text := *r, strings.ToLower(e.Message)
 	switch {
 	case f == ResponsesFormat && isThinkingUnreadable(e, text):
 		r.dropThinking = true
-	case e.status != http.StatusBadRequest && e.status != http.StatusUnprocessableEntity, e.isTooLong(), e.isFiltered():
+	case e.Status != http.StatusBadRequest && e.Status != http.StatusUnprocessableEntity, e.IsTooLong(), e.IsFiltered():
 	case f == ResponsesFormat:
 		if strings.Contains(text, "encrypted content is not supported") {
 			text += " include" // the message does not name the member
 		}
-		r.fields |= e.refusedField(text, responsesFieldNames, sent())
+		r.fields |= refusedField(e, text, responsesFieldNames, sent())
 	default:
 		r.learnChat(e, text, sent())
 	}
@@ -116,7 +119,7 @@ func (r *refusals) learn(f content.Format, err error, sent func() field) bool {
 }
 
 // learnChat is learn for an error of Chat Completions.
-func (r *refusals) learnChat(f *vendorError, text string, sent field) {
+func (r *refusals) learnChat(f *openaiformat.VendorError, text string, sent field) {
 	switch {
 	case strings.Contains(text, "must be passed back") && strings.Contains(text, "reasoning"):
 		r.thinkingMember = "reasoning"
@@ -124,7 +127,7 @@ func (r *refusals) learnChat(f *vendorError, text string, sent field) {
 			r.thinkingMember = "reasoning_content"
 		}
 	case strings.Contains(text, "function tools with reasoning_effort"),
-		(f.param == "reasoning_effort" || strings.Contains(text, "reasoning_effort")) && strings.Contains(text, "to 'none'"):
+		(f.Param == "reasoning_effort" || strings.Contains(text, "reasoning_effort")) && strings.Contains(text, "to 'none'"):
 		r.toolsWithNone = true
 	case strings.Contains(text, "tool call id") && strings.Contains(text, "9"):
 		r.shortIDs = true
@@ -133,13 +136,13 @@ func (r *refusals) learnChat(f *vendorError, text string, sent field) {
 	case strings.Contains(text, "does not support thinking") && sent&fieldEffort != 0:
 		r.fields |= fieldEffort
 	default:
-		r.fields |= f.refusedField(text, chatFieldNames, sent)
+		r.fields |= refusedField(f, text, chatFieldNames, sent)
 	}
 }
 
 // refusedField returns the first field of names that an error names, if the request has it.
-func (f *vendorError) refusedField(text string, names []fieldName, sent field) field {
-	if !f.rejectsField(text) {
+func refusedField(f *openaiformat.VendorError, text string, names []fieldName, sent field) field {
+	if !rejectsField(f, text) {
 		return 0
 	}
 	for _, x := range names {
@@ -152,8 +155,8 @@ func (f *vendorError) refusedField(text string, names []fieldName, sent field) f
 
 // rejectsField reports whether an error is about an unsupported member, not about one
 // invalid value. Otherwise one bad request would turn off the member for all.
-func (f *vendorError) rejectsField(text string) bool {
-	switch f.code {
+func rejectsField(f *openaiformat.VendorError, text string) bool {
+	switch f.Code {
 	case "unsupported_parameter", "unsupported_value", "unknown_parameter", "string_above_max_length":
 		return true
 	}
@@ -167,9 +170,9 @@ func (f *vendorError) rejectsField(text string) bool {
 
 // namesField reports whether an error names a field in its param or as a word of its
 // text.
-func namesField(f *vendorError, name, text string) bool {
-	if f.param != "" {
-		last := f.param[strings.LastIndexByte(f.param, '.')+1:]
+func namesField(f *openaiformat.VendorError, name, text string) bool {
+	if f.Param != "" {
+		last := f.Param[strings.LastIndexByte(f.Param, '.')+1:]
 		if name != "developer" || last != "role" {
 			return last == name
 		}
@@ -231,15 +234,16 @@ var responsesFieldNames = []fieldName{
 	{"ttl", fieldCacheTime},
 	{"prompt_cache_breakpoint", fieldCacheMark},
 	{"phase", fieldPhase},
+	{"verbosity", fieldVerbosity},
 }
 
 // isThinkingUnreadable reports whether the server cannot use the returned thinking: it
 // is altered, belongs to another organization, or does not match the items next to it.
-func isThinkingUnreadable(f *vendorError, text string) bool {
+func isThinkingUnreadable(f *openaiformat.VendorError, text string) bool {
 	switch {
-	case f.code == "invalid_encrypted_content":
-		return f.status == http.StatusBadRequest || f.status == http.StatusUnprocessableEntity
-	case f.status != http.StatusBadRequest && f.status != http.StatusNotFound:
+	case f.Code == "invalid_encrypted_content":
+		return f.Status == http.StatusBadRequest || f.Status == http.StatusUnprocessableEntity
+	case f.Status != http.StatusBadRequest && f.Status != http.StatusNotFound:
 		return false
 	}
 	return strings.Contains(text, "reasoning") && strings.Contains(text, "without its required") ||

@@ -8,7 +8,9 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/internal/lower"
+	"github.com/polywire/polywire/internal/openaiformat"
 	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/upstream/openai/chatcompletions"
 )
 
 // A refusedCase is a request that has a field unless the model rejects it.
@@ -50,11 +52,14 @@ var chatRefused = map[field]refusedCase{
 	fieldCacheMark: {"system.0.cache", Dialect{CacheControl: true}, withSystemMark("")},
 	fieldCacheTime: {"system.0.cache", Dialect{CacheControl: true}, withSystemMark("1h")},
 	fieldDescription: {"tools.0.description", Dialect{}, withTool(content.Tool{
-		Name: "f", Input: plainTool.Input, Description: strings.Repeat("x", maxDescription+1)})},
+		Name: "f", Input: plainTool.Input, Description: strings.Repeat("x", chatcompletions.MaxDescription+1)})},
 	fieldDeveloper:      {"", Dialect{Kind: ServerOpenAI}, func(r *upstream.Request) { r.Model, r.System = "gpt-5", partsOf(textOf("s")) }},
 	fieldReasoning:      {"turns.1.parts.0", Dialect{}, withTurns(q, turnOf(content.RoleAssistant, thinkingPart("hm", "reasoning"), useOf("c1", "f", "{}")), turnOf(content.RoleUser, resultOf("c1")))},
-	fieldThinkingSwitch: {"thinking.mode", Dialect{Thinking: thinkingObject, Efforts: []string{"low"}}, thinkingOf(upstream.Thinking{Mode: upstream.ThinkingOff})},
+	fieldThinkingSwitch: {"thinking.mode", Dialect{Thinking: chatcompletions.ThinkingObject, Efforts: []string{"low"}}, thinkingOf(upstream.Thinking{Mode: upstream.ThinkingOff})},
 	fieldToolChoice:     {"choice.names", Dialect{Kind: ServerOpenAI}, oneName},
+	fieldVerbosity: {"output.verbosity", Dialect{Kind: ServerOpenAI}, func(r *upstream.Request) {
+		r.Model, r.Output.Verbosity = "gpt-5", "low"
+	}},
 	fieldJSONObject: {"", Dialect{}, func(r *upstream.Request) {
 		r.Output.MediaType, r.Turns[0].Parts = jsonType, partsOf(textOf("JSON!"))
 	}},
@@ -87,6 +92,7 @@ var responsesRefused = map[field]refusedCase{
 		r.Model = "gpt-5.6"
 		withSystemMark("12h")(r)
 	}},
+	fieldVerbosity:    chatRefused[fieldVerbosity],
 	fieldPhase:        {"", Dialect{Kind: ServerOpenAI}, withTurns(q, turnOf(content.RoleAssistant, textOf("x")), q)},
 	fieldReasoning:    {"thinking", Dialect{}, func(*upstream.Request) {}},
 	fieldSummary:      {"thinking.display", Dialect{}, thinkingOf(upstream.Thinking{Effort: "low", Display: "summarized"})},
@@ -196,8 +202,8 @@ func TestResponsesLearn(t *testing.T) {
 		{`{"error":{"message":"temperature must be at most 0.1","param":"temperature","code":null}}`, 400, 0, false, false},
 	} {
 		c := &client{format: ResponsesFormat}
-		p := &plan{Plan: adapter.Plan{Request: sent}, client: c, shape: shape{encrypted: true, noPadding: true, phases: true}}
-		retry := p.learn(decodeError(ResponsesFormat, tt.status, nil, []byte(tt.body)))
+		p := &plan{Plan: adapter.Plan{Request: sent}, client: c, shape: openaiformat.Shape{Encrypted: true, NoPadding: true, Phases: true}}
+		retry := p.learn(openaiformat.DecodeError(ResponsesFormat, tt.status, nil, []byte(tt.body)))
 		remembered := c.refusals.get("") != refusals{}
 		if p.target.refusals.fields != tt.want || retry != tt.again || remembered != tt.keep {
 			t.Errorf("%s: %b, retry %v, remembered %v", tt.body, p.target.refusals.fields, retry, remembered)

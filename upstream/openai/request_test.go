@@ -457,17 +457,3 @@ func chatBody(t *testing.T, n *upstream.Request) string {
 	}
 	return documentOf(t, c.plan(n))
 }
-
-// TestToStandardBase64 checks data in the URL-safe alphabet with its characters at any
-// place.
-func TestToStandardBase64(t *testing.T) {
-	long := strings.Repeat("AAAA", 10_000)
-	for from, want := range map[string]string{
-		"": "", "AA": "AA==", "AAA": "AAA=", "AAAA": "AAAA", "-_-_": "+/+/", "+/+/": "+/+/",
-		long: long, long + "-A": long + "+A==", long + "___": long + "///=", "_" + long[1:]: "/" + long[1:],
-	} {
-		if got := toStandardBase64(from); got != want {
-			t.Errorf("%.8s… of %d: got %.8s… of %d", from, len(from), got, len(got))
-		}
-	}
-}

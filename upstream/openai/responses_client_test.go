@@ -104,7 +104,7 @@ func TestResponsesAccepted(t *testing.T) {
 		content.Turn{Role: content.RoleUser, Parts: []content.Part{&content.ToolResult{ID: strings.Repeat("i", 80), Parts: []content.Part{&content.Text{Text: "r"}, png}}, &content.Text{Text: "z"}}},
 		content.Turn{Role: content.RoleSystem, Parts: []content.Part{&content.Text{Text: "Be brief now."}}},
 	)
-	full.Tools = append(weather[:1:1], content.Tool{Name: strings.Repeat("n", 80), Strict: true}, content.Tool{Kind: "web_search_20250305", Format: "messages", Raw: `{"type":"web_search_20250305","name":"web_search"}`})
+	full.Tools = append(weather[:1:1], content.Tool{Name: strings.Repeat("n", 80), Strict: new(true)}, content.Tool{Kind: "web_search_20250305", Format: "messages", Raw: `{"type":"web_search_20250305","name":"web_search"}`})
 	full.Choice = content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"weather", strings.Repeat("n", 80)}, NoParallel: true}
 	full.Temperature, full.TopP, full.MaxTokens, full.UserID, full.ServiceTier = &temperature, &temperature, &few, strings.Repeat("u", 300), "auto"
 	full.Output = upstream.Output{MediaType: "application/json", Schema: content.Schema{JSON: `{"type":"object","properties":{"a":{"type":"string"}}}`}}

@@ -88,7 +88,7 @@ func toolBodies() []bodyCase {
 			r.Choice = content.ToolChoice{Mode: content.ChoiceAuto, NoParallel: true}
 		}), `{"model":"gpt-5.2","input":[` + itemA + `],"tools":[{"type":"function","name":"f",` + fParams + `}],"tool_choice":"auto","parallel_tool_calls":false` + resTail},
 		{"strict tool", ServerOpenAI, bodyRequest("gpt-5.2", func(r *upstream.Request) {
-			r.Tools = []content.Tool{{Name: "f", Description: "d", Strict: true, Input: content.Schema{JSON: `{"type":"object","properties":{},"required":[],"additionalProperties":false}`}}}
+			r.Tools = []content.Tool{{Name: "f", Description: "d", Strict: new(true), Input: content.Schema{JSON: `{"type":"object","properties":{},"required":[],"additionalProperties":false}`}}}
 			r.Choice.Mode = content.ChoiceNone
 		}), `{"model":"gpt-5.2","input":[` + itemA + `],"tools":[{"type":"function","name":"f","description":"d","parameters":{"type":"object","properties":{},"required":[],"additionalProperties":false},"strict":true}],"tool_choice":"none"` + resTail},
 		{"one tool", ServerOpenAI, bodyRequest("gpt-5.2", func(r *upstream.Request) {
@@ -254,41 +254,6 @@ func TestPhases(t *testing.T) {
 	}
 }
 
-// TestPhaseLoss checks that a phase is reported if the message returns with another one.
-func TestPhaseLoss(t *testing.T) {
-	message := func(text, phase string) string {
-		return `{"type":"message","role":"assistant","phase":"` + phase + `","content":[{"type":"output_text","text":"` + text + `"}]}`
-	}
-	const (
-		call   = `{"type":"function_call","call_id":"c","name":"f","arguments":"{}"}`
-		search = `{"type":"web_search_call","id":"ws_1","status":"completed","action":{"type":"search"}}`
-	)
-	for _, tt := range []struct {
-		name, items string
-		want        bool
-	}{
-		{"final answer", message("a", "commentary") + "," + search + "," + message("b", "final_answer"), false},
-		{"messages that return as one", message("a", "commentary") + "," + message("b", "final_answer"), true},
-		{"no phase", message("a", ""), false},
-		{"unknown phase", message("a", "draft"), false},
-		{"before a call", message("a", "commentary") + "," + call, false},
-		{"before a call that the client runs", message("a", "commentary") + `,{"type":"computer_call","id":"cu_1"}`, false},
-		{"empty message at the end", message("a", "final_answer") + "," + message("", "final_answer"), false},
-		{"commentary at the end", message("a", "commentary"), true},
-		{"two final answers", message("a", "final_answer") + "," + search + "," + message("b", "final_answer"), true},
-		{"final answer before a call", message("a", "final_answer") + "," + call, true},
-	} {
-		f, err := decodeResponses(`{"object":"response","status":"completed","output":[`+tt.items+`]}`, content.Limits{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		// one pass
-		if got := slices.ContainsFunc(f.Events, func(e upstream.Event) bool { return e.Loss != nil && lossPhase.Of(*e.Loss) }); got != tt.want {
-			t.Errorf("%s: reported %v", tt.name, got)
-		}
-	}
-}
-
 // TestResponsesCarried checks turns with carried items.
 func TestResponsesCarried(t *testing.T) {
 	const (
@@ -366,4 +331,16 @@ func TestResponsesLoaded(t *testing.T) {
 			t.Errorf("%T, forwarded %v, kind %d: %s", tt.source, tt.pass, tt.kind, got)
 		}
 	}
+}
+
+// FuzzResponsesCarried encodes carried state that clients have changed in any way.
+func FuzzResponsesCarried(f *testing.F) {
+	f.Add(think1, `[{"redacted":"{}"}]`, "text")
+	f.Add(`{"type":"web_search_call"}`, `[{"signature":"`+`{\"type\":\"reasoning\"}`+`"}]`, "é")
+	f.Fuzz(func(t *testing.T, item, list, text string) {
+		n := newConversation(redactedPart(item), textOf(text), &content.Thinking{Text: text, Signature: itemSignature(item)},
+			&content.ToolUse{ID: "c", Name: "f", Signature: itemSignature(list)}, &content.Text{Text: text, Signature: itemSignature(list)},
+			&content.Image{Source: &content.Base64{MediaType: "image/png", Data: "iVBORw0KGgo="}, Signature: itemSignature(item)})
+		bodyOf(t, n, ServerOpenAI) // fails unless it is JSON
+	})
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/upstream/openai/responses"
 )
 
 // FuzzResponsesItems makes a response of items and sends it through the generateContent
@@ -94,7 +95,7 @@ func throughHandler(t *testing.T, items []string, size int) (pieces [][]map[stri
 	t.Helper()
 	doc := `{"id":"resp_1","object":"response","status":"completed","model":"m","output":[` + strings.Join(items, ",") + `]}`
 	h := generatecontent.NewHandler(upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		f, err := decodeResponses(doc, content.Limits{})
+		f, err := responses.DecodeResponse(doc, content.Limits{})
 		if err != nil {
 			return err
 		}
@@ -341,6 +342,14 @@ var forgedItems = []struct{ kind, tool string }{
 	{"compaction_trigger", ""}, {"", ""}, {"new_item", ""},
 }
 
+// hostItems are the kinds of items that the program may return, whatever tools the request has.
+var hostItems = []string{
+	"reasoning", "web_search_call", "file_search_call", "code_interpreter_call", "compaction", "program", "program_output",
+	"tool_search_call", "tool_search_output", "mcp_list_tools", "mcp_call", "mcp_approval_request", "mcp_approval_response",
+	"computer_call", "computer_call_output", "shell_call", "shell_call_output", "apply_patch_call", "apply_patch_call_output",
+	"local_shell_call", "local_shell_call_output", "image_generation_call", "additional_tools",
+}
+
 // TestForgedItems checks that an item that a client made up cannot add tools, approve
 // calls, or take another role: it is dropped and reported. Items in the program's own
 // parts are sent.
@@ -379,7 +388,7 @@ func TestForgedItems(t *testing.T) {
 			}
 		}
 		host := newConversation(&content.Unknown{Format: ResponsesFormat, Kind: f.kind, Raw: item}, textOf("x"))
-		if doc, _ := sent(host); strings.Contains(doc, "forged") != (isVendorItem(f.kind) || f.kind == "reasoning") {
+		if doc, _ := sent(host); strings.Contains(doc, "forged") != slices.Contains(hostItems, f.kind) {
 			t.Errorf("%s from the host: %s", f.kind, doc)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/internal/partfield"
+	"github.com/polywire/polywire/upstream/openai/chatcompletions"
 )
 
 // sent returns the fields that the document of the request has. It is only needed for a
@@ -23,18 +24,19 @@ func (p *plan) sent() field {
 		{fieldStop, len(n.StopSequences) > 0},
 		{fieldEffort, n.Effort != ""},
 		{fieldParallel, n.Choice.NoParallel},
-		{fieldStreamOptions, n.Stream && s.usage},
+		{fieldStreamOptions, n.Stream && s.Usage},
 		{fieldUser, n.UserID != ""},
 		{fieldMaxTokens, n.MaxTokens != nil},
-		{fieldDeveloper, s.systemRole == roleDeveloper},
-		{fieldReasoning, s.encrypted || p.returnsThinking()},
+		{fieldDeveloper, s.SystemRole == roleDeveloper},
+		{fieldReasoning, s.Encrypted || p.returnsThinking()},
 		{fieldSummary, n.Thinking.Display != "" && n.Thinking.Display != "omitted"},
 		{fieldThinkingSwitch, n.Switch != lower.SwitchNone},
 		{fieldToolChoice, len(n.Choice.Names) > 0},
-		{fieldJSONObject, n.Object && n.Output.Schema.JSON == "" && !s.objectForm},
-		{fieldObfuscation, n.Stream && s.noPadding},
+		{fieldJSONObject, n.Object && n.Output.Schema.JSON == "" && !s.ObjectForm},
+		{fieldObfuscation, n.Stream && s.NoPadding},
 		{fieldLogprobs, p.asksLogprobs()},
-		{fieldCacheKey, s.cacheKey != ""},
+		{fieldVerbosity, n.Output.Verbosity != ""},
+		{fieldCacheKey, s.CacheKey != ""},
 	}
 	var sent field
 	for _, x := range members {
@@ -43,7 +45,7 @@ func (p *plan) sent() field {
 		}
 	}
 	for i := range n.Tools {
-		if len(n.Tools[i].Description) > maxDescription {
+		if len(n.Tools[i].Description) > chatcompletions.MaxDescription {
 			sent |= fieldDescription
 		}
 		if n.Tools[i].Output.JSON != "" {
@@ -52,7 +54,7 @@ func (p *plan) sent() field {
 	}
 	sent |= marksAmong(n.System)
 	for i := range n.Turns {
-		if s.phases && n.Turns[i].Role == content.RoleAssistant {
+		if s.Phases && n.Turns[i].Role == content.RoleAssistant {
 			sent |= fieldPhase
 		}
 		sent |= marksAmong(n.Turns[i].Parts)
@@ -63,7 +65,7 @@ func (p *plan) sent() field {
 // returnsThinking reports whether a message returns thinking.
 func (p *plan) returnsThinking() bool {
 	s := &p.shape
-	if s.noReturn || s.returns == "-" || p.client.format != ChatFormat {
+	if s.NoReturn || s.Returns == "-" || p.client.format != ChatFormat {
 		return false
 	}
 	for i := range p.Request.Turns {
@@ -72,7 +74,7 @@ func (p *plan) returnsThinking() bool {
 			case *content.Thinking:
 				return true
 			case *content.ToolUse:
-				if s.returns != "" {
+				if s.Returns != "" {
 					return true
 				}
 			}

@@ -3,18 +3,14 @@ package openai
 import (
 	"cmp"
 	"slices"
-	"strings"
-
-	"github.com/tidwall/gjson"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/codec"
-	"github.com/polywire/polywire/internal/foreign"
-	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/lower"
-	"github.com/polywire/polywire/internal/schema"
+	"github.com/polywire/polywire/internal/openaiformat"
 	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/upstream/openai/chatcompletions"
+	"github.com/polywire/polywire/upstream/openai/responses"
 )
 
 // A target is the model and server for which a request is encoded.
@@ -72,6 +68,10 @@ func (t *target) hasPhases() bool {
 	return t.isOpenAI || t.known.phases
 }
 
+// hasCustomTools reports whether a model of the vendor has free-form tools and a verbosity. Both
+// came with GPT-5.
+func (t *target) hasCustomTools() bool { return t.family.custom || !t.family.known }
+
 // target returns the target for a model, and for the server's name of it.
 func (c *client) target(model, deployment string) target {
 	t := target{isOpenAI: c.isOpenAI, family: familyOf(model), dialect: c.dialect, known: c.known, refusals: c.refusals.get(deployment), maxTokens: c.maxTokens(model), attribution: c.attribution}
@@ -83,45 +83,74 @@ func (c *client) target(model, deployment string) target {
 
 // lowerTarget returns what the target accepts, as data. The result does not change with t.
 func (t target) lowerTarget(f content.Format) *lower.Target {
-	x := &lower.Target{
-		Format:   f,
-		Names:    t.nameRules(f),
-		Members:  lower.MemberRules{Foreign: foreignMembers},
-		Tools:    lower.ToolRules{Schema: schema.JSONSchema, StrictSchema: schema.OpenAIStrict, Strict: lower.StrictEqual},
-		Choice:   t.choiceRules(),
-		Output:   lower.OutputRules{Objects: true, Schema: schema.JSONSchema, Strict: true, StrictSchema: schema.OpenAIStrict},
-		Limit:    lower.LimitRules{Max: t.maxTokens},
-		Thinking: lower.ThinkingRules{Dial: t.dial()},
-		Sampling: t.samplingRules(),
-		Identity: t.identityRules(),
-	}
-	if t.isOpenAI {
-		x.Members.Foreign = foreignMembersOpenAI
-	}
-	if t.markMember(f) != "" {
-		x.Members.Foreign = append(slices.Clip(x.Members.Foreign), lower.ForeignMember{Name: cacheControl, Mark: true})
-	}
+	var x *lower.Target
 	if f == ResponsesFormat {
+		x = responses.BaseTarget()
 		t.setResponses(x)
 		t.responsesConversation(x)
 	} else {
+		x = chatcompletions.BaseTarget()
 		t.setChat(x)
 		t.chatConversation(x)
+	}
+	x.Names = t.nameRules(f)
+	x.Choice = t.choiceRules()
+	x.Limit.Max = t.maxTokens
+	x.Identity = t.identityRules()
+	x.Conversation.SystemTurns, x.Conversation.Attribution = t.systemTurns(), t.attribution
+	x.Files.TextOnly, x.Files.Note = t.dialect.TextOnly, t.dialect.DescribeUnreadable
+	x.Files.ImageLinks = t.acceptsLinks()
+	x.Files.Details.Of = openaiformat.DetailOf(f, otherFormat(f), t.isOpenAI)
+	x.Marks = t.cacheMarks(f)
+	x.Results.Marks = x.Marks.User
+	if t.isOpenAI {
+		x.Refusals = true
+		x.Tools.Freeform = t.hasCustomTools()
+		x.Output.Verbosity = t.hasCustomTools() && !t.refusals.has(fieldVerbosity)
+		x.Members.Foreign = slices.Concat(openaiformat.VendorForeignMembers, sharedMembers(f))
+	}
+	if t.markMember(f) != "" {
+		x.Members.Foreign = append(slices.Clip(x.Members.Foreign), lower.ForeignMember{Name: openaiformat.CacheControl, Mark: true})
 	}
 	return x
 }
 
+// otherFormat returns the vendor's other format.
+func otherFormat(f content.Format) content.Format {
+	if f == ChatFormat {
+		return ResponsesFormat
+	}
+	return ChatFormat
+}
+
+// sharedMembers returns the members of the vendor's other format that its servers have in a
+// format, too. Chat Completions accepts metadata only with store, and has fewer
+// prompt_cache_options.
+func sharedMembers(f content.Format) []lower.ForeignMember {
+	from := otherFormat(f)
+	names, list := []string{openaiformat.CacheKeyName, "prompt_cache_retention", "user"}, []lower.ForeignMember(nil)
+	if f == ChatFormat {
+		list = append(list, openaiformat.VerbosityMember("text", true, from))
+	} else {
+		names = append(names, "prompt_cache_options", "metadata")
+		list = append(list, openaiformat.VerbosityMember("verbosity", false, from))
+	}
+	for _, name := range names {
+		list = append(list, openaiformat.CopiedMember(name, from, f))
+	}
+	return list
+}
+
 // setChat sets what only Chat Completions has.
 func (t *target) setChat(x *lower.Target) {
-	x.Members.Fields = chatMembers
-	x.Tools.OnlyFunctions = true
 	x.Members.NoUsage = t.refusals.has(fieldStreamOptions)
 	if t.refusals.has(fieldDescription) {
-		x.Tools.Description = maxDescription
+		x.Tools.Description = chatcompletions.MaxDescription
 	}
 	if !t.isOpenAI {
 		x.Output.Modalities = []string{"image"}
 	}
+	t.setDial(x)
 	x.Thinking.Dial.Switch = t.thinkingMember()
 	x.Thinking.Dial.SwitchRefused = t.refusals.has(fieldThinkingSwitch)
 	switch {
@@ -136,14 +165,14 @@ func (t *target) setChat(x *lower.Target) {
 	if t.isOpenAI {
 		x.Thinking.Dial.Display = lower.DisplayHidden
 	}
-	x.Sampling.Candidates = true
+	t.setSampling(&x.Sampling)
 	x.Sampling.TopK.Off = t.isOpenAI || t.refusals.has(fieldTopK)
 	x.Sampling.Seed.Off = t.refusals.has(fieldSeed)
-	x.Sampling.Stops = lower.Stops{Off: t.family.noStop || t.refusals.has(fieldStop), Max: maxStops}
-	if !t.refusals.has(fieldLogprobs) && t.family.sampling != sampleNever {
-		x.Sampling.Members = logprobs
+	x.Sampling.Stops.Off = t.family.noStop || t.refusals.has(fieldStop)
+	if t.refusals.has(fieldLogprobs) || t.family.sampling == sampleNever {
+		x.Sampling.Members = nil
 	}
-	if t.thinkingMember() == thinkingObject { // the server ignores them while the model thinks
+	if t.thinkingMember() == chatcompletions.ThinkingObject { // the server ignores them while the model thinks
 		for _, n := range []*lower.Number{&x.Sampling.Temperature, &x.Sampling.TopP, &x.Sampling.Presence, &x.Sampling.Frequency} {
 			n.NotThinking = true
 		}
@@ -151,28 +180,28 @@ func (t *target) setChat(x *lower.Target) {
 }
 
 // shape returns how documents for the target are written.
-func (t *target) shape(f content.Format) shape {
-	s := shape{
-		systemRole:  "system",
-		markMember:  t.markMember(f),
-		limitMember: "max_tokens",
-		seedMember:  cmp.Or(t.known.seed, "seed"),
-		objectForm:  t.refusals.has(fieldJSONObject),
-		noPadding:   t.isOpenAI && !t.refusals.has(fieldObfuscation),
-		usage:       !t.refusals.has(fieldStreamOptions),
-		prefix:      t.known.prefix,
-		thinking:    t.thinkingMember(),
-		returns:     t.forcedThinkingMember(),
-		noReturn:    t.refusals.has(fieldReasoning),
-		encrypted:   f == ResponsesFormat && !t.neverThinks() && !t.refusals.has(fieldReasoning),
-		phases:      t.hasPhases(),
+func (t *target) shape(f content.Format) openaiformat.Shape {
+	s := openaiformat.Shape{
+		SystemRole:  "system",
+		MarkMember:  t.markMember(f),
+		LimitMember: "max_tokens",
+		SeedMember:  cmp.Or(t.known.seed, "seed"),
+		ObjectForm:  t.refusals.has(fieldJSONObject),
+		NoPadding:   t.isOpenAI && !t.refusals.has(fieldObfuscation),
+		Usage:       !t.refusals.has(fieldStreamOptions),
+		Prefix:      t.known.prefix,
+		Thinking:    t.thinkingMember(),
+		Returns:     t.forcedThinkingMember(),
+		NoReturn:    t.refusals.has(fieldReasoning),
+		Encrypted:   f == ResponsesFormat && !t.neverThinks() && !t.refusals.has(fieldReasoning),
+		Phases:      t.hasPhases(),
 	}
-	s.joinTexts = !t.isOpenAI && s.markMember == "" // a list must not become a string when its mark moves on
+	s.JoinTexts = !t.isOpenAI && s.MarkMember == "" // a list must not become a string when its mark moves on
 	if t.isOpenAI && t.family.developer && !t.refusals.has(fieldDeveloper) {
-		s.systemRole = roleDeveloper
+		s.SystemRole = roleDeveloper
 	}
 	if (t.isOpenAI || t.family.noMaxTokens) != t.refusals.has(fieldMaxTokens) {
-		s.limitMember = "max_completion_tokens"
+		s.LimitMember = "max_completion_tokens"
 	}
 	return s
 }
@@ -182,29 +211,20 @@ const roleDeveloper = "developer"
 
 // setResponses sets what only the Responses API has.
 func (t *target) setResponses(x *lower.Target) {
-	x.Members.Fields, x.Members.State = responsesMembers, responsesState
-	x.Members.Merged = responsesMerged
-	x.Limit.Min = minTokens
 	if t.isOpenAI {
 		x.Tools.Results = !t.refusals.has(fieldOutputSchema)
-		x.Tools.Vendor, x.Tools.FunctionsOnly = ownTool, hasFunctionChoice
+		x.Tools.Vendor, x.Tools.FunctionsOnly = responses.OwnTool, responses.HasFunctionChoice
 	}
+	t.setDial(x)
 	x.Thinking.NotCarried = !t.neverThinks() && t.refusals.has(fieldReasoning)
 	x.Thinking.Dial.Display = lower.DisplayWords
 	if t.refusals.has(fieldSummary) {
 		x.Thinking.Dial.Display = lower.DisplayRejects
 	}
+	t.setSampling(&x.Sampling)
 	x.Sampling.TopK.Off, x.Sampling.Seed.Off = true, true
 	x.Sampling.Presence = lower.Number{Off: true, HasUsual: true}
 	x.Sampling.Frequency = lower.Number{Off: true, HasUsual: true}
-	x.Sampling.Stops.Cut = true
-}
-
-// responsesMerged are the members of which fields represent a part.
-var responsesMerged = []lower.Merged{
-	{Name: "reasoning", First: '{', Fields: []string{"effort", "summary"}},
-	{Name: "text", First: '{', Fields: []string{"format"}},
-	{Name: "include", First: '['},
 }
 
 // choiceRules returns the choices of tools that are accepted.
@@ -218,9 +238,9 @@ func (t *target) choiceRules() lower.ChoiceRules {
 	}
 }
 
-// dial returns the efforts that are accepted.
-func (t *target) dial() *lower.Dial {
-	return &lower.Dial{
+// setDial sets the efforts that are accepted.
+func (t *target) setDial(x *lower.Target) {
+	x.Thinking.Dial = &lower.Dial{
 		Efforts:      t.efforts(),
 		Refused:      t.refusals.has(fieldEffort),
 		OffByDefault: t.family.defaultEffort == "none",
@@ -228,8 +248,8 @@ func (t *target) dial() *lower.Dial {
 	}
 }
 
-// samplingRules returns the parameters of sampling that both formats have.
-func (t *target) samplingRules() lower.SamplingRules {
+// setSampling sets the parameters of sampling that both formats have.
+func (t *target) setSampling(r *lower.SamplingRules) {
 	known := t.isOpenAI || t.family.known // of other models the defaults are unknown
 	number := func(f field, usual float64) lower.Number {
 		return lower.Number{
@@ -238,12 +258,10 @@ func (t *target) samplingRules() lower.SamplingRules {
 			HasUsual:    known, Usual: usual,
 		}
 	}
-	return lower.SamplingRules{
-		Temperature: number(fieldTemperature, 1),
-		TopP:        number(fieldTopP, 1),
-		Presence:    number(fieldPresencePenalty, 0),
-		Frequency:   number(fieldFrequencyPenalty, 0),
-	}
+	r.Temperature = number(fieldTemperature, 1)
+	r.TopP = number(fieldTopP, 1)
+	r.Presence = number(fieldPresencePenalty, 0)
+	r.Frequency = number(fieldFrequencyPenalty, 0)
 }
 
 // identityRules returns the user ids and service tiers that are accepted.
@@ -267,105 +285,13 @@ var (
 	}
 )
 
-// The members of generateContent that have another form here.
-const (
-	mediaResolution  = "generationConfig.mediaResolution"
-	responseLogprobs = "generationConfig.responseLogprobs"
-	topLogprobs      = "generationConfig.logprobs"
-)
-
-var (
-	foreignMembers       = []lower.ForeignMember{{Name: mediaResolution, Detail: noDetail}, {Name: responseLogprobs}, {Name: topLogprobs}}
-	foreignMembersOpenAI = []lower.ForeignMember{{Name: mediaResolution, Detail: defaultDetail}, {Name: responseLogprobs}, {Name: topLogprobs}}
-)
-
-func noDetail(*content.Extra) string { return "" }
-
-// defaultDetail returns the member for the resolution of all files of a request.
-func defaultDetail(x *content.Extra) string {
-	return details[gjson.Get(x.JSON, mediaResolution).Str]
-}
-
-// logprobs returns the members that request log probabilities, or "".
-func logprobs(x *content.Extra) string {
-	top := gjson.Get(x.JSON, topLogprobs)
-	n := int64(top.Num)
-	if gjson.Get(x.JSON, responseLogprobs).Type != gjson.True ||
-		top.Type != gjson.Null && (top.Type != gjson.Number || float64(n) != top.Num || n < 0 || n > maxTopLogprobs) {
-		return ""
-	}
-	var w jsonwire.Writer
-	w.BeginObject()
-	w.Name("logprobs")
-	w.Bool(true)
-	if n > 0 {
-		w.Name("top_logprobs")
-		w.Int(n)
-	}
-	w.EndObject()
-	return w.Text()
-}
-
-// hasFunctionChoice reports whether the tool choice of a tool's format is limited to
-// functions.
-func hasFunctionChoice(t *content.Tool) bool { return t.Format == "generatecontent" }
-
-// ownTool returns OpenAI's built-in tool for the purpose of another vendor's tool, with
-// the settings that exist here too.
-func ownTool(t *content.Tool) (own content.Tool, losses []*loss.Rule) {
-	kind := builtInKind(t.Kind)
-	if kind == "" {
-		return own, nil
-	}
-	var w jsonwire.Writer
-	w.BeginObject()
-	w.Name("type")
-	w.String(kind)
-	if kind == codeInterpreter {
-		w.Name("container")
-		w.Raw(`{"type":"auto"}`)
-	}
-	if doc, err := jsonwire.Parse(t.Raw, codec.UnlimitedJSON); err == nil {
-		defer doc.Close()
-		for name, x := range doc.Root().Members() {
-			switch {
-			case x.Kind() == jsonwire.Null:
-			case kind == webSearch && name == "allowed_domains" && x.Len() > 0:
-				w.Name("filters")
-				w.BeginObject()
-				w.Name(name)
-				w.Raw(x.Raw())
-				w.EndObject()
-			case kind == webSearch && name == "user_location" && x.Get("type").Is("approximate"):
-				w.Name(name)
-				w.Raw(x.Raw())
-			default:
-				if r := foreign.ToolMember(name, x); r != nil {
-					losses = append(losses, r)
-				}
-			}
-		}
-	}
-	w.EndObject()
-	return content.Tool{Name: t.Name, Kind: kind, Format: ResponsesFormat, Raw: w.Text()}, losses
-}
-
-// imageTypes are the media types of images that OpenAI accepts.
-var imageTypes = []string{"image/png", "image/jpeg", "image/webp", "image/gif"}
-
-// audioTypes maps media types of audio that Chat Completions accepts to one of each kind.
-var audioTypes = map[string]string{
-	"audio/wav": "audio/wav", "audio/x-wav": "audio/wav", "audio/wave": "audio/wav", "audio/vnd.wave": "audio/wav",
-	"audio/mp3": "audio/mp3", "audio/mpeg": "audio/mp3",
-}
-
 // audioTypes returns the audio that the model hears. Of the models that are known, only those
 // with audio in their names hear it.
 func (t *target) audioTypes() map[string]string {
 	if t.isOpenAI && t.family.known && !t.family.audio {
 		return nil
 	}
-	return audioTypes
+	return openaiformat.AudioTypes
 }
 
 // systemTurns returns where system turns may be.
@@ -376,20 +302,14 @@ func (t *target) systemTurns() lower.SystemTurns {
 	return lower.SystemNowhere
 }
 
-// The members of cache marks.
-const (
-	breakpoint   = "prompt_cache_breakpoint" // of OpenAI
-	cacheControl = "cache_control"           // as in Messages
-)
-
 // markMember returns the member of parts that is a cache mark, or "" if there is none.
 func (t *target) markMember(f content.Format) string {
 	switch {
 	case t.refusals.has(fieldCacheMark):
 	case t.isOpenAI && t.family.cacheMarks:
-		return breakpoint
+		return openaiformat.Breakpoint
 	case !t.isOpenAI && f == ChatFormat && t.dialect.CacheControl:
-		return cacheControl
+		return openaiformat.CacheControl
 	}
 	return ""
 }
@@ -401,9 +321,9 @@ func (t *target) cacheMarks(f content.Format) lower.Marks {
 	switch t.markMember(f) {
 	case "":
 		return lower.Marks{}
-	case breakpoint:
+	case openaiformat.Breakpoint:
 		m.Times = breakpointTimes
-	case cacheControl:
+	case openaiformat.CacheControl:
 		m.TextsOnly, m.Times = true, cacheControlTimes
 	}
 	if t.refusals.has(fieldCacheTime) {
@@ -419,42 +339,26 @@ var (
 )
 
 // chatConversation sets what Chat Completions accepts in conversations.
-func (t *target) chatConversation(to *lower.Target) {
-	marks := t.cacheMarks(ChatFormat)
-	to.Conversation = lower.Conversation{
-		SystemTurns: t.systemTurns(), TextsFirst: true, Prefill: t.known.prefix,
-		AnswerResults: t.dialect.StrictRoles, UserFirst: t.dialect.StrictRoles,
-		Attribution: t.attribution,
-	}
-	to.Files = lower.Files{
-		TextOnly: t.dialect.TextOnly, Note: t.dialect.DescribeUnreadable,
-		ImageLinks: t.acceptsLinks(), Audio: t.audioTypes(),
-		Name: func(title, _ string) string {
-			if title == "" {
-				return "document.pdf"
-			}
-			return title
-		},
-		Details: lower.Details{Of: t.detailOf(ChatFormat)},
-	}
+func (t *target) chatConversation(x *lower.Target) {
+	x.Conversation.Prefill = t.known.prefix
+	x.Conversation.AnswerResults, x.Conversation.UserFirst = t.dialect.StrictRoles, t.dialect.StrictRoles
+	x.Files.Audio = t.audioTypes()
 	if t.isOpenAI {
-		to.Files.Images = imageTypes
+		x.Files.Images = openaiformat.ImageTypes
 	} else {
-		to.Conversation.JoinUser = lower.JoinAlways
+		x.Conversation.JoinUser = lower.JoinAlways
 	}
 	if t.acceptsFiles() {
-		to.Files.Documents = []string{typePDF}
+		x.Files.Documents = []string{openaiformat.TypePDF}
 	}
-	to.Results = lower.Results{OneText: true, Marks: marks.User, MarkLast: true}
-	to.Marks = marks
-	to.Thoughts = lower.Thoughts{Carried: true, WithCalls: true, Recall: t.recallChat}
+	x.Thoughts.Recall = t.recallChat
 	if member := t.forcedThinkingMember(); member != "" && member != "-" {
 		if !t.refusals.has(fieldReasoning) {
-			to.Thoughts.Unsigned = lower.UnsignedAny
+			x.Thoughts.Unsigned = lower.UnsignedAny
 		}
-		to.Thoughts.Missing = lower.ThinkingEmpty
+		x.Thoughts.Missing = lower.ThinkingEmpty
 		if t.refusals.thinkingMember != "" {
-			to.Thoughts.Missing = lower.ThinkingMissing
+			x.Thoughts.Missing = lower.ThinkingMissing
 		}
 	}
 }
@@ -468,188 +372,35 @@ func (t *target) forcedThinkingMember() string {
 	return t.refusals.thinkingMember
 }
 
-// recallChat returns which thinking can be returned in Chat Completions. The signature of
-// thinking is the name of its member, or an object of members to send unchanged.
+// recallChat returns which thinking can be returned in Chat Completions.
 func (t *target) recallChat(*upstream.Request) func(content.Part) *loss.Rule {
 	member := t.forcedThinkingMember()
-	none := t.isOpenAI && member == "" || member == "-" || t.refusals.has(fieldReasoning)
-	return func(p content.Part) *loss.Rule {
-		thinking, ok := p.(*content.Thinking)
-		if !ok || none {
-			return lower.Thinking
-		}
-		data := thinking.Signature.Data
-		if thinking.Redacted.Data != "" {
-			data = thinking.Redacted.Data
-		}
-		switch {
-		case member != "", isThinkingMember(data):
-			return nil
-		case strings.HasPrefix(data, "{"):
-			if added, _ := new(replay).addObject(data); added {
-				return nil
-			}
-		}
-		return lower.Thinking
+	if t.isOpenAI && member == "" || member == "-" || t.refusals.has(fieldReasoning) {
+		return func(content.Part) *loss.Rule { return lower.Thinking }
 	}
-}
-
-// details maps resolutions of generateContent to members of files.
-var details = map[string]string{"MEDIA_RESOLUTION_LOW": `{"detail":"low"}`, "MEDIA_RESOLUTION_HIGH": `{"detail":"high"}`}
-
-// detailOf returns the function that translates the resolution of a file.
-func (t *target) detailOf(f content.Format) func(*content.Extra) (string, bool) {
-	return func(x *content.Extra) (json string, rest bool) {
-		if x.Format == f || x.Format == "" {
-			level := gjson.Get(x.JSON, "detail")
-			if level.Str == "" {
-				return "", true
-			}
-			return `{"detail":` + level.Raw + `}`, codec.MemberCount(x.JSON) > 1
-		}
-		resolution := gjson.Get(x.JSON, "mediaResolution")
-		json = details[resolution.Get("level").Str]
-		if json == "" || !t.isOpenAI {
-			return "", true
-		}
-		return json, codec.MemberCount(x.JSON) > 1 || codec.MemberCount(resolution.Raw) > 1
-	}
+	return chatcompletions.RecallThinking(member)
 }
 
 // responsesConversation sets what Responses accepts in conversations.
-func (t *target) responsesConversation(to *lower.Target) {
-	marks := t.cacheMarks(ResponsesFormat)
-	to.Conversation = lower.Conversation{SystemTurns: t.systemTurns(), MoveFiles: true, SentenceTurn: t.isOpenAI, Attribution: t.attribution}
-	to.Files = lower.Files{
-		TextOnly: t.dialect.TextOnly, Note: t.dialect.DescribeUnreadable,
-		Images: imageTypes, ImageLinks: t.acceptsLinks(), DocumentLinks: t.isOpenAI,
-		Name: func(title, mediaType string) string {
-			if title == "" {
-				title = "document"
-			}
-			if suffix := extensionOf(mediaType); !strings.HasSuffix(strings.ToLower(title), suffix) {
-				title += suffix
-			}
-			return title
-		},
-		Details: lower.Details{Documents: true, Of: t.detailOf(ResponsesFormat)},
-	}
+func (t *target) responsesConversation(x *lower.Target) {
+	x.Conversation.SentenceTurn = t.isOpenAI
+	x.Files.DocumentLinks = t.isOpenAI
+	x.Files.Details.Documents = true
 	switch {
 	case t.isOpenAI:
-		to.Files.Documents, to.Files.IDPrefix = documentTypes, "file-"
+		x.Files.Documents, x.Files.IDPrefix = openaiformat.DocumentTypes, "file-"
 	case t.acceptsFiles():
-		to.Files.Documents = documentTypes[:1]
+		x.Files.Documents = openaiformat.DocumentTypes[:1]
 	}
-	to.Results = lower.Results{AsTheyCame: true, OneText: !t.isOpenAI, Files: true, Marks: marks.User, MarkLast: true}
-	to.Marks = marks
-	to.Own = lower.Own{Calls: true, Vendor: true, VendorAssistant: true}
-	to.Thoughts = lower.Thoughts{
-		Carried: true, Named: true,
-		NotLast: func(t *content.Thinking, _ bool) bool { return gjson.Get(itemOf(t), "type").Str == "reasoning" },
-		ItemID:  func(t *content.Thinking) string { return gjson.Get(itemOf(t), "id").Str },
-		Recall: func(n *upstream.Request) func(content.Part) *loss.Rule {
-			r := itemRecall{tools: n.Tools, refused: t.refusals.dropThinking || t.refusals.has(fieldReasoning)}
-			return r.rule
-		},
+	x.Results.OneText = !t.isOpenAI
+	refused := t.refusals.dropThinking || t.refusals.has(fieldReasoning)
+	x.Thoughts.Recall = func(n *upstream.Request) func(content.Part) *loss.Rule {
+		return responses.RecallItems(n, refused)
 	}
 }
-
-// documentTypes are the media types of documents that Responses accepts besides text.
-var documentTypes = []string{
-	typePDF, "application/rtf", "application/msword", "application/vnd.ms-excel", "application/vnd.ms-powerpoint",
-	"application/vnd.oasis.opendocument.text", officePrefix + "wordprocessingml.document",
-	officePrefix + "presentationml.presentation", officePrefix + "spreadsheetml.sheet",
-}
-
-// isThinkingMember reports whether thinking may be returned in a member. The name comes
-// from a client and must not be that of another member.
-func isThinkingMember(name string) bool {
-	switch name {
-	case "reasoning_content", "reasoning", "reasoning_text":
-		return true
-	}
-	return false
-}
-
-// chatMembers are the members that the encoder writes. Extra members do not replace
-// them.
-var chatMembers = []string{
-	"model", "messages", "stream", "stream_options", "tools", "tool_choice", "parallel_tool_calls", "functions",
-	"function_call", "reasoning_effort", "max_tokens", "max_completion_tokens", "n", "temperature", "top_p", "top_k",
-	"presence_penalty", "frequency_penalty", "seed", "stop", "response_format", "modalities", "safety_identifier",
-	"service_tier", "store",
-}
-
-// responsesMembers are the members that the encoder writes. Extra members do not
-// replace them.
-var responsesMembers = []string{
-	"model", "instructions", "input", "tools", "tool_choice", "parallel_tool_calls", "reasoning", "text",
-	"max_output_tokens", "temperature", "top_p", "store", "include", "safety_identifier", "service_tier", "stream",
-	"stream_options",
-}
-
-// responsesState are the members without which the model would not see the conversation, or
-// with which the server would not return the response. Nothing is stored: see [Responses].
-var responsesState = []string{"previous_response_id", "conversation", "background"}
-
-// maxStops is the limit of stop sequences.
-const maxStops = 4
-
-// maxTopLogprobs is the limit of top_logprobs.
-const maxTopLogprobs = 20
 
 // maxUserID is the limit of safety_identifier in bytes.
 const maxUserID = 128
-
-// minTokens is OpenAI's smallest limit of output tokens.
-const minTokens = 16
-
-// builtInKind returns OpenAI's built-in tool for the purpose of another vendor's tool,
-// or "". The kinds of other vendors have a version at the end.
-func builtInKind(kind string) string {
-	for _, b := range []struct{ prefix, kind string }{
-		{"web_search", webSearch}, {"googleSearch", webSearch},
-		{"code_execution", codeInterpreter}, {"codeExecution", codeInterpreter},
-	} {
-		if strings.HasPrefix(kind, b.prefix) {
-			return b.kind
-		}
-	}
-	return ""
-}
-
-const (
-	webSearch       = "web_search"
-	codeInterpreter = "code_interpreter"
-)
-
-const officePrefix = "application/vnd.openxmlformats-officedocument."
-
-// extensionOf returns the file extension of a media type, or "" if OpenAI does not
-// accept it.
-func extensionOf(mediaType string) string {
-	switch mediaType {
-	case "application/pdf":
-		return ".pdf"
-	case "application/rtf":
-		return ".rtf"
-	case "application/msword":
-		return ".doc"
-	case "application/vnd.ms-excel":
-		return ".xls"
-	case "application/vnd.ms-powerpoint":
-		return ".ppt"
-	case "application/vnd.oasis.opendocument.text":
-		return ".odt"
-	case officePrefix + "wordprocessingml.document":
-		return ".docx"
-	case officePrefix + "presentationml.presentation":
-		return ".pptx"
-	case officePrefix + "spreadsheetml.sheet":
-		return ".xlsx"
-	}
-	return ""
-}
 
 // nameRules returns which names of tools and ids of tool calls are valid. Compatible
 // servers may need their own ids back unchanged.
@@ -658,6 +409,7 @@ func (t *target) nameRules(f content.Format) *lower.NameRules {
 		Name: lower.Charset{MaxBytes: 64, Punctuation: "_-"},
 		ID:   lower.Charset{Punctuation: "_-.:/|+=@#"},
 	}
+	r.Namespaces = t.isOpenAI && f == ResponsesFormat
 	switch {
 	case f == ChatFormat && (t.dialect.ShortIDs || t.refusals.shortIDs):
 		r.ID = lower.Charset{Length: 9}

@@ -199,7 +199,13 @@ func (s *space) part(p content.Part) part {
 	case *content.Thinking:
 		return s.textPart("reasoning", p.Text)
 	case *content.ToolUse:
-		return part{Type: "tool_call", ID: s.text(p.ID), Name: s.text(p.Name), Arguments: s.value(p.Input, "{}")}
+		o := part{Type: "tool_call", ID: s.text(p.ID), Name: s.text(p.Name)}
+		if p.Freeform {
+			o.Arguments = encode(s.text(p.Text))
+		} else {
+			o.Arguments = s.value(p.Input, "{}")
+		}
+		return o
 	case *content.ToolResult:
 		return part{Type: "tool_call_response", ID: s.text(p.ID), Name: s.text(p.Name), Response: s.response(p.Parts)}
 	case *content.ServerToolUse:

@@ -218,10 +218,12 @@ func callProblems(resp *response) (all []error) {
 			fail("the id %q is not unique in the conversation", t.ID)
 		}
 		used[t.ID] = true
-		if !slices.ContainsFunc(resp.request.Tools, func(tool content.Tool) bool { return tool.Name == t.Name }) {
+		if !slices.ContainsFunc(resp.request.Tools, func(tool content.Tool) bool {
+			return tool.Name == t.Name && tool.Namespace == t.Namespace && tool.Freeform == t.Freeform
+		}) {
 			fail("the request has no such tool")
 		}
-		if in := b.input(); in != "" && isComplete(resp.stops[b.candidate]) && !jsonwire.ValidObject(in) {
+		if in := b.input(); in != "" && !t.Freeform && isComplete(resp.stops[b.candidate]) && !jsonwire.ValidObject(in) {
 			fail("the arguments are not a JSON object: %s", clip(in))
 		}
 	}

@@ -219,6 +219,9 @@ func (b *block) input() string {
 	}
 	switch p := b.part.(type) {
 	case *content.ToolUse:
+		if p.Freeform {
+			return p.Text
+		}
 		return p.Input
 	case *content.ServerToolUse:
 		return p.Input
@@ -259,7 +262,7 @@ func (r *response) summary() []string {
 			add(b, "thinking", b.text.String())
 		case *content.ToolUse:
 			in := b.input()
-			if jsonwire.ValidObject(in) {
+			if !p.Freeform && jsonwire.ValidObject(in) {
 				in = string(jsonwire.AppendCompact(nil, in))
 			}
 			add(b, "call", p.Name+" "+in)

@@ -13,6 +13,8 @@ import (
 	"github.com/polywire/polywire/upstream/anthropic"
 	"github.com/polywire/polywire/upstream/gemini"
 	"github.com/polywire/polywire/upstream/openai"
+	"github.com/polywire/polywire/upstream/openai/chatcompletions"
+	"github.com/polywire/polywire/upstream/openai/responses"
 )
 
 // A Format is a wire format. Servers use every format.
@@ -128,29 +130,43 @@ var All = []*Format{
 	},
 	{
 		Name: "openai", Title: "OpenAI Chat Completions", Short: "Chat Completions", Model: "gpt-5.2",
+		Client: &Client{
+			DecodeRequest:   decodeChatCompletions,
+			EncodeResponse:  chatcompletions.EncodeResponse,
+			NewStreamWriter: func(w io.Writer, r *upstream.Request) StreamWriter { return chatcompletions.NewStreamWriter(w, r) },
+			EncodeError:     chatcompletions.EncodeError,
+			Path:            new(chatcompletions.Request).Path,
+		},
 		Server: Server{
 			NewUpstream: func(url string) (upstream.Upstream, error) {
 				return openai.New(&openai.Options{BaseURL: url})
 			},
 			DecodeResponse: func(body string) (*upstream.Frame, error) {
-				return chat.DecodeResponse(nil, body)
+				return chatcompletions.DecodeResponse(body, content.Limits{})
 			},
 			NewStreamReader: func(r io.Reader) upstream.FrameReader {
-				return chat.NewStreamReader(nil, r)
+				return chatcompletions.NewStreamReader(r, content.Limits{})
 			},
 		},
 	},
 	{
 		Name: "openai-responses", Title: "OpenAI Responses", Short: "Responses", Model: "gpt-5.2",
+		Client: &Client{
+			DecodeRequest:   decodeResponses,
+			EncodeResponse:  responses.EncodeResponse,
+			NewStreamWriter: func(w io.Writer, r *upstream.Request) StreamWriter { return responses.NewStreamWriter(w, r) },
+			EncodeError:     responses.EncodeError,
+			Path:            new(responses.Request).Path,
+		},
 		Server: Server{
 			NewUpstream: func(url string) (upstream.Upstream, error) {
 				return openai.NewResponses(&openai.Options{BaseURL: url})
 			},
 			DecodeResponse: func(body string) (*upstream.Frame, error) {
-				return responses.DecodeResponse(nil, body)
+				return responses.DecodeResponse(body, content.Limits{})
 			},
 			NewStreamReader: func(r io.Reader) upstream.FrameReader {
-				return responses.NewStreamReader(nil, r)
+				return responses.NewStreamReader(r, content.Limits{})
 			},
 		},
 	},
@@ -166,8 +182,12 @@ func decodeGenerateContent(body []byte) (*upstream.Request, []content.Loss, erro
 	return generatecontent.DecodeRequest(body, nil)
 }
 
-// The decoders of both formats, for a server without deviations.
-var (
-	chat, _      = openai.New(nil) // the defaults are valid
-	responses, _ = openai.NewResponses(nil)
-)
+// decodeChatCompletions implements Client.DecodeRequest.
+func decodeChatCompletions(body []byte) (*upstream.Request, []content.Loss, error) {
+	return chatcompletions.DecodeRequest(body, nil)
+}
+
+// decodeResponses implements Client.DecodeRequest.
+func decodeResponses(body []byte) (*upstream.Request, []content.Loss, error) {
+	return responses.DecodeRequest(body, nil)
+}

@@ -68,7 +68,7 @@ func Divisions(events []upstream.Event, b []byte, frame func([]upstream.Event) *
 		"one by one": Divide(events, make([]byte, len(events)), nil), // 0: one event
 		"divided":    Divide(events, b, nil),
 		"in frames of another format": Divide(events, b, func([]upstream.Event) *upstream.Frame {
-			return &upstream.Frame{Format: "openai-chat", Name: "content_block_delta", Data: "{}"}
+			return &upstream.Frame{Format: "other", Name: "content_block_delta", Data: "{}"}
 		}),
 	}
 	if frame != nil {

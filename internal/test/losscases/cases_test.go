@@ -54,7 +54,8 @@ func TestRules(t *testing.T) {
 	}
 	for _, dir := range []string{
 		"internal/lower", "internal/foreign", "internal/codec", "messages", "generatecontent",
-		"upstream/anthropic", "upstream/gemini", "upstream/openai",
+		"upstream/anthropic", "upstream/gemini", "upstream/openai", "upstream/openai/chatcompletions",
+		"upstream/openai/responses", "internal/openaiformat",
 	} {
 		for _, r := range index.Declared(dir) {
 			if !strings.HasPrefix(r.Feature, "response: ") && !met[key(r)] {

@@ -48,6 +48,9 @@ var conversation = []Feature{
 	{Name: loss.TextCitations, From: m, Cases: []Case{
 		{Set: earlier(&content.Text{Text: "a", Citations: []content.Citation{{Kind: content.CiteWeb, URL: "https://example.com/"}}})},
 	}},
+	{Name: loss.TextRefusal, Cases: []Case{
+		{Set: earlier(&content.Text{Text: "a", Refusal: true})},
+	}},
 	{Name: loss.Signature, Cases: []Case{
 		{Set: earlier(&content.Text{Text: "a", Signature: signed(alien, "x")})},
 	}},

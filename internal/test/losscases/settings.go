@@ -104,6 +104,13 @@ var settings = []Feature{
 		{Unlisted: true, Set: schemaOutput("false")},
 		{Unlisted: true, Set: schemaOutput("true")},
 	}},
+	{Name: loss.OutputSchema, Row: "name and description of the schema of the response", Cases: []Case{
+		{Set: output(upstream.Output{MediaType: jsonType, Schema: content.Schema{JSON: strictSchema}, Name: "n", Description: "d"})},
+	}},
+	{Name: loss.OutputVerbosity, Cases: []Case{
+		{Set: output(upstream.Output{Verbosity: "low"})},
+		{When: "before GPT-5", To: []Server{OpenAIChat, Responses}, Model: "gpt-4.1", Set: output(upstream.Output{Verbosity: "low"})},
+	}},
 	{Name: loss.OutputType, Row: "JSON without a schema", From: g, Cases: []Case{
 		{Set: output(upstream.Output{MediaType: jsonType})},
 		{Unlisted: true, Set: output(upstream.Output{MediaType: "text/odd"})},

@@ -15,6 +15,14 @@ var tools = []Feature{
 		{When: "over 64 characters", Set: declared(function("f" + long[:64]))},
 		{When: "with a digit at the beginning", From: m, Set: declared(function("1f"))},
 	}},
+	{Name: loss.ToolNamespace, Cases: []Case{
+		{Set: declared(content.Tool{Name: "f", Namespace: "n", Input: content.Schema{JSON: simpleSchema}})},
+	}},
+	{Name: loss.ToolFreeform, Cases: []Case{
+		{Set: declared(content.Tool{Name: "f", Freeform: true})},
+		{When: "before GPT-5", To: []Server{OpenAIChat, Responses}, Model: "gpt-4.1", Set: declared(content.Tool{Name: "f", Freeform: true})},
+		{When: "with a grammar", Set: declared(content.Tool{Name: "f", Freeform: true, Grammar: &content.Grammar{Syntax: "regex", Definition: "a+"}})},
+	}},
 	{Name: loss.ToolSchema, Cases: []Case{
 		{Set: declared(function("f"))},
 		{When: "with `patternProperties`", Set: declared(withSchema(openSchema))},
@@ -26,9 +34,9 @@ var tools = []Feature{
 		{Unlisted: true, Set: declared(withSchema(`{"type":"OBJECT","properties":{}}`))},
 	}},
 	{Name: loss.ToolStrict, From: m, Cases: []Case{
-		{Set: declared(content.Tool{Name: "f", Strict: true, Input: content.Schema{JSON: strictSchema}})},
+		{Set: declared(content.Tool{Name: "f", Strict: new(true), Input: content.Schema{JSON: strictSchema}})},
 		{When: "if OpenAI's strict mode cannot represent the schema", To: []Server{OpenAIChat, OtherChat, Responses},
-			Set: declared(content.Tool{Name: "f", Strict: true, Input: content.Schema{JSON: openSchema}})},
+			Set: declared(content.Tool{Name: "f", Strict: new(true), Input: content.Schema{JSON: openSchema}})},
 	}},
 	{Name: loss.ToolOutput, From: g, Cases: []Case{
 		{Set: declared(content.Tool{Name: "f", Input: content.Schema{JSON: simpleSchema}, Output: content.Schema{JSON: simpleSchema}})},

@@ -16,7 +16,7 @@ var sections = []struct {
 }{
 	{"Requests of every client", "Found by a handler, in state that the client returned and in headers.", []string{"front", "messages-front"}},
 	{"Schemas", "Of tool arguments and of output, for every format with a different schema dialect.", []string{"schema"}},
-	{"Responses of every server", "", []string{"upstream", "front-answer"}},
+	{"Responses of every server", "", []string{"upstream", "restored", "front-answer"}},
 	{"Responses of Messages", "", []string{"messages-read"}},
 	{"Responses of generateContent", "", []string{"generatecontent-read"}},
 	{"Responses of Chat Completions", "", []string{"openai-chat"}},

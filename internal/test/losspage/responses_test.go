@@ -59,6 +59,9 @@ var parts = []content.Part{
 	&content.Text{Text: "a", Citations: make([]content.Citation, 1001)},
 	&content.Text{Citations: []content.Citation{{Kind: content.CiteWeb, URL: "https://example.com"}}},
 	&content.ToolUse{ID: "c", Name: "t", Input: "[1]"},
+	&content.ToolUse{ID: "c", Name: "t", Namespace: "n", Freeform: true, Text: "a"},
+	&content.Text{Text: "a", Refusal: true},
+	&content.Text{Text: "a", Citations: []content.Citation{{Kind: content.CiteWeb, URL: "https://example.com", End: 1}}},
 	&content.ServerToolUse{Format: m, Kind: "server_tool_use", ID: "s", Name: "web_search", Input: "[1]"},
 	&content.ServerToolUse{Format: m, Kind: "mcp_tool_use", ID: "s", Name: "without a server"},
 }

@@ -87,13 +87,13 @@ func (c *choices) part(depth int) content.Part {
 	id := func() string { return choose(c, "t1", "t2", "", "an id", strings.Repeat("i", 70)) }
 	switch c.below(14) {
 	case 0:
-		return &content.Text{Text: c.text(), Signature: c.signature(), Cache: c.cache(), Extra: c.extra()}
+		return &content.Text{Text: c.text(), Refusal: c.below(4) == 3, Signature: c.signature(), Cache: c.cache(), Extra: c.extra()}
 	case 1:
 		return &content.Thinking{Text: c.text(), Signature: c.signature(), Extra: c.extra()}
 	case 2:
 		return &content.Thinking{Redacted: c.signature()}
 	case 3:
-		return &content.ToolUse{ID: id(), Name: choose(c, "f", "a name", "", strings.Repeat("n", 70)), Input: choose(c, "", `{"a": 1.0}`), Signature: c.signature(), Cache: c.cache(), Extra: c.extra()}
+		return &content.ToolUse{ID: id(), Name: choose(c, "f", "a name", "", strings.Repeat("n", 70)), Input: choose(c, "", `{"a": 1.0}`), Freeform: c.below(4) == 3, Text: choose(c, "", "a \"b\"\n"), Namespace: choose(c, "", "", "n", "a space"), Signature: c.signature(), Cache: c.cache(), Extra: c.extra()}
 	case 4:
 		p := &content.ToolResult{ID: id(), Name: choose(c, "", "f"), Object: choose(c, "", `{"x":1}`), Error: c.below(2) == 1, Cache: c.cache(), Extra: c.extra()}
 		for range c.below(3) {
@@ -184,14 +184,16 @@ func (c *choices) step(n *upstream.Request) {
 			Budget: pointer[int64](c, 0, 500, 4096, 100_000), Effort: choose(c, "", "minimal", "low", "high", "max", "unknown"), Display: choose(c, "", "full", "summarized", "omitted")}
 	case 12:
 		n.Output = upstream.Output{Modalities: choose(c, nil, []string{"text", "image"}, []string{"audio"}), MediaType: choose(c, "", "application/json", "text/x.enum"),
-			Schema: content.Schema{JSON: choose(c, "", `{"type":"object","properties":{"a":{"type":"string"}}}`, `{"type":"string"}`)}, AspectRatio: choose(c, "", "16:9")}
+			Schema: content.Schema{JSON: choose(c, "", `{"type":"object","properties":{"a":{"type":"string"}}}`, `{"type":"string"}`)}, AspectRatio: choose(c, "", "16:9"),
+			Name: choose(c, "", "n", "a name"), Description: choose(c, "", "d"), Strict: choose(c, nil, new(true), new(false)), Verbosity: choose(c, "", "low")}
 	case 13:
 		n.Choice = content.ToolChoice{Mode: choose(c, "", content.ChoiceAuto, content.ChoiceAny, content.ChoiceNone, content.ChoiceValidated),
 			Names: choose(c, nil, []string{"f"}, []string{"f", "a name"}), NoParallel: c.below(2) == 1, Extra: c.extra()}
 	case 14:
 		n.Tools = append(n.Tools, choose(c,
-			content.Tool{Name: choose(c, "f", "a name", "g"), Description: choose(c, "", strings.Repeat("d", 1200)), Strict: c.below(2) == 1, Cache: c.cache(), Extra: c.extra(),
+			content.Tool{Name: choose(c, "f", "a name", "g"), Description: choose(c, "", strings.Repeat("d", 1200)), Strict: choose(c, nil, new(true), new(false)), Cache: c.cache(), Extra: c.extra(),
 				Input: content.Schema{JSON: choose(c, "", `{"type":"object","properties":{"a":{"$ref":"#/$defs/x"}},"$defs":{"x":{"type":"string"}}}`, `true`)}},
+			content.Tool{Name: choose(c, "f", "a name", "g"), Namespace: choose(c, "", "n", "a space"), Freeform: c.below(2) == 1, Grammar: choose(c, nil, &content.Grammar{Syntax: "regex", Definition: "a+"})},
 			content.Tool{Kind: "web_search_20250305", Name: "web_search", Format: messages.Format, Raw: `{"type":"web_search_20250305","name":"web_search"}`},
 			content.Tool{Kind: "googleSearch", Format: generatecontent.Format, Raw: `{"googleSearch":{}}`},
 			content.Tool{Kind: "bash_20250124", Name: "bash", Format: messages.Format, Raw: `{"type":"bash_20250124","name":"bash"}`}))

@@ -26,6 +26,11 @@ func TestBodies(t *testing.T) {
 		{"GenerateIntl", workload.GenerateIntl, 27_000, 36_000},
 		{"GenerateImage", workload.GenerateImage, 1_000_000, 1_100_000},
 		{"GeneratePDF", workload.GeneratePDF, 33_333_000, 32 << 20},
+		{"CompletionsSmall", workload.CompletionsSmall, 250, 450},
+		{"CompletionsChat", workload.CompletionsChat, 27_000, 33_000},
+		{"CompletionsAgent", workload.CompletionsAgent, 320_000, 365_000},
+		{"CompletionsImage", workload.CompletionsImage, 1_000_000, 1_100_000},
+		{"CompletionsPDF", workload.CompletionsPDF, 33_333_000, 32 << 20},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

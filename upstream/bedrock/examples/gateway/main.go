@@ -124,13 +124,8 @@ func newHandler(up upstream.Upstream, logger *slog.Logger) http.Handler {
 	options := upstream.HandlerOptions{Logger: logger, OnDone: func(ctx context.Context, r *upstream.Report) {
 		logger.InfoContext(ctx, "request", "id", r.ID, "path", r.Path, "mode", r.Mode, "status", r.Status, "error", r.Code, "duration", r.Duration)
 	}}
-	m := messages.NewHandler(up, &messages.Options{HandlerOptions: options})
-	g := generatecontent.NewHandler(up, &generatecontent.Options{HandlerOptions: options})
-	return bedrock.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if m.Match(r) {
-			m.ServeHTTP(w, r)
-			return
-		}
-		g.ServeHTTP(w, r)
-	}))
+	return bedrock.Handler(upstream.Handlers(
+		generatecontent.NewHandler(up, &generatecontent.Options{HandlerOptions: options}),
+		messages.NewHandler(up, &messages.Options{HandlerOptions: options}),
+	))
 }

@@ -1,0 +1,46 @@
+package openaiformat
+
+import (
+	"crypto/rand"
+	"strings"
+
+	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/jsonwire"
+)
+
+// Text returns a text or the JSON of another value. Some servers send a JSON value where the
+// format has a text: arguments of a tool call, or the content of a response with a schema.
+func Text(v jsonwire.Value) string {
+	switch v.Kind() {
+	case jsonwire.String:
+		return v.Str()
+	case jsonwire.None, jsonwire.Null:
+		return ""
+	}
+	return string(jsonwire.AppendCompact(nil, v.Raw()))
+}
+
+// TextKinds are the kinds of values that Text is for.
+const TextKinds = codec.Texts | codec.Objects | codec.Lists | codec.Numbers
+
+// Scalar returns an id or a name, which some servers send as a number.
+func Scalar(v jsonwire.Value) string {
+	if v.Kind() == jsonwire.Number {
+		return v.Raw()
+	}
+	return v.Str()
+}
+
+// NewCallID returns an id for a tool call without one.
+func NewCallID() string { return "call_" + strings.ToLower(rand.Text()[:24]) }
+
+// CitedRange returns the bounds of the text that a citation of a web page is for, in characters.
+// Both are 0 if they are missing or not valid.
+func CitedRange(v jsonwire.Value) (start, end int64) {
+	start, hasStart := v.Get("start_index").Int()
+	end, hasEnd := v.Get("end_index").Int()
+	if !hasStart || !hasEnd || start < 0 || end < start {
+		return 0, 0
+	}
+	return start, end
+}

@@ -1,0 +1,147 @@
+package chatcompletions
+
+import (
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/response"
+)
+
+// State of other vendors is sent in the ids of tool calls, because clients return nothing else
+// unaltered: see [envelope]. The id of a call has the signature of the call or, if it has none,
+// all thinking before the call with its signatures and redacted data. The client also receives
+// the text of the thinking, as reasoning_content; what it returns of it has no signature.
+//
+// All other state is dropped and reported: signatures of texts, which no vendor needs, thinking
+// after the last call, and signatures that come too late or are too large.
+//
+// State of a vendor of this format is in members of the message: see [ownMembers].
+
+// isForeign reports whether a signature is of another format and must be carried.
+func isForeign(s content.Signature) bool { return envelope.IsForeign(s, Format) }
+
+// state returns the state that the next tool call of a choice has to carry.
+func (s *responseEncoder) state(k int) *envelope.Pending { return &s.Candidates[k].State }
+
+// openThinking stores the state of thinking, and returns when the client receives its text.
+func (s *responseEncoder) openThinking(b *sentBlock, p *content.Thinking) response.When {
+	s.dropHints(b, p)
+	k, redacted := b.Candidate, p.Redacted.Data != ""
+	switch sig := p.Redacted; {
+	case redacted && sig.Format == Format:
+		b.State.own = sig.Data
+		s.writeOwnState(b)
+		return response.Never
+	case redacted && (!isForeign(sig) || !envelope.CallsCarryThinking(sig.Format)):
+		s.Lose(b, envelope.UnknownFormat)
+		return response.Never
+	}
+	t := *p
+	if !isForeign(t.Signature) || !envelope.CallsCarryThinking(t.Signature.Format) {
+		t.Signature = content.Signature{} // no id carries it
+	}
+	if s.state(k).Open(b.Number, b.Index, &t, &s.Room) {
+		s.state(k).AppendText(b.Number, t.Text, &s.Room)
+	}
+	s.signThinking(b, p.Signature)
+	switch {
+	case redacted:
+		b.Kind, b.State.hidden = response.Thinking, true
+		return response.Never
+	case s.hideReasoning:
+		b.State.hidden = true
+		s.Lose(b, lossHiddenReasoning)
+		return response.Never
+	}
+	return response.Now
+}
+
+// signThinking stores a signature of this format, and reports one that has no format.
+func (s *responseEncoder) signThinking(b *sentBlock, sig content.Signature) {
+	switch {
+	case sig.Data == "" || isForeign(sig):
+	case sig.Format == Format:
+		b.State.own = sig.Data
+	default:
+		s.Lose(b, envelope.UnknownFormat)
+	}
+}
+
+// Sign stores the signature of a block.
+func (s *responseEncoder) Sign(b *sentBlock, sig content.Signature, late bool) {
+	if sig.Data == "" {
+		return
+	}
+	foreign := isForeign(sig)
+	switch {
+	case b.Kind == response.Text && foreign:
+		s.Lose(b, lossTextSignature)
+	case b.Kind == response.Thinking && !foreign:
+		if late {
+			s.Lose(b, envelope.TooLate)
+			return
+		}
+		s.signThinking(b, sig)
+	case b.Kind == response.Thinking:
+		if envelope.CallsCarryThinking(sig.Format) && !s.state(b.Candidate).Sign(b.Number, sig, &s.Room) {
+			s.Lose(b, envelope.TooLate)
+		}
+	case b.Kind == response.Call && foreign && !late && b.IsWaiting():
+		b.State.toCarry = sig
+	case b.Kind == response.Call && foreign && (late || b.Begun):
+		s.Lose(b, envelope.TooLate)
+	default:
+		s.Lose(b, envelope.UnknownFormat)
+	}
+}
+
+// ownMembers are the members of a message in which servers of this format get thinking back.
+var ownMembers = [...]string{"encrypted_content", "reasoning_details", "thinking_blocks"}
+
+// writeOwnState writes the state of thinking of a vendor of this format, which decoding has
+// collected in an object. A vendor that needs only the text has none.
+func (s *responseEncoder) writeOwnState(b *sentBlock) {
+	json := b.State.own
+	if b.State.own = ""; json == "" || json[0] != '{' {
+		return
+	}
+	var all response.Members
+	all.Add(&content.Extra{Format: Format, JSON: json}, Format)
+	var w jsonwire.Writer
+	w.BeginObject()
+	for _, name := range ownMembers {
+		if value := all.Get(name); value != "" {
+			w.Name(name)
+			w.Raw(value)
+		}
+	}
+	w.EndObject()
+	if text := w.Text(); text != "{}" {
+		s.to.writeMembers(b.Candidate, text)
+	}
+}
+
+// nameCall sets the id of a tool call that begins: that of its vendor or a new one, with the
+// state that it carries.
+func (s *responseEncoder) nameCall(b *sentBlock, t *content.ToolUse) {
+	k := b.Candidate
+	s.state(k).DropUnsigned(&s.Room, func(int) {})
+	if s.functions {
+		return // a function_call has no id; the state is reported at the end
+	}
+	id := s.ids.Name(t.ID)
+	if t.ID != "" && t.ID != id {
+		s.Lose(b, lossCallID)
+	}
+	t.ID = s.state(k).CallID(b.Index, id, b.State.toCarry, false, &s.Room, func(n int, r *loss.Rule) { s.LoseAt(s.Path(k, n), r) })
+	b.State.toCarry = content.Signature{}
+}
+
+// dropState drops and reports the state of a choice that no tool call has carried.
+func (s *responseEncoder) dropState(k int) {
+	if n, ok := s.state(k).Oversized(); ok {
+		s.LoseAt(s.Path(k, n), envelope.TooLarge)
+	}
+	s.state(k).DropAll(func(n int, _ *content.Thinking) { s.LoseAt(s.Path(k, n), lossUncarriedState) })
+}

@@ -1,0 +1,104 @@
+package chatcompletions
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/handler"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/openaiformat"
+	"github.com/polywire/polywire/upstream"
+)
+
+// A dialect implements [handler.Protocol] for the Chat Completions format.
+type dialect struct {
+	limits        content.Limits
+	strict        bool
+	mediaTypes    []string // additional media types of documents
+	hideReasoning bool
+	forward       []string // names of headers to forward; nil means the default
+}
+
+func (d *dialect) Format() content.Format { return Format }
+
+func (d *dialect) WirePath(neutral string) string { return wirePath(neutral) }
+
+// SetHeader sets the header that holds the id of the request.
+func (d *dialect) SetHeader(h http.Header, id string) { openaiformat.SetHeader(h, id) }
+
+// ForwardsHeader reports whether the response forwards a header of the vendor.
+func (d *dialect) ForwardsHeader(name string) bool { return openaiformat.ForwardsHeader(name) }
+
+// Error returns the response for a failure. The id of the request is in a header.
+func (d *dialect) Error(_ string, f *handler.Failure) (int, []byte) {
+	e := openaiformat.NewServerError(Format, f)
+	return e.Status, e.Append(nil)
+}
+
+// Keys returns the keys in Api-Key and Authorization.
+func (d *dialect) Keys(r *http.Request) []string { return openaiformat.Keys(r) }
+
+// Route matches the end of the path, so that any prefix is allowed.
+func (d *dialect) Route(r *http.Request) (*handler.Route, error) {
+	if before, ok := strings.CutSuffix(r.URL.Path, "chat/completions"); ok && (before == "" || strings.HasSuffix(before, "/")) {
+		return &handler.Route{Method: http.MethodPost, CheckHeader: checkHeader, Parse: d.parseFor(deployment(before))}, nil
+	}
+	if route := openaiformat.ModelsRoute(Format, r); route != nil {
+		return route, nil
+	}
+	text := "Unknown request URL: " + handler.OneLine(r.Method, 16) + " " + handler.OneLine(r.URL.Path, 256) +
+		". This handler serves POST /v1/chat/completions, GET /v1/models and GET /v1/models/{id}."
+	return nil, &handler.Failure{Code: upstream.CodeNotFound, Reason: "there is nothing at this path", Text: text,
+		Details: &content.Extra{Format: Format, JSON: `{"code":"unknown_url"}`}}
+}
+
+// checkHeader accepts every header: the format has no versions.
+func checkHeader(*http.Request) error { return nil }
+
+// deployment returns the model in the path of an Azure client, or "". before is the path before
+// "chat/completions".
+func deployment(before string) string {
+	_, name, ok := strings.Cut(strings.TrimSuffix(before, "/"), "/deployments/")
+	if !ok {
+		return ""
+	}
+	return name
+}
+
+// parseFor returns a function that returns the operation for the body of a request. model is that
+// in the path, or "".
+func (d *dialect) parseFor(model string) func(string, *http.Request, string) (*handler.Operation, error) {
+	return func(_ string, r *http.Request, body string) (*handler.Operation, error) {
+		opts := &ValidateOptions{Model: model, Strict: d.strict, MediaTypes: d.mediaTypes, Limits: d.limits}
+		req, err := decodeRequest(body, opts)
+		if err != nil {
+			return nil, err
+		}
+		if model != "" { // Azure ignores the model in the body
+			req.Model = model
+		}
+		op := &handler.Operation{Files: referencedFiles(req, opts), Memory: req.origin.cost, Response: d.responseFor}
+		op.Request, op.Losses = req.withDocument(handler.ForwardedHeaders(r, d.forward))
+		client := d.expectationOf(op.Request)
+		op.EncodeAnew, op.WithModel = client.encodesAnew(), withModel
+		if op.Request.Stream {
+			op.Stream = d.streamFor(op.Request)
+		}
+		return op, nil
+	}
+}
+
+// withModel returns the document of a response with another name of the model, or "" if it has none.
+func withModel(doc, model string) string {
+	d, err := jsonwire.Parse(doc, jsonwire.Limits{})
+	if err != nil {
+		return ""
+	}
+	defer d.Close()
+	at := d.Root().Get("model")
+	if !at.Exists() {
+		return ""
+	}
+	return doc[:at.Offset()] + string(jsonwire.AppendString(nil, model)) + doc[at.End():]
+}

@@ -1,0 +1,95 @@
+package chatcompletions
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/polywire/polywire/internal/handler"
+	"github.com/polywire/polywire/internal/openaiformat"
+	"github.com/polywire/polywire/upstream"
+)
+
+// Options configures a [Handler]. The zero value holds the defaults.
+type Options struct {
+	// HandlerOptions are the options that the handlers of all formats share.
+	// In this format the default of Limits.Body is 50 MiB; see [ValidateOptions] for the others.
+	upstream.HandlerOptions
+
+	// MediaTypes are the media types of files that the handler accepts in addition to PDF. The
+	// Upstream must be able to read them.
+	MediaTypes []string
+
+	// HideReasoning omits reasoning_content, in which clients receive the text of thinking. The
+	// state that a vendor needs of its thinking is in the ids of tool calls in either case.
+	HideReasoning bool
+}
+
+// A Handler serves an [upstream.Upstream] in the Chat Completions format. It is safe for
+// concurrent use.
+//
+// It serves POST …/chat/completions (plain and streamed), GET …/models and GET …/models/{id}
+// under any prefix. It matches only the end of the path, so http.StripPrefix is allowed but not
+// needed. For every other path it responds with status 404 and an error in this format.
+//
+// It also serves clients that are configured for Azure: on a path
+// …/deployments/{model}/chat/completions the body may omit the model. A key may be in the header
+// api-key in place of Authorization. The query api-version is ignored.
+//
+// The handler does not check the name of the model. The model paths list the models of an
+// [upstream.ModelLister]. For other Upstreams they respond with status 404.
+//
+// Clients receive the text of thinking as reasoning_content, a member that compatible servers
+// have. A stream has the usage only if the request has stream_options.include_usage. A client
+// that sends functions, which are deprecated, in place of tools receives function_call in place
+// of tool_calls.
+//
+// Tool results name the id of their tool call. The Upstream receives its own ids unchanged. A
+// tool call without an id, or with the id of another tool call, receives the id "call_pw" and a
+// number that is unique in the conversation. The number depends only on the request and the
+// response. Clients receive the same ids as the Upstream, except for ids that carry state which
+// the vendor requires in the next request. Those begin with "toolu_pwsig_" and have up to
+// 64 KiB. See docs/signatures.md.
+type Handler struct {
+	handler *handler.Handler
+	dialect *dialect
+}
+
+// maxBody is the default limit for request bodies, in bytes.
+const maxBody = 50 << 20
+
+// NewHandler returns a handler that serves up in this format. It copies opts; nil means the
+// defaults. NewHandler panics if up is nil, or if a limit or a timeout in opts is negative or
+// out of range. The panic message names the field.
+func NewHandler(up upstream.Upstream, opts *Options) *Handler {
+	var o Options
+	if opts != nil {
+		o = *opts
+	}
+	d := &dialect{limits: o.Limits, strict: o.Strict, mediaTypes: slices.Clone(o.MediaTypes), hideReasoning: o.HideReasoning, forward: slices.Clone(o.ForwardHeaders)}
+	return &Handler{handler: handler.New("chatcompletions: NewHandler", up, o.HandlerOptions, maxBody, d), dialect: d}
+}
+
+// ServeHTTP serves one request. An error before the first byte of the response becomes an HTTP
+// error; a later one becomes the last event of the stream. A stream never ends without
+// "data: [DONE]" or an error.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.handler.ServeHTTP(w, r) }
+
+// Match reports whether h serves the path of r, for any method. It lets several handlers share a
+// mux. Other formats use the model paths too: these match unless r has the header
+// anthropic-version or x-goog-api-key, or the query key.
+func (h *Handler) Match(r *http.Request) bool {
+	route, err := h.dialect.Route(r)
+	return err == nil && (route.Method == http.MethodPost || openaiformat.IsModelsClient(r))
+}
+
+// Resembles reports whether r looks like a request of a client of OpenAI's formats: whether it has a
+// key where these have it. See [upstream.Handlers].
+func (h *Handler) Resembles(r *http.Request) bool { return len(openaiformat.Keys(r)) > 0 }
+
+// WriteError responds to a request with an error in this format, for middleware around h. It
+// treats err as an error of the Upstream; see [upstream.Error] and [content.Violation]. Nothing
+// may have been written to w before. The request is logged and reported to OnDone, as are
+// requests that h refuses.
+func (h *Handler) WriteError(w http.ResponseWriter, r *http.Request, err error) {
+	h.handler.WriteError(w, r, err)
+}

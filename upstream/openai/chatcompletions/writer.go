@@ -1,0 +1,126 @@
+package chatcompletions
+
+import (
+	"crypto/rand"
+	"io"
+	"time"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/handler"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/upstream"
+)
+
+// A StreamWriter is an [upstream.Sink] that writes a response as the server-sent events of
+// this format, without HTTP. Pass it to [upstream.Run], and then the error of Run to End:
+//
+//	w := chatcompletions.NewStreamWriter(out, req)
+//	err := w.End(upstream.Run(ctx, up, req, w))
+//
+// It writes the bytes that a [Handler] sends. Its methods may be called by several
+// goroutines at once, except that Send and End must not overlap.
+type StreamWriter struct{ writer *handler.StreamWriter }
+
+// NewStreamWriter returns a StreamWriter that writes the response to r to w.
+//
+// r is the request that the client sent, as [DecodeRequest] returns it. It determines the name
+// of the model, the ids of tool calls, which do not repeat those of the conversation, whether
+// the stream has the usage, and whether it has function_call in place of tool_calls. If r is nil,
+// the stream has no usage, and ids are unique in the response only.
+func NewStreamWriter(w io.Writer, r *upstream.Request) *StreamWriter {
+	d := new(dialect)
+	return &StreamWriter{handler.NewStreamWriter(w, r, d, d.streamFor(r))}
+}
+
+// Send implements [upstream.Sink]. It writes all chunks that it can complete, in at most one
+// call of Write, and keeps no bytes for the next Send. The Write has one or more whole events,
+// each ended by an empty line. After an error, which may be that of the io.Writer, it does
+// nothing and returns the same error.
+func (w *StreamWriter) Send(events []upstream.Event) error { return w.writer.Send(events) }
+
+// Ping writes a comment that keeps the connection open. Clients ignore it. It returns an error
+// after End or after a failed Write.
+func (w *StreamWriter) Ping() error { return w.writer.Ping() }
+
+// End writes the end of the response in one call of Write: if err is nil, the finish_reason of
+// each choice, the usage if the request asks for it, and "data: [DONE]"; otherwise one event
+// with the error, as [EncodeError] encodes it. It must be called once. It returns err or, if
+// that is nil, the first error of Send or of writing.
+func (w *StreamWriter) End(err error) error { return w.writer.End(err) }
+
+// Losses returns the losses so far, with neutral paths: those that arrived as events, which
+// include all losses that the upstream reported, and those of this format. Each loss is in the
+// list once. It has at most 1,000 losses, of which the most severe are kept.
+func (w *StreamWriter) Losses() []content.Loss { return w.writer.Losses() }
+
+// EncodeResponse returns the document for a response that is not streamed, and the losses of
+// this format, with neutral paths. They do not include resp.Losses. r is the request that the
+// client sent, or nil: see [NewStreamWriter]. Unlike a [Handler], EncodeResponse always encodes
+// resp anew. It estimates the usage if r is not nil and servers of other formats reported none:
+// see NoUsageFrom of [upstream.Response].
+func EncodeResponse(r *upstream.Request, resp *upstream.Response) ([]byte, []content.Loss) {
+	return handler.EncodeResponse(Format, r, resp, new(dialect).responseFor)
+}
+
+// EncodeError returns the response to a request that failed with err, which must not be nil:
+// the HTTP status and the document. It encodes err as a [Handler] does if Generate returns it:
+// see [upstream.Error] and [content.Violation]. The deadline of a context is a timeout. Any
+// other error, such as [context.Canceled], is an internal error.
+//
+// r is the request, which converts the paths of violations. It is nil if [DecodeRequest] has
+// returned the error.
+//
+// The document does not have RetryAfter and Header of an upstream.Error, which a handler sends
+// as headers.
+func EncodeError(r *upstream.Request, err error) (status int, body []byte) {
+	d := new(dialect)
+	return d.Error("", handler.FailureFor(d, r, err))
+}
+
+// streamFor returns the encoder of a streamed response to r, which may be nil.
+func (d *dialect) streamFor(r *upstream.Request) *stream {
+	var model string
+	var turns []content.Turn
+	if r != nil {
+		model, turns = r.Model, r.Turns
+	}
+	s := newStream(newResponseID(), model, time.Now().Unix(), turns)
+	s.blocks.expectation = d.expectationOf(r)
+	if sent := sentRequest(r); sent != nil {
+		s.includeUsage = sent.includesUsage()
+	}
+	return s
+}
+
+// responseFor encodes a whole response to r, which may be nil.
+func (d *dialect) responseFor(r *upstream.Request, resp *upstream.Response) (*jsonwire.Writer, []content.Loss) {
+	head := responseHead{id: newResponseID(), created: time.Now().Unix()}
+	var turns []content.Turn
+	if r != nil {
+		head.model, turns = r.Model, r.Turns
+	}
+	return convertResponse(resp, turns, d.expectationOf(r), head)
+}
+
+// expectationOf returns what the client that sent r, which may be nil, expects of the response.
+func (d *dialect) expectationOf(r *upstream.Request) expectation {
+	e := expectation{hideReasoning: d.hideReasoning}
+	if sent := sentRequest(r); sent != nil {
+		e.functions = sent.usesFunctions()
+	}
+	return e
+}
+
+// sentRequest returns the request that the client sent, or nil if r is of another format or was
+// made anew.
+func sentRequest(r *upstream.Request) *Request {
+	if r == nil || r.Wire == nil {
+		return nil
+	}
+	sent, _ := r.Wire.Parsed.(*Request)
+	return sent
+}
+
+// newResponseID returns the id of a response for which the upstream has none. It is not that of
+// the request, which a proxy may set and repeat.
+func newResponseID() string { return "chatcmpl-" + rand.Text() }

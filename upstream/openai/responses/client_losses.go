@@ -1,0 +1,58 @@
+package responses
+
+import (
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/foreign"
+	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/response"
+)
+
+// Losses of responses that are sent to clients of this format.
+var (
+	lossSentFile = &loss.Rule{Feature: loss.ResponseFile, Severity: content.LossDropped,
+		Reason: "Responses output cannot contain documents, audio or video; the part was dropped"}
+	lossSentImage = &loss.Rule{Feature: loss.ResponseImage, Severity: content.LossDropped,
+		Reason: "Responses output has images only as base64; the image was dropped"}
+	lossSentTool = &loss.Rule{Feature: loss.ResponseVendorPart, Severity: content.LossDropped,
+		Reason: "Responses output cannot contain built-in tools of another vendor; the part was dropped"}
+	lossSentPart = &loss.Rule{Feature: loss.ResponseUnknown, Severity: content.LossDropped,
+		Reason: "Responses output cannot contain this kind of part; it was dropped"}
+	lossSentArguments = &loss.Rule{Feature: loss.ResponseArguments, Severity: content.LossDropped,
+		Reason: "the arguments are not a JSON object, so the tool call cannot run; they were sent as an incomplete item, because the call had already begun"}
+	lossNotAllowed = &loss.Rule{Feature: loss.ResponseCall, Severity: content.LossDropped,
+		Reason: "the request does not allow a call of this tool; it was dropped"}
+	lossSentCallID = &loss.Rule{Feature: loss.ResponseCall, Severity: content.LossHint,
+		Reason: "the id of the tool call is a duplicate, or too many tool calls precede it; another id was sent"}
+	lossSentCitation = &loss.Rule{Feature: loss.ResponseCitations, Severity: content.LossDropped,
+		Reason: "Responses output does not have this kind of citation; it was dropped"}
+	lossCitedText = &loss.Rule{Feature: loss.ResponseCitations, Severity: content.LossHint,
+		Reason: "Responses citations do not have the cited text; it was omitted"}
+	lossSentSignature = &loss.Rule{Feature: loss.ResponseSignature, Severity: content.LossHint,
+		Reason: "Responses cannot carry the signature of a text or an image, which vendors do not need; it was omitted"}
+	lossStateAfterCalls = &loss.Rule{Feature: loss.ResponseSignature, Severity: content.LossDegraded,
+		Reason: "no tool call follows that can carry the thinking; it was dropped, and later requests omit it"}
+	lossSentCandidates = &loss.Rule{Feature: loss.ResponseCandidates, Severity: content.LossDropped,
+		Reason: "Responses has a single candidate; the others were dropped"}
+	lossSentStop = &loss.Rule{Feature: loss.ResponseStop, Severity: content.LossDegraded,
+		Reason: "Responses does not have this stop reason; the status of the response is the nearest one"}
+	lossSentStopDetails = &loss.Rule{Feature: loss.ResponseStop, Severity: content.LossHint,
+		Reason: "the details of the stop reason are in another format; they were dropped"}
+	lossSentCounts = &loss.Rule{Feature: loss.ResponseUsage, Severity: content.LossHint,
+		Reason: "token counts and usage members that Responses does not have were dropped"}
+	lossSentMembers = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
+		Reason: "Responses has no place for the extra members of the event; they were dropped"}
+	lossSentEvent = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
+		Reason: "an event that Responses clients do not know was dropped"}
+	lossKeptOutput = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossDegraded,
+		Reason: "the output is larger than 8 MiB; the last event does not repeat it"}
+)
+
+// clientLosses lists the losses of responses that are sent.
+var clientLosses = []*loss.Rule{
+	envelope.UnknownFormat, envelope.TooLarge, envelope.TooLate, envelope.TwoVendors, lossSentSignature, lossStateAfterCalls, response.LossHiddenThinking,
+	lossSentImage, lossSentFile, lossSentTool, lossSentPart, response.LossCallName, response.LossCallArguments, lossSentArguments, response.LossCutCall,
+	lossNotAllowed, lossSentCallID, lossSentCitation, lossCitedText, lossSentCandidates, lossSentStop, lossSentStopDetails, lossSentCounts,
+	lossSentMembers, lossSentEvent, lossKeptOutput, lossNoSummary, lossNotStored,
+	foreign.SourcesLoss, foreign.LogprobsLoss, foreign.ResumeLoss, foreign.ResponseLoss,
+}

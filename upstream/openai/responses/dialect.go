@@ -1,0 +1,174 @@
+package responses
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/handler"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/openaiformat"
+	"github.com/polywire/polywire/upstream"
+)
+
+// A dialect implements [handler.Protocol] for the Responses format.
+type dialect struct {
+	limits        content.Limits
+	strict        bool
+	openResponses bool
+	store         Store // nil: nothing is stored
+
+	mediaTypes []string // additional media types of files
+	forward    []string // names of headers to forward
+}
+
+func (d *dialect) Format() content.Format { return Format }
+
+func (d *dialect) WirePath(neutral string) string { return wirePath(neutral) }
+
+func (d *dialect) Keys(r *http.Request) []string { return openaiformat.Keys(r) }
+
+func (d *dialect) SetHeader(h http.Header, id string) { openaiformat.SetHeader(h, id) }
+
+func (d *dialect) ForwardsHeader(name string) bool { return openaiformat.ForwardsHeader(name) }
+
+func (d *dialect) Error(_ string, f *handler.Failure) (int, []byte) {
+	e := openaiformat.NewServerError(Format, f)
+	if isUpgradeRefusal(f) {
+		e.Status = http.StatusUpgradeRequired
+	}
+	return e.Status, e.Append(nil)
+}
+
+// noHeader accepts the headers of every request: clients send no version.
+func noHeader(*http.Request) error { return nil }
+
+// Route matches the end of the path, so that any prefix is allowed.
+func (d *dialect) Route(r *http.Request) (*handler.Route, error) {
+	path := strings.Split(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	last := len(path) - 1
+	before := ""
+	if last > 0 {
+		before = path[last-1]
+	}
+	switch {
+	case path[last] == "responses" && isUpgrade(r):
+		return &handler.Route{Method: http.MethodGet, CheckHeader: refuseUpgrade}, nil
+	case path[last] == "responses":
+		return &handler.Route{Method: http.MethodPost, CheckHeader: noHeader, Context: true, Parse: d.createResponse}, nil
+	case before == "responses" && path[last] == "input_tokens":
+		return &handler.Route{Method: http.MethodPost, CheckHeader: noHeader, Context: true, Parse: d.countTokens}, nil
+	case before == "responses" && path[last] == "compact":
+		return &handler.Route{Method: http.MethodPost, CheckHeader: noHeader, Context: true, Parse: d.compact}, nil
+	case before == "responses" && path[last] != "" && d.store != nil:
+		return d.storedRoute(r, path[last]), nil
+	}
+	if route := openaiformat.ModelsRoute(Format, r); route != nil {
+		return route, nil
+	}
+	text := "there is nothing at this path"
+	for _, name := range path {
+		if name == "responses" {
+			text = "responses are not stored, so they cannot be retrieved"
+		}
+	}
+	return nil, &handler.Failure{Code: upstream.CodeNotFound, Detail: handler.DetailPath, Reason: text, Text: text +
+		"; this handler serves POST /v1/responses, POST /v1/responses/input_tokens, POST /v1/responses/compact, GET /v1/models and GET /v1/models/{id}"}
+}
+
+// isUpgrade reports whether a request asks for a WebSocket.
+func isUpgrade(r *http.Request) bool {
+	return r.Method == http.MethodGet && strings.EqualFold(r.Header.Get("Upgrade"), "websocket")
+}
+
+// refuseUpgrade refuses a WebSocket. Clients that try one first, such as Codex, use HTTP at once
+// after this status, and repeat the attempt after others.
+func refuseUpgrade(*http.Request) error {
+	const text = "WebSockets are not supported; send POST requests to this path"
+	return &handler.Failure{Code: upstream.CodeInvalid, Status: http.StatusUpgradeRequired, Text: text, Reason: text}
+}
+
+func isUpgradeRefusal(f *handler.Failure) bool {
+	return f.Status == http.StatusUpgradeRequired && f.Details == nil
+}
+
+// isResponses reports whether a path that Route accepts is one of responses.
+func isResponses(path string) bool {
+	list := strings.Split(path, "/")
+	return list[len(list)-1] == "responses" || len(list) > 1 && list[len(list)-2] == "responses"
+}
+
+// parseOperation parses and validates a body. The session is nil if nothing is stored.
+func (d *dialect) parseOperation(r *http.Request, body string) (*handler.Operation, *session, error) {
+	var stored *session
+	size := len(body)
+	if d.store != nil {
+		var err error
+		stored = d.newSession(r.Context(), r)
+		if body, err = stored.expand(body, d.limits); err != nil {
+			return nil, nil, err
+		}
+	}
+	opts := &ValidateOptions{Strict: d.strict, MediaTypes: d.mediaTypes, Limits: d.limits}
+	req, err := decodeRequest(body, opts)
+	if err != nil {
+		if stored != nil {
+			err = stored.shift(err)
+		}
+		return nil, nil, err
+	}
+	op := &handler.Operation{Memory: req.origin.cost, Files: req.referencedFiles(opts)}
+	if stored != nil {
+		op.Memory += int64(len(stored.input) + max(len(body)-size, 0))
+	}
+	op.Request, op.Losses = req.withDocument(handler.ForwardedHeaders(r, d.forward))
+	return op, stored, nil
+}
+
+// createResponse returns the operation for the body of a request.
+func (d *dialect) createResponse(_ string, r *http.Request, body string) (*handler.Operation, error) {
+	op, stored, err := d.parseOperation(r, body)
+	if err != nil {
+		return nil, err
+	}
+	compacting := requestOf(op.Request).wantsSummaryItem()
+	if compacting {
+		op.Request = summaryRequest(op.Request)
+	}
+	configured := func(n *upstream.Request, whole bool) *encoder {
+		s := encoderFor(n)
+		s.whole, s.compacting = whole, compacting
+		if d.openResponses {
+			s.settings.restrict(requestOf(n))
+		}
+		if stored != nil {
+			s.settings.previous = stored.previous
+			s.session, s.settings.store = stored, !stored.skips && !compacting
+		}
+		s.init(n.Turns)
+		return s
+	}
+	if op.Request.Stream {
+		op.Stream = configured(op.Request, false)
+	}
+	op.EncodeAnew = d.openResponses || compacting || stored != nil && !stored.skips
+	op.Response = func(n *upstream.Request, resp *upstream.Response) (*jsonwire.Writer, []content.Loss) {
+		return configured(n, true).convertResponse(resp)
+	}
+	return op, nil
+}
+
+// countTokens returns the operation for the body of input_tokens.
+func (d *dialect) countTokens(_ string, r *http.Request, body string) (*handler.Operation, error) {
+	op, _, err := d.parseOperation(r, body)
+	if err != nil {
+		return nil, err
+	}
+	op.CountTokens(Format, func(name string) bool { return name == "object" || name == "input_tokens" }, func(w *jsonwire.Writer, n upstream.TokenCount) {
+		w.Name("object")
+		w.String("response.input_tokens")
+		w.Name("input_tokens")
+		w.Int(n.Tokens)
+	})
+	return op, nil
+}

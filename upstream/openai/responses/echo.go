@@ -1,0 +1,231 @@
+package responses
+
+import (
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/upstream"
+)
+
+// requestOf returns the request of the client in this format, or nil if r was not decoded
+// from one.
+func requestOf(r *upstream.Request) *Request {
+	if r == nil || r.Wire == nil {
+		return nil
+	}
+	own, _ := r.Wire.Parsed.(*Request)
+	return own
+}
+
+// expectationOf returns what the client that sent r expects.
+func expectationOf(r *upstream.Request) expectation {
+	var x expectation
+	own := requestOf(r)
+	if own != nil {
+		x.hideThinking = !own.wantsReasoning()
+		x.returnsItems = own.wantsState() && !r.Wire.StateDropped
+	}
+	isList := own != nil && own.ToolChoice != nil && own.ToolChoice.Type == typeAllowedTools
+	if x.restricted = r.Choice.Mode == content.ChoiceNone || isList; isList {
+		x.allowed = make(map[string]bool, len(own.ToolChoice.Tools))
+		for i := range own.ToolChoice.Tools {
+			x.allowed[allowedName(&own.ToolChoice.Tools[i])] = true
+		}
+	}
+	return x
+}
+
+// allowedName returns the name of an allowed tool in [expectation.allowed].
+func allowedName(t *ToolRef) string {
+	member := func(name string) string {
+		json, _ := t.Extra.Get(name)
+		return gjson.Parse(json).String()
+	}
+	switch namespace := member("namespace"); {
+	case t.Type == "namespace":
+		return member("name") + "."
+	case namespace != "":
+		return namespace + "." + t.Name
+	}
+	return t.Name
+}
+
+// settingsOf returns the settings of r that its response repeats.
+func settingsOf(r *upstream.Request) settings {
+	own := requestOf(r)
+	if own == nil {
+		return settings{}
+	}
+	s := settings{
+		instructions:     textJSON(own.Instructions),
+		maxOutputTokens:  intJSON(own.MaxOutputTokens),
+		temperature:      numberJSON(own.Temperature),
+		topP:             numberJSON(own.TopP),
+		user:             textJSON(own.User),
+		safetyIdentifier: textJSON(own.SafetyIdentifier),
+		serviceTier:      textJSON(own.ServiceTier),
+		toolChoice:       choiceJSON(own.ToolChoice),
+	}
+	if p := own.ParallelToolCalls; p != nil && !*p {
+		s.parallelCalls = "false"
+	}
+	if c := own.Reasoning; c != nil {
+		s.effort, s.summary = textJSON(c.Effort), textJSON(c.summary())
+	}
+	if t := own.Text; t != nil {
+		s.verbosity = textJSON(t.Verbosity)
+		if t.Format != nil {
+			s.format = formatJSON(t.Format)
+		}
+	}
+	if x := own.Extra; x != nil {
+		doc, err := jsonwire.Parse(x.JSON, jsonwire.Limits{})
+		if err != nil {
+			return s
+		}
+		defer doc.Close()
+		for name, v := range doc.Root().Members() {
+			to := s.member(name)
+			if to != nil {
+				*to = strings.Clone(v.Raw())
+			}
+		}
+	}
+	return s
+}
+
+// member returns the place of a member of the request without a field, or nil.
+func (s *settings) member(name string) *string {
+	switch name {
+	case "metadata":
+		return &s.metadata
+	case "max_tool_calls":
+		return &s.maxToolCalls
+	case "top_logprobs":
+		return &s.topLogprobs
+	case "prompt_cache_key":
+		return &s.cacheKey
+	case "truncation":
+		return &s.truncation
+	case "presence_penalty":
+		return &s.presencePenalty
+	case "frequency_penalty":
+		return &s.frequencyPenalty
+	}
+	return nil
+}
+
+// restrict changes s to the form that Open Responses specifies.
+func (s *settings) restrict(own *Request) {
+	s.openResponses = true
+	if s.effort == `"minimal"` || s.effort == `"max"` {
+		s.effort = ""
+	}
+	if own == nil {
+		return
+	}
+	if t := own.Text; t != nil && t.Format != nil && t.Format.Type == "json_schema" {
+		f := *t.Format
+		f.Schema = "null"
+		s.format = formatJSON(&f)
+	}
+}
+
+func textJSON(s string) string {
+	if s == "" {
+		return ""
+	}
+	return string(jsonwire.AppendString(nil, s))
+}
+
+func intJSON(n *int64) string {
+	if n == nil {
+		return ""
+	}
+	return string(jsonwire.AppendInt(nil, *n))
+}
+
+func numberJSON(n *float64) string {
+	if n == nil {
+		return ""
+	}
+	return string(jsonwire.AppendFloat(nil, *n))
+}
+
+// choiceJSON returns a tool_choice.
+func choiceJSON(c *ToolChoice) string {
+	if c == nil {
+		return ""
+	}
+	switch c.Type {
+	case "auto", "none", "required":
+		return textJSON(c.Type)
+	}
+	var w jsonwire.Writer
+	w.BeginObject()
+	w.Name("type")
+	w.String(c.Type)
+	if c.Name != "" {
+		w.Name("name")
+		w.String(c.Name)
+	}
+	if c.Type == "allowed_tools" {
+		w.Name("mode")
+		if c.Mode == "" {
+			w.String("auto")
+		} else {
+			w.String(c.Mode)
+		}
+		w.Name("tools")
+		w.BeginArray()
+		for _, t := range c.Tools {
+			w.BeginObject()
+			w.Name("type")
+			w.String(t.Type)
+			if t.Name != "" {
+				w.Name("name")
+				w.String(t.Name)
+			}
+			if t.Extra != nil {
+				w.Members(t.Extra.JSON)
+			}
+			w.EndObject()
+		}
+		w.EndArray()
+	}
+	if c.Extra != nil {
+		w.Members(c.Extra.JSON)
+	}
+	w.EndObject()
+	return w.Text()
+}
+
+// formatJSON returns a text.format.
+func formatJSON(f *TextFormat) string {
+	var w jsonwire.Writer
+	w.BeginObject()
+	w.Name("type")
+	w.String(f.Type)
+	if f.Type == "json_schema" {
+		w.Name("name")
+		w.String(f.Name)
+		w.Name("description")
+		if f.Description == "" {
+			w.Null()
+		} else {
+			w.String(f.Description)
+		}
+		w.Name("strict")
+		w.Bool(f.Strict != nil && *f.Strict)
+		w.Name("schema")
+		w.Raw(f.Schema)
+	}
+	if f.Extra != nil {
+		w.Members(f.Extra.JSON)
+	}
+	w.EndObject()
+	return w.Text()
+}

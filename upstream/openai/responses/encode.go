@@ -1,0 +1,445 @@
+package responses
+
+import (
+	"slices"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/openaiformat"
+)
+
+// A requestEncoder writes a request that was lowered for this format. It writes what the
+// request says, and reports nothing.
+type requestEncoder struct {
+	openaiformat.Encoder
+	texts    []string // of the current message
+	refusals []bool   // which of them are refusals
+
+	custom     map[string]bool            // ids of the calls of free-form tools so far
+	namespaces map[string][]*content.Tool // not written yet; made on demand
+}
+
+// write writes the document.
+func (c *requestEncoder) write() {
+	w, n := c.W, c.Req
+	w.BeginObject()
+	c.Member("model", c.Req.Model)
+	// one pass
+	marked := slices.ContainsFunc(n.System, func(p content.Part) bool { return p.(*content.Text).Cache != nil })
+	if len(n.System) > 0 && !marked {
+		w.Name("instructions")
+		c.Joined(n.System, "\n\n")
+	}
+	w.Name("input")
+	w.BeginArray()
+	if marked {
+		c.Message(c, c.Shape.SystemRole, n.System)
+	}
+	c.Turns(c)
+	w.EndArray()
+	c.settings()
+	w.EndObject()
+}
+
+// Result writes a tool result as the output of its call.
+func (c *requestEncoder) Result(r *content.ToolResult) {
+	c.W.BeginObject()
+	if c.custom[r.ID] {
+		c.Member("type", "custom_tool_call_output")
+	} else {
+		c.Member("type", "function_call_output")
+	}
+	c.Member("call_id", r.ID)
+	c.W.Name("output")
+	c.ResultContent(c, r)
+	c.W.EndObject()
+}
+
+func (c *requestEncoder) Content(parts []content.Part) {
+	if t, ok := parts[0].(*content.Text); ok && len(parts) == 1 && t.Cache == nil {
+		c.W.String(t.Text)
+		return
+	}
+	c.List(c, parts)
+}
+
+func (c *requestEncoder) Part(p content.Part) {
+	w := c.W
+	w.BeginObject()
+	var cache *content.Cache
+	switch p := p.(type) {
+	case *content.Text:
+		c.Member("type", "input_text")
+		c.Member("text", p.Text)
+		cache = p.Cache
+	case *content.Image:
+		c.Member("type", "input_image")
+		if f, ok := p.Source.(*content.File); ok {
+			c.Member("file_id", f.ID)
+		} else {
+			w.Name("image_url")
+			c.FileURL(p.Source)
+		}
+		c.Members(p.Extra)
+		cache = p.Cache
+	case *content.Document:
+		c.Member("type", "input_file")
+		switch s := p.Source.(type) {
+		case *content.File:
+			c.Member("file_id", s.ID)
+		case *content.URL:
+			c.Member("file_url", s.URL)
+		default:
+			c.Member("filename", p.Title)
+			w.Name("file_data")
+			c.FileURL(s)
+		}
+		c.Members(p.Extra)
+		cache = p.Cache
+	}
+	c.CacheMark(cache)
+	w.EndObject()
+}
+
+// Assistant writes a turn of the assistant as items. Consecutive texts are one message,
+// since clients may store the chunks of a stream as they are.
+func (c *requestEncoder) Assistant(parts []content.Part, _ bool) {
+	last := -1                                     // index of the last text, if its message is the final answer
+	if !slices.ContainsFunc(parts, isClientCall) { // one pass
+		for i, p := range parts {
+			if t, ok := p.(*content.Text); ok && t.Text != "" {
+				last = i
+			}
+		}
+	}
+	phase := func(end int) string {
+		if 0 <= last && last < end {
+			return finalAnswer
+		}
+		return commentary
+	}
+	for i, p := range parts {
+		if t, ok := p.(*content.Text); ok {
+			if t.Text != "" {
+				c.texts, c.refusals = append(c.texts, t.Text), append(c.refusals, t.Refusal)
+			}
+			continue
+		}
+		c.endMessage(phase(i))
+		switch p := p.(type) { // other kinds are written elsewhere or have been lowered
+		case *content.ToolUse:
+			c.toolCall(p)
+		case *content.Thinking:
+			c.W.Raw(itemOf(p))
+		case *content.Unknown:
+			c.W.Raw(p.Raw)
+		case *content.Image:
+			c.generatedImage(p)
+		}
+	}
+	c.endMessage(phase(len(parts)))
+}
+
+// endMessage writes the current message, if there is one.
+func (c *requestEncoder) endMessage(phase string) {
+	if len(c.texts) == 0 {
+		return
+	}
+	w := c.W
+	w.BeginObject()
+	c.Member("type", "message")
+	c.Member("role", "assistant")
+	w.Name("content")
+	if slices.Contains(c.refusals, true) { // one pass
+		c.refusedTexts()
+	} else {
+		w.JoinedString(c.texts...)
+	}
+	if c.Shape.Phases {
+		c.Member("phase", phase)
+	}
+	w.EndObject()
+	clear(c.texts)
+	c.texts, c.refusals = c.texts[:0], c.refusals[:0]
+}
+
+// refusedTexts writes the texts of a message of which some are refusals. Consecutive texts of
+// one kind are one part.
+func (c *requestEncoder) refusedTexts() {
+	w := c.W
+	w.BeginArray()
+	for i, j := 0, 0; i < len(c.texts); i = j {
+		for j = i + 1; j < len(c.texts) && c.refusals[j] == c.refusals[i]; j++ {
+		}
+		w.BeginObject()
+		if c.refusals[i] {
+			c.Member("type", "refusal")
+			w.Name("refusal")
+			w.JoinedString(c.texts[i:j]...)
+		} else {
+			c.Member("type", "output_text")
+			w.Name("text")
+			w.JoinedString(c.texts[i:j]...)
+			w.Name("annotations")
+			w.Raw("[]")
+		}
+		w.EndObject()
+	}
+	w.EndArray()
+}
+
+func (c *requestEncoder) toolCall(p *content.ToolUse) {
+	w := c.W
+	w.BeginObject()
+	if p.Freeform {
+		if c.custom == nil {
+			c.custom = make(map[string]bool)
+		}
+		c.custom[p.ID] = true
+		c.Member("type", customCall)
+		c.Member("call_id", p.ID)
+		c.Member("name", p.Name)
+		c.Member("input", p.Text)
+	} else {
+		delete(c.custom, p.ID)
+		c.Member("type", "function_call")
+		c.Member("call_id", p.ID)
+		c.Member("name", p.Name)
+		c.Member("arguments", p.Input)
+	}
+	if p.Namespace != "" {
+		c.Member("namespace", p.Namespace)
+	}
+	if x := codec.Own(p.Extra, Format); x != nil {
+		_ = w.MembersExcept(x.JSON, func(name string) bool { // invalid JSON has no members
+			// bounded by decodedCallMembers
+			return !slices.Contains(decodedCallMembers[:], name) && !(name == "namespace" && p.Namespace == "")
+		})
+	}
+	w.EndObject()
+}
+
+// generatedImage writes an image of an earlier response as the item that it was.
+func (c *requestEncoder) generatedImage(p *content.Image) {
+	c.W.BeginObject()
+	c.Member("type", "image_generation_call")
+	c.Member("id", gjson.Get(p.Signature.Data, "id").Str)
+	c.Member("status", "completed")
+	c.Member("result", openaiformat.StandardBase64(p.Source.(*content.Base64).Data))
+	c.W.EndObject()
+}
+
+// settings writes the members behind the input.
+func (c *requestEncoder) settings() {
+	w, n := c.W, c.Req
+	c.tools()
+	c.ToolChoice()
+	reasoning, text, include := c.ownMember("reasoning"), c.ownMember("text"), c.ownMember("include")
+	c.reasoning(reasoning)
+	c.textFormat(text)
+	if c.Shape.Counting {
+		return
+	}
+	if n.MaxTokens != nil {
+		w.Name("max_output_tokens")
+		w.Int(*n.MaxTokens)
+	}
+	c.Float("temperature", n.Temperature)
+	c.Float("top_p", n.TopP)
+	w.Name("store")
+	w.Bool(false)
+	c.include(include)
+	c.Identity()
+	if n.Stream {
+		w.Name("stream")
+		w.Bool(true)
+		if c.Shape.NoPadding {
+			w.Name("stream_options")
+			w.BeginObject()
+			c.NoObfuscation()
+			w.EndObject()
+		}
+	}
+	if n.Extra != nil {
+		_ = w.MembersExcept(n.Extra.JSON, func(name string) bool { // was parsed before
+			return reasoning != "" && name == "reasoning" || text != "" && name == "text" || include != "" && name == "include"
+		})
+	}
+}
+
+// ownMember returns the value of an extra member that is merged with fields, or "".
+func (c *requestEncoder) ownMember(name string) string {
+	json, _ := c.Req.Extra.Get(name)
+	return json
+}
+
+func (c *requestEncoder) tools() {
+	if len(c.Req.Tools) == 0 {
+		return
+	}
+	w := c.W
+	w.Name("tools")
+	w.BeginArray()
+	for i := range c.Req.Tools {
+		t := &c.Req.Tools[i]
+		if t.Kind != "" || t.Namespace == "" {
+			c.tool(t)
+		} else if list := c.namespace(t.Namespace); len(list) > 0 {
+			w.BeginObject()
+			c.Member("type", "namespace")
+			c.Member("name", t.Namespace)
+			c.Member("description", "Tools of "+t.Namespace+".") // the server requires one
+			w.Name("tools")
+			w.BeginArray()
+			for _, t := range list {
+				c.tool(t)
+			}
+			w.EndArray()
+			w.EndObject()
+		}
+	}
+	w.EndArray()
+}
+
+// namespace returns the tools of a namespace, the first time.
+func (c *requestEncoder) namespace(name string) []*content.Tool {
+	if c.namespaces == nil {
+		c.namespaces = make(map[string][]*content.Tool)
+		for i := range c.Req.Tools {
+			if t := &c.Req.Tools[i]; t.Kind == "" && t.Namespace != "" {
+				c.namespaces[t.Namespace] = append(c.namespaces[t.Namespace], t)
+			}
+		}
+	}
+	list := c.namespaces[name]
+	c.namespaces[name] = nil
+	return list
+}
+
+// tool writes a tool.
+func (c *requestEncoder) tool(t *content.Tool) {
+	w := c.W
+	if t.Kind != "" {
+		w.Raw(t.Raw)
+		return
+	}
+	w.BeginObject()
+	if t.Freeform {
+		c.Member("type", "custom")
+	} else {
+		c.Member("type", "function")
+	}
+	c.Member("name", t.Name)
+	if t.Description != "" {
+		c.Member("description", t.Description)
+	}
+	if g := t.Grammar; t.Freeform && g != nil {
+		w.Name("format")
+		w.BeginObject()
+		c.Member("type", "grammar")
+		c.Member("syntax", g.Syntax)
+		c.Member("definition", g.Definition)
+		w.EndObject()
+	}
+	if !t.Freeform {
+		w.Name("parameters")
+		w.Raw(t.Input.JSON)
+		// By default, OpenAI makes schemas strict. Models then make up values for optional
+		// members.
+		w.Name("strict")
+		w.Bool(t.Strict != nil && *t.Strict)
+		if t.Output.JSON != "" {
+			w.Name("output_schema")
+			w.Raw(t.Output.JSON)
+		}
+	}
+	w.EndObject()
+}
+
+// reasoning writes the effort and the summary of thinking, with the members of own.
+func (c *requestEncoder) reasoning(own string) {
+	effort, summary := c.Req.Effort, c.Req.Thinking.Display
+	if summary == "omitted" {
+		summary = ""
+	}
+	if effort == "" && summary == "" && own == "" {
+		return
+	}
+	w := c.W
+	w.Name("reasoning")
+	w.BeginObject()
+	if effort != "" {
+		c.Member("effort", effort)
+	}
+	if summary != "" {
+		c.Member("summary", summary)
+	}
+	w.Members(own)
+	w.EndObject()
+}
+
+// textFormat writes the form of the response, with the members of own.
+func (c *requestEncoder) textFormat(own string) {
+	w, schema, verbosity := c.W, c.Req.Output.Schema.JSON, c.Req.Output.Verbosity
+	if own == "" && schema == "" && !c.Req.Object && verbosity == "" {
+		return
+	}
+	w.Name("text")
+	w.BeginObject()
+	switch {
+	case schema != "":
+		c.jsonSchema(schema, c.Req.Strict)
+	case !c.Req.Object:
+	case c.Shape.ObjectForm:
+		c.jsonSchema(`{"type":"object"}`, false)
+	default:
+		w.Name("format")
+		w.Raw(`{"type":"json_object"}`)
+	}
+	if verbosity != "" {
+		c.Member("verbosity", verbosity)
+	}
+	if own != "" {
+		_ = w.MembersExcept(own, func(name string) bool { return name == "verbosity" && verbosity != "" }) // was parsed before
+	}
+	w.EndObject()
+}
+
+func (c *requestEncoder) jsonSchema(text string, strict bool) {
+	w := c.W
+	w.Name("format")
+	w.BeginObject()
+	c.Member("type", "json_schema")
+	c.SchemaName()
+	w.Name("schema")
+	w.Raw(text)
+	w.Name("strict")
+	w.Bool(strict)
+	w.EndObject()
+}
+
+// encryptedReasoning requests thinking that the next request can return.
+const encryptedReasoning = "reasoning.encrypted_content"
+
+// include writes the additional output to include: encrypted thinking, and the values of
+// own.
+func (c *requestEncoder) include(own string) {
+	if !c.Shape.Encrypted && own == "" {
+		return
+	}
+	w := c.W
+	w.Name("include")
+	w.BeginArray()
+	if c.Shape.Encrypted {
+		w.String(encryptedReasoning)
+	}
+	gjson.Parse(own).ForEach(func(_, v gjson.Result) bool {
+		if v.Str != encryptedReasoning {
+			w.Raw(v.Raw)
+		}
+		return true
+	})
+	w.EndArray()
+}

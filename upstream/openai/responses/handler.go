@@ -1,0 +1,107 @@
+package responses
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/polywire/polywire/internal/handler"
+	"github.com/polywire/polywire/internal/openaiformat"
+	"github.com/polywire/polywire/upstream"
+)
+
+// Options configures a [Handler]. The zero value holds the defaults.
+type Options struct {
+	// HandlerOptions are the options that the handlers of all formats share. In this format the
+	// defaults of Limits are bodies of 50 MiB and 500 files.
+	upstream.HandlerOptions
+
+	// MediaTypes are the media types of files that the handler accepts in addition to PDF, text
+	// and office documents. The Upstream must be able to read them.
+	MediaTypes []string
+
+	// OpenResponses makes the handler send what the Open Responses specification demands where
+	// OpenAI's own service differs: error events have a nested error, the schema of a JSON
+	// format is not repeated, and efforts that the specification does not list are repeated as
+	// null. Responses are then always encoded anew, also those of servers of this format.
+	OpenResponses bool
+
+	// Store, if not nil, stores responses, so that clients can refer to them and to their items:
+	// see [Store]. Nil stores nothing.
+	Store Store
+}
+
+// A Handler serves an [upstream.Upstream] in the format of OpenAI's Responses. It is safe for
+// concurrent use.
+//
+// It serves POST …/responses (plain and streamed), POST …/responses/input_tokens, POST
+// …/responses/compact, GET …/models and GET …/models/{id} under any prefix, and with a Store GET
+// and DELETE …/responses/{id}. It matches only the end of the path, so http.StripPrefix is allowed
+// but not needed. For every other path it responds with status 404 and an error in this format.
+// A WebSocket on …/responses is refused with status 426, upon which clients use HTTP.
+//
+// An Upstream that implements [upstream.TokenCounter] counts tokens; for others,
+// [upstream.EstimateTokens] estimates them. The model paths list the models of an
+// [upstream.ModelLister]. For other Upstreams they respond with status 404.
+//
+// Without a Store, requests that refer to stored responses, items, conversations or prompts are
+// refused with status 400, also in front of a server that stores them. Responses have
+// "store": false then, whatever the request has.
+//
+// Clients receive reasoning items only if the request asks for them: with
+// "reasoning.encrypted_content" in include, or with a summary in reasoning. The state of other
+// vendors is in their encrypted_content and in the call_id of tool calls. Such ids begin with
+// "toolu_pwsig_" and have up to 64 KiB. See docs/signatures.md. A tool call without an id, or
+// with the id of another call, receives the id "call_pw" and a number that is unique in the
+// conversation.
+//
+// A call of a tool that the request's allowed_tools do not list, or of any tool if the choice is
+// "none", is dropped with a loss.
+//
+// The last event of a stream repeats all items. A stream that has more than 8 MiB of them repeats
+// none, and reports a loss.
+type Handler struct {
+	handler *handler.Handler
+	dialect *dialect
+}
+
+// maxBody is the default limit for request bodies, in bytes.
+const maxBody = 50 << 20
+
+// NewHandler returns a handler that serves up in this format. It copies opts; nil
+// means the defaults. NewHandler panics if up is nil, or if a limit or a timeout
+// in opts is negative or out of range. The panic message names the field.
+func NewHandler(up upstream.Upstream, opts *Options) *Handler {
+	var o Options
+	if opts != nil {
+		o = *opts
+	}
+	d := &dialect{limits: o.Limits, strict: o.Strict, openResponses: o.OpenResponses, store: o.Store,
+		mediaTypes: slices.Clone(o.MediaTypes), forward: slices.Clone(o.ForwardHeaders)}
+	return &Handler{handler: handler.New("responses: NewHandler", up, o.HandlerOptions, maxBody, d), dialect: d}
+}
+
+// ServeHTTP serves one request. An error before the first byte of the response
+// becomes an HTTP error; a later one becomes the events "error" and "response.failed". A
+// stream never ends without a final event.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.handler.ServeHTTP(w, r) }
+
+// Match reports whether h serves the path of r, for any method. It lets several
+// handlers share a mux. Other formats use the model paths too, so these match only
+// if r has neither the header anthropic-version nor a key in the places of
+// Google's formats: the header x-goog-api-key and the query parameter key.
+func (h *Handler) Match(r *http.Request) bool {
+	_, err := h.dialect.Route(r)
+	return err == nil && (isResponses(r.URL.Path) || openaiformat.IsModelsClient(r))
+}
+
+// Resembles reports whether r looks like a request of a client of OpenAI's formats: whether it has a
+// key where these have it. See [upstream.Handlers].
+func (h *Handler) Resembles(r *http.Request) bool { return len(openaiformat.Keys(r)) > 0 }
+
+// WriteError responds to a request with an error in this format, for middleware
+// around h. It treats err as an error of the Upstream; see [upstream.Error] and
+// [content.Violation]. Nothing may have been written to w before. The request is
+// logged and reported to OnDone, as are requests that h refuses.
+func (h *Handler) WriteError(w http.ResponseWriter, r *http.Request, err error) {
+	h.handler.WriteError(w, r, err)
+}

@@ -1,0 +1,490 @@
+package responses
+
+import (
+	"slices"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/object"
+)
+
+// The objects of requests. The parser and the validator work by these tables: to add a member
+// without a Go field, add it here.
+
+// unlessDefault returns f without the values for which isDefault returns true.
+func unlessDefault(f object.Field, isDefault func(jsonwire.Value) bool) object.Field {
+	f.IsDefault = isDefault
+	return f
+}
+
+// named returns optional members with arbitrary values.
+func named(names ...string) []object.Field {
+	list := make([]object.Field, len(names))
+	for i, name := range names {
+		list[i].Name = name
+	}
+	return list
+}
+
+func nullableUpTo(max int64) *object.Value {
+	return &object.Value{Kinds: object.Text | object.Null, Max: max}
+}
+
+// typeIn returns the member "type", with one of values, of an object whose type is read before
+// its other members.
+func typeIn[T any](at func(*T) *string, values ...string) object.Field {
+	return object.In(object.Field{Name: "type", Value: object.OneOf(object.Text, values...), IsTag: true}, at)
+}
+
+// Values that many members accept.
+var (
+	anyText        = &object.Value{Kinds: object.Text}
+	nullableText   = &object.Value{Kinds: object.Text | object.Null}
+	nonEmptyText   = &object.Value{Kinds: object.Text, Min: 1}
+	anyFlag        = &object.Value{Kinds: object.Flag}
+	nullableFlag   = &object.Value{Kinds: object.Flag | object.Null}
+	nullableNumber = &object.Value{Kinds: object.Number | object.Null}
+	nullableTexts  = &object.Value{Kinds: object.List | object.Null, Elem: anyText}
+	nullableList   = &object.Value{Kinds: object.List | object.Null, Elem: anyObject}
+	anyObject      = &object.Value{Kinds: object.Object}
+	objectOrNull   = &object.Value{Kinds: object.Object | object.Null}
+	schemaObject   = &object.Value{Kinds: object.Object, Schema: true}
+	schemaOrNull   = &object.Value{Kinds: object.Object | object.Null, Schema: true}
+	callID         = &object.Value{Kinds: object.Text, Min: 1}
+
+	inputValue = &object.Value{Kinds: object.Text | object.List, Elem: anyObject}
+	toolList   = &object.Value{Kinds: object.List | object.Null, Elem: anyObject}
+
+	// The content of a message and the output of a call are a text or a list.
+	textOrParts         = &object.Value{Kinds: object.Text | object.List, Elem: anyObject}
+	nullableTextOrParts = &object.Value{Kinds: object.Text | object.List | object.Null, Elem: anyObject}
+)
+
+// Values of settings that the format knows.
+var (
+	serviceTiers = []string{"auto", "default", "flex", "scale", "priority", "fast", "ultrafast"}
+	effortNames  = []string{"none", "minimal", "low", "medium", "high", "xhigh", "max"}
+	summaries    = []string{"auto", "concise", "detailed"}
+	verbosities  = []string{"low", "medium", "high"}
+	formatTypes  = []string{"text", "json_object", "json_schema"}
+	details      = []string{"auto", "low", "high", "original"}
+	phases       = []string{"commentary", "final_answer"}
+	messageRoles = []string{roleAssistant, roleSystem, roleDeveloper, roleUser}
+	includes     = []string{
+		includeReasoning, "web_search_call.action.sources", "web_search_call.results", "file_search_call.results",
+		"code_interpreter_call.outputs", "computer_call_output.output.image_url", "message.input_image.image_url",
+		"message.output_text.logprobs",
+	}
+)
+
+// minOutputTokens is the minimum of max_output_tokens.
+const minOutputTokens = 16
+
+var requestType = object.New("", func(r *Request) **content.Extra { return &r.Extra }, func() []object.Field {
+	return []object.Field{
+		object.Opt("model", nullableText, func(r *Request) *string { return &r.Model }),
+		object.Opt("instructions", nullableText, func(r *Request) *string { return &r.Instructions }),
+		object.OptList("input", inputValue, func(r *Request) *[]Item { return &r.Input }),
+		object.OptList("tools", toolList, func(r *Request) *[]content.Tool { return &r.Tools }),
+		object.InPointer(object.Field{Name: "tool_choice", Value: &object.Value{Kinds: object.Text | object.Object | object.Null, Object: choiceType}},
+			func(r *Request) **ToolChoice { return &r.ToolChoice }),
+		object.Opt("parallel_tool_calls", nullableFlag, func(r *Request) **bool { return &r.ParallelToolCalls }),
+		object.Opt("max_output_tokens", &object.Value{Kinds: object.Integer | object.Null, Min: minOutputTokens}, func(r *Request) **int64 { return &r.MaxOutputTokens }),
+		object.Opt("temperature", nullableNumber, func(r *Request) **float64 { return &r.Temperature }),
+		object.Opt("top_p", nullableNumber, func(r *Request) **float64 { return &r.TopP }),
+		object.Opt("presence_penalty", nullableNumber, func(r *Request) **float64 { return &r.PresencePenalty }),
+		object.Opt("frequency_penalty", nullableNumber, func(r *Request) **float64 { return &r.FrequencyPenalty }),
+		object.OptObject("reasoning", reasoningType, func(r *Request) **Reasoning { return &r.Reasoning }),
+		object.OptObject("text", textConfigType, func(r *Request) **Text { return &r.Text }),
+		object.Opt("include", &object.Value{Kinds: object.List | object.Null, Elem: object.OneOf(object.Text, includes...)},
+			func(r *Request) *[]string { return &r.Include }),
+		object.Opt("stream", nullableFlag, func(r *Request) *bool { return &r.Stream }),
+		object.Opt("store", nullableFlag, func(r *Request) **bool { return &r.Store }),
+		object.Opt("user", nullableText, func(r *Request) *string { return &r.User }),
+		object.Opt("safety_identifier", nullableText, func(r *Request) *string { return &r.SafetyIdentifier }),
+		object.Opt("service_tier", object.OneOf(object.Text|object.Null, serviceTiers...), func(r *Request) *string { return &r.ServiceTier }),
+
+		object.OptKept("max_tool_calls", &object.Value{Kinds: object.Integer | object.Null, Min: 1}),
+		object.OptKept("top_logprobs", &object.Value{Kinds: object.Integer | object.Null, Max: 20}),
+		object.OptKept("metadata", &object.Value{Kinds: object.Object | object.Null, Members: nullableUpTo(512)}),
+		object.OptKept("prompt_cache_key", nullableText),
+		object.OptKept("prompt_cache_retention", object.OneOf(object.Text|object.Null, "in_memory", "in-memory", "24h")),
+		object.OptKept("prompt_cache_options", object.NullableObject(named("mode", "ttl", "prewarm", "comparison_response_id")...)),
+		unlessDefault(object.OptKept("truncation", object.OneOf(object.Text|object.Null, "auto", "disabled")), isDisabled),
+		unlessDefault(object.OptKept("stream_options", object.NullableObject(object.OptKept("include_obfuscation", nullableFlag))), hasNoObfuscation),
+		unlessDefault(object.OptKept("background", nullableFlag), isFalse),
+		object.OptKept(memberPrevious, nullableText),
+		object.OptKept(memberConversation, &object.Value{Kinds: object.Text | object.Object | object.Null, Object: object.Kept("", object.RequiredKept("id", anyText))}),
+		object.OptKept(memberPrompt, object.NullableObject(object.RequiredKept("id", anyText), object.OptKept("version", nullableText), object.OptKept("variables", objectOrNull))),
+		object.OptKept("context_management", nullableList),
+		object.OptKept("moderation", objectOrNull),
+		object.OptKept("access_programs", &object.Value{Kinds: object.List | object.Object | object.Text | object.Null}),
+		object.OptKept("client_metadata", objectOrNull),
+		object.OptKept("image", objectOrNull)}
+})
+
+// Members that refer to state at the server.
+const (
+	memberPrevious     = "previous_response_id"
+	memberConversation = "conversation"
+	memberPrompt       = "prompt"
+)
+
+// Default values, which mean the same as a missing member.
+
+func isFalse(x jsonwire.Value) bool    { return !isOn(x) }
+func isOn(x jsonwire.Value) bool       { return x.Kind() == jsonwire.True }
+func isDisabled(x jsonwire.Value) bool { return x.Kind() == jsonwire.Null || x.Is("disabled") }
+
+// hasNoObfuscation reports whether stream_options asks for nothing: this module never pads events.
+func hasNoObfuscation(x jsonwire.Value) bool {
+	return x.Kind() == jsonwire.Null || x.Len() == 0 || x.Len() == 1 && x.Get("include_obfuscation").Kind() == jsonwire.False
+}
+
+func isEmptyList(x jsonwire.Value) bool { return x.Kind() != jsonwire.Array || x.Len() == 0 }
+
+// The settings of a request.
+var (
+	choiceType = object.New("", func(c *ToolChoice) **content.Extra { return &c.Extra }, func() []object.Field {
+		return []object.Field{
+			object.In(object.Field{Name: "type", Value: anyText, IsTag: true}, func(c *ToolChoice) *string { return &c.Type }),
+			object.Opt("name", nullableText, func(c *ToolChoice) *string { return &c.Name }),
+			object.Opt("mode", object.OneOf(object.Text|object.Null, "auto", "required"), func(c *ToolChoice) *string { return &c.Mode }),
+			object.OptList("tools", toolList, func(c *ToolChoice) *[]ToolRef { return &c.Tools }),
+			object.OptKept("server_label", nullableText)}
+	})
+
+	toolRefType = object.New("", func(t *ToolRef) **content.Extra { return &t.Extra }, func() []object.Field {
+		return []object.Field{
+			object.In(object.Field{Name: "type", Value: anyText, IsTag: true}, func(t *ToolRef) *string { return &t.Type }),
+			object.Opt("name", nullableText, func(t *ToolRef) *string { return &t.Name }),
+			object.OptKept("server_label", nullableText)}
+	})
+
+	reasoningType = object.New("", func(c *Reasoning) **content.Extra { return &c.Extra }, func() []object.Field {
+		return []object.Field{
+			object.Opt("effort", object.OneOf(object.Text|object.Null, effortNames...), func(c *Reasoning) *string { return &c.Effort }),
+			object.Opt("summary", object.OneOf(object.Text|object.Null, summaries...), func(c *Reasoning) *string { return &c.Summary }),
+			object.Opt("generate_summary", object.OneOf(object.Text|object.Null, summaries...), func(c *Reasoning) *string { return &c.GenerateSummary }),
+			object.OptKept("context", object.OneOf(object.Text|object.Null, "auto", "current_turn", "all_turns")),
+			object.OptKept("mode", object.OneOf(object.Text|object.Null, "standard", "pro"))}
+	})
+
+	textConfigType = object.New("", func(c *Text) **content.Extra { return &c.Extra }, func() []object.Field {
+		return []object.Field{
+			object.OptObject("format", textFormatType, func(c *Text) **TextFormat { return &c.Format }),
+			object.Opt("verbosity", object.OneOf(object.Text|object.Null, verbosities...), func(c *Text) *string { return &c.Verbosity })}
+	})
+
+	textFormatType = object.New("", func(f *TextFormat) **content.Extra { return &f.Extra }, func() []object.Field {
+		return []object.Field{
+			typeIn(func(f *TextFormat) *string { return &f.Type }, formatTypes...),
+			object.Opt("name", nullableText, func(f *TextFormat) *string { return &f.Name }),
+			object.Opt("description", nullableText, func(f *TextFormat) *string { return &f.Description }),
+			object.Opt("schema", schemaOrNull, func(f *TextFormat) *string { return &f.Schema }),
+			object.Opt("strict", nullableFlag, func(f *TextFormat) **bool { return &f.Strict })}
+	})
+)
+
+// A callItem is an item with a part: its members are in fields of both.
+type callItem[P any] struct {
+	item *Item
+	part P
+}
+
+// itemMembers returns the members that all items with a part have, before others.
+func itemMembers[P any](more ...object.Field) []object.Field {
+	return append([]object.Field{
+		object.TagField,
+		object.Opt("id", nullableText, func(c *callItem[P]) *string { return &c.item.ID }),
+		object.Opt("status", nullableText, func(c *callItem[P]) *string { return &c.item.Status })}, more...)
+}
+
+// The items.
+var (
+	messageType = object.New("", func(i *Item) **content.Extra { return &i.Extra }, func() []object.Field {
+		return []object.Field{
+			object.TagField,
+			object.Must("role", object.Closed(object.Text, messageRoles...), func(i *Item) *string { return &i.Role }),
+			object.Must("content", nullableTextOrParts, func(i *Item) *[]content.Part { return &i.Parts }),
+			object.Opt("id", nullableText, func(i *Item) *string { return &i.ID }),
+			object.Opt("status", nullableText, func(i *Item) *string { return &i.Status }),
+			object.Opt("phase", object.OneOf(object.Text|object.Null, phases...), func(i *Item) *string { return &i.Phase })}
+	})
+
+	referenceType = object.New("", func(i *Item) **content.Extra { return &i.Extra }, func() []object.Field {
+		return []object.Field{object.TagField, object.Must("id", anyText, func(i *Item) *string { return &i.ID })}
+	})
+
+	additionalToolsType = object.New("", func(i *Item) **content.Extra { return &i.Extra }, func() []object.Field {
+		return []object.Field{
+			object.TagField,
+			object.Opt("id", nullableText, func(i *Item) *string { return &i.ID }),
+			object.Opt("status", nullableText, func(i *Item) *string { return &i.Status }),
+			object.Opt("role", nullableText, func(i *Item) *string { return &i.Role }),
+			object.Must("tools", toolList, func(i *Item) *[]content.Tool { return &i.Tools })}
+	})
+
+	reasoningItemType = object.New("", func(c *callItem[*content.Thinking]) **content.Extra { return &c.part.Extra }, func() []object.Field {
+		return itemMembers[*content.Thinking](
+			// parser.reasoning reads the texts.
+			object.Field{Name: "summary", Value: nullableList, IsTag: true},
+			object.Field{Name: "content", Value: nullableList, IsTag: true},
+			object.Opt("encrypted_content", nullableText, func(c *callItem[*content.Thinking]) *content.Signature { return &c.part.Signature }))
+	})
+
+	functionCallType = object.New("", func(c *callItem[*content.ToolUse]) **content.Extra { return &c.part.Extra }, func() []object.Field {
+		return itemMembers[*content.ToolUse](append(callFields(),
+			object.Must("arguments", anyText, func(c *callItem[*content.ToolUse]) *string { return &c.part.Input }))...)
+	})
+
+	customCallType = object.New("", func(c *callItem[*content.ToolUse]) **content.Extra { return &c.part.Extra }, func() []object.Field {
+		return itemMembers[*content.ToolUse](append(callFields(),
+			object.Must("input", anyText, func(c *callItem[*content.ToolUse]) *string { return &c.part.Text }))...)
+	})
+
+	outputType = object.New("", func(c *callItem[*content.ToolResult]) **content.Extra { return &c.part.Extra }, func() []object.Field {
+		return itemMembers[*content.ToolResult](
+			object.Must("call_id", callID, func(c *callItem[*content.ToolResult]) *string { return &c.part.ID }),
+			object.Must("output", textOrParts, func(c *callItem[*content.ToolResult]) *[]content.Part { return &c.part.Parts }),
+			object.Opt("name", nullableText, func(c *callItem[*content.ToolResult]) *string { return &c.part.Name }),
+			object.OptKept("namespace", nullableText), callerField)
+	})
+
+	// hostedItemType is for items that are kept as JSON text.
+	hostedItemType = object.KeptLater("", func() []object.Field {
+		return []object.Field{object.TagField, object.OptKept("id", nullableText), object.OptKept("status", nullableText)}
+	})
+
+	callerField = object.OptKept("caller", objectOrNull)
+)
+
+func callFields() []object.Field {
+	return []object.Field{
+		object.Must("call_id", callID, func(c *callItem[*content.ToolUse]) *string { return &c.part.ID }),
+		object.Must("name", nonEmptyText, func(c *callItem[*content.ToolUse]) *string { return &c.part.Name }),
+		object.Opt("namespace", nullableText, func(c *callItem[*content.ToolUse]) *string { return &c.part.Namespace }),
+		unlessDefault(object.OptKept("async", nullableFlag), isFalse), callerField,
+	}
+}
+
+// A side is the author of an item: items of one side in a row are one turn.
+type side uint8
+
+const (
+	noSide side = iota // the item is not part of a turn
+	userSide
+	assistantSide
+	systemSide
+)
+
+// hostedItems are the items without a form of their own, by their types. What clients return for
+// such calls, as "computer_call_output", is in the turn of the assistant, too: only the vendor can
+// read both.
+var hostedItems = map[string]side{
+	"web_search_call": assistantSide, "file_search_call": assistantSide, "code_interpreter_call": assistantSide,
+	"image_generation_call": assistantSide, "computer_call": assistantSide, "computer_call_output": assistantSide,
+	"mcp_list_tools": assistantSide, "mcp_call": assistantSide, "mcp_approval_request": assistantSide, "mcp_approval_response": assistantSide,
+	"local_shell_call": assistantSide, "local_shell_call_output": assistantSide, "shell_call": assistantSide, "shell_call_output": assistantSide,
+	"apply_patch_call": assistantSide, "apply_patch_call_output": assistantSide,
+	"tool_search_call": assistantSide, "tool_search_output": assistantSide, "program": assistantSide, "program_output": assistantSide,
+	typeCompaction: assistantSide, "compaction_trigger": userSide, "configuration_update": assistantSide,
+}
+
+// sideOf returns the author of an item.
+func sideOf(i *Item) side {
+	switch i.Type {
+	case typeMessage:
+		switch i.Role {
+		case roleAssistant:
+			return assistantSide
+		case roleSystem, roleDeveloper:
+			return systemSide
+		}
+		return userSide
+	case typeReference, typeAdditionalTools:
+		return noSide
+	case typeReasoning, typeFunctionCall, typeCustomCall:
+		return assistantSide
+	case typeFunctionOutput, typeCustomOutput:
+		return userSide
+	case typeCompaction:
+		if isOwnCompaction(i) {
+			return userSide // it becomes a text
+		}
+	}
+	if s, ok := hostedItems[i.Type]; ok {
+		return s
+	}
+	return assistantSide
+}
+
+// The parts of messages and of outputs.
+var (
+	inputTextType = object.New("", func(t *content.Text) **content.Extra { return &t.Extra }, func() []object.Field {
+		return []object.Field{
+			object.TagField,
+			object.Must("text", anyText, func(t *content.Text) *string { return &t.Text }),
+			cacheMark(func(t *content.Text) **content.Cache { return &t.Cache })}
+	})
+
+	outputTextType = object.New("", func(t *content.Text) **content.Extra { return &t.Extra }, func() []object.Field {
+		return []object.Field{
+			object.TagField,
+			object.Must("text", anyText, func(t *content.Text) *string { return &t.Text }),
+			object.OptList("annotations", nullableList, func(t *content.Text) *[]content.Citation { return &t.Citations }),
+			unlessDefault(object.OptKept("logprobs", nullableList), isEmptyList),
+			cacheMark(func(t *content.Text) **content.Cache { return &t.Cache })}
+	})
+
+	refusalType = object.New("", func(t *content.Text) **content.Extra { return &t.Extra }, func() []object.Field {
+		return []object.Field{object.TagField, object.Must("refusal", anyText, func(t *content.Text) *string { return &t.Text })}
+	})
+
+	imageType = object.New("", func(i *content.Image) **content.Extra { return &i.Extra }, func() []object.Field {
+		return []object.Field{
+			object.TagField,
+			object.Opt("image_url", nullableText, func(i *content.Image) *content.Source { return &i.Source }),
+			object.Opt("file_id", nullableText, func(i *content.Image) *content.Source { return &i.Source }),
+			object.OptKept("detail", object.OneOf(object.Text|object.Null, details...)),
+			cacheMark(func(i *content.Image) **content.Cache { return &i.Cache })}
+	})
+
+	fileType = object.New("", func(d *content.Document) **content.Extra { return &d.Extra }, func() []object.Field {
+		return []object.Field{
+			object.TagField,
+			object.Opt("filename", nullableText, func(d *content.Document) *string { return &d.Title }),
+			object.Opt("file_data", nullableText, func(d *content.Document) *content.Source { return &d.Source }),
+			object.Opt("file_url", nullableText, func(d *content.Document) *content.Source { return &d.Source }),
+			object.Opt("file_id", nullableText, func(d *content.Document) *content.Source { return &d.Source }),
+			object.OptKept("detail", object.OneOf(object.Text|object.Null, details...)),
+			cacheMark(func(d *content.Document) **content.Cache { return &d.Cache })}
+	})
+
+	audioType = object.New("", func(m *content.Media) **content.Extra { return &m.Extra }, func() []object.Field {
+		return []object.Field{
+			object.TagField,
+			object.Must("input_audio", &object.Value{Kinds: object.Object, Object: audioDataType}, func(m *content.Media) *content.Source { return &m.Source }),
+			cacheMark(func(m *content.Media) **content.Cache { return &m.Cache })}
+	})
+
+	audioDataType = object.KeptLater("", func() []object.Field {
+		return []object.Field{object.RequiredKept("data", nonEmptyText), object.RequiredKept("format", nonEmptyText)}
+	})
+
+	breakpointType = object.New("", func(c *content.Cache) **content.Extra { return &c.Extra }, func() []object.Field {
+		return []object.Field{
+			{Name: "mode", Const: "explicit", Value: object.OneOf(object.Text, "explicit")},
+			object.Opt("ttl", nullableText, func(c *content.Cache) *string { return &c.TTL })}
+	})
+)
+
+func cacheMark[T any](at func(*T) **content.Cache) object.Field {
+	return object.OptObject("prompt_cache_breakpoint", breakpointType, at)
+}
+
+// places is a set of places where a part is allowed.
+type places uint8
+
+const (
+	inUser places = 1 << iota
+	inAssistant
+	inSystem
+	inOutput // of a tool call
+)
+
+// A partForm is one kind of part.
+type partForm struct {
+	tag   string
+	where places
+	of    *object.Type
+}
+
+// partForms are the parts of messages and of outputs, in the order in which error texts list them.
+var partForms = [...]partForm{
+	{"input_text", inUser | inSystem | inOutput, inputTextType},
+	{"input_image", inUser | inOutput, imageType},
+	{"output_text", inAssistant, outputTextType},
+	{"refusal", inAssistant, refusalType},
+	{"input_file", inUser | inOutput, fileType},
+	{"input_audio", inUser | inOutput, audioType},
+}
+
+// otherForms are parts of the vendor's other format, which clients send by mistake.
+var otherForms = []string{"text", "image_url", "file"}
+
+// partFormOf returns the form with a tag, or nil.
+func partFormOf(tag string) *partForm {
+	for i := range partForms {
+		if partForms[i].tag == tag {
+			return &partForms[i]
+		}
+	}
+	return nil
+}
+
+// tagsIn lists the tags of the parts that are allowed in a place.
+func tagsIn(where places) (tags []string) {
+	for i := range partForms {
+		if partForms[i].where&where != 0 {
+			tags = append(tags, partForms[i].tag)
+		}
+	}
+	return tags
+}
+
+// Tools.
+
+var (
+	functionType = object.New("", func(t *content.Tool) **content.Extra { return &t.Extra }, func() []object.Field {
+		return []object.Field{
+			object.TagField,
+			object.Must("name", nonEmptyText, func(t *content.Tool) *string { return &t.Name }),
+			object.Opt("description", nullableText, func(t *content.Tool) *string { return &t.Description }),
+			object.Opt("parameters", schemaOrNull, func(t *content.Tool) *content.Schema { return &t.Input }),
+			object.Opt("strict", nullableFlag, func(t *content.Tool) **bool { return &t.Strict }),
+			object.Opt("output_schema", schemaOrNull, func(t *content.Tool) *content.Schema { return &t.Output }),
+			unlessDefault(object.OptKept("defer_loading", nullableFlag), isFalse),
+			unlessDefault(object.OptKept("async", nullableFlag), isFalse),
+			object.OptKept("allowed_callers", nullableTexts)}
+	})
+
+	customType = object.New("", func(t *content.Tool) **content.Extra { return &t.Extra }, func() []object.Field {
+		return []object.Field{
+			object.TagField,
+			object.Must("name", nonEmptyText, func(t *content.Tool) *string { return &t.Name }),
+			object.Opt("description", nullableText, func(t *content.Tool) *string { return &t.Description }),
+			object.OptObject("format", grammarType, func(t *content.Tool) **content.Grammar { return &t.Grammar }),
+			unlessDefault(object.OptKept("defer_loading", nullableFlag), isFalse),
+			unlessDefault(object.OptKept("async", nullableFlag), isFalse),
+			object.OptKept("allowed_callers", nullableTexts)}
+	})
+
+	// grammarType is for the format of a custom tool; parser.grammar reads it.
+	grammarType = object.KeptLater("", func() []object.Field {
+		return []object.Field{
+			object.TagField,
+			object.OptKept("syntax", object.OneOf(object.Text|object.Null, "lark", "regex")),
+			object.OptKept("definition", nullableText)}
+	})
+
+	// namespaceType is kept in the Extra of the first tool of the namespace, without its tools.
+	namespaceType = object.KeptLater("", func() []object.Field {
+		return []object.Field{
+			object.TagField,
+			object.RequiredKept("name", nonEmptyText),
+			object.OptKept("description", nullableText),
+			object.RequiredKept("tools", &object.Value{Kinds: object.List, Elem: anyObject})}
+	})
+)
+
+// hostedTools are the types of tools that the vendor runs or defines. A version may follow some.
+var hostedTools = []string{
+	"web_search", "web_search_preview", "file_search", "code_interpreter", "image_generation", "mcp", "computer", "computer_use_preview",
+	"shell", "local_shell", "apply_patch", "tool_search", "programmatic_tool_calling",
+}
+
+// isHostedTool reports whether kind is the type of a tool of the vendor.
+func isHostedTool(kind string) bool {
+	return slices.Contains(hostedTools, kind) || kind == "web_search_2025_08_26" || kind == "web_search_preview_2025_03_11" // bounded by hostedTools
+}

@@ -1,0 +1,260 @@
+package responses
+
+import (
+	"cmp"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/document"
+	"github.com/polywire/polywire/internal/violation"
+)
+
+// Request is the body of POST /v1/responses. The vendor's reference defines its fields.
+// [ParseRequest] parses a document into a Request; a program can also construct one.
+//
+// The Extra of a struct holds the members that have no field.
+type Request struct {
+	Model string
+
+	// Instructions are texts of the system before all of Input.
+	Instructions string
+
+	// Input are the items of the conversation. A string as the member "input" is one message
+	// of the user.
+	Input []Item
+
+	// Tools are the tools of the request, without those in items. A namespace is not an element:
+	// its tools have its name as their Namespace, and the first of them has the other members
+	// of the namespace in its Extra, as the member "namespace".
+	Tools []content.Tool
+
+	ToolChoice        *ToolChoice
+	ParallelToolCalls *bool
+	MaxOutputTokens   *int64
+	Temperature       *float64
+	TopP              *float64
+	PresencePenalty   *float64 // of Open Responses, as FrequencyPenalty
+	FrequencyPenalty  *float64
+	Reasoning         *Reasoning
+	Text              *Text
+	Include           []string // additional output
+	Stream            bool
+	Store             *bool // nil means true for the vendor; this module stores nothing
+	User              string
+	SafetyIdentifier  string
+	ServiceTier       string
+
+	// Extra has all other members, such as "metadata", "prompt_cache_key" and
+	// "previous_response_id".
+	Extra *content.Extra
+
+	origin *origin // nil for a request that was not parsed
+}
+
+// An Item is an element of the input.
+type Item struct {
+	// Type is "message", "reasoning", "function_call", "function_call_output",
+	// "custom_tool_call", "custom_tool_call_output", "item_reference", "additional_tools", or
+	// another type of the vendor.
+	Type string
+
+	ID     string // made by the server that created the item; empty if there is none
+	Status string // "completed", "incomplete" or "in_progress"; empty if there is none
+
+	Role  string // of a message: "user", "assistant", "system" or "developer"
+	Phase string // of a message of the assistant: "commentary" or "final_answer"; empty if unknown
+
+	// Parts are the content of a message. Other items have one part: thinking, a tool call, the
+	// result of one, or a [content.Unknown] with an item of a type that has no other form. An
+	// item_reference and additional_tools have none.
+	//
+	// The Signature of thinking is the member "encrypted_content".
+	Parts []content.Part
+
+	Tools []content.Tool // of additional_tools, in the form of [Request] Tools
+
+	Extra *content.Extra // of a message, an item_reference or additional_tools
+}
+
+// The types of items that have a form of their own.
+const (
+	typeMessage         = "message"
+	typeReasoning       = "reasoning"
+	typeFunctionCall    = "function_call"
+	typeFunctionOutput  = "function_call_output"
+	typeCustomCall      = "custom_tool_call"
+	typeCustomOutput    = "custom_tool_call_output"
+	typeReference       = "item_reference"
+	typeAdditionalTools = "additional_tools"
+	typeCompaction      = "compaction"
+)
+
+// The roles of messages.
+const (
+	roleUser      = "user"
+	roleAssistant = "assistant"
+	roleSystem    = "system"
+	roleDeveloper = "developer"
+)
+
+// ToolChoice selects the tools that the model may or must call.
+type ToolChoice struct {
+	// Type is "auto", "none" or "required" for a string. For an object it is "function",
+	// "custom", "allowed_tools" or the type of a tool of the vendor.
+	Type string
+
+	Name  string    // of the function or the custom tool
+	Mode  string    // of allowed_tools: "auto" or "required"; empty means "auto"
+	Tools []ToolRef // of allowed_tools
+
+	Extra *content.Extra
+}
+
+// A ToolRef refers to a tool of the request.
+type ToolRef struct {
+	Type  string // "function", "custom" or the type of a tool of the vendor
+	Name  string // of a function or custom tool
+	Extra *content.Extra
+}
+
+// Reasoning configures the reasoning of the model.
+type Reasoning struct {
+	Effort          string // "none", "minimal", "low", "medium", "high", "xhigh" or "max"; empty: the model's default
+	Summary         string // of the reasoning for the client: "auto", "concise" or "detailed"; empty means none
+	GenerateSummary string // older name of Summary
+
+	Extra *content.Extra
+}
+
+// Text configures the text of the response.
+type Text struct {
+	Format    *TextFormat // nil means plain text
+	Verbosity string      // "low", "medium" or "high"; empty: the model's default
+	Extra     *content.Extra
+}
+
+// TextFormat is the form of the text of the response.
+type TextFormat struct {
+	Type string // "text", "json_object" or "json_schema"
+
+	// These are for json_schema.
+	Name        string
+	Description string
+	Schema      string // JSON text
+	Strict      *bool  // nil means the default of the server
+
+	Extra *content.Extra
+}
+
+// includeReasoning is the value of Include that asks for reasoning items which the client can
+// return.
+const includeReasoning = "reasoning.encrypted_content"
+
+// wantsState reports whether the client asks for the state of reasoning, which it returns.
+func (r *Request) wantsState() bool {
+	for _, s := range r.Include {
+		if s == includeReasoning {
+			return true
+		}
+	}
+	return false
+}
+
+// wantsReasoning reports whether the response may have reasoning items: the client asks for their
+// state or for a summary. Other clients refer to such items later, which only works for stored
+// ones.
+func (r *Request) wantsReasoning() bool { return r.wantsState() || r.wantsSummary() }
+
+// wantsSummary reports whether the client asks for a summary of the reasoning.
+func (r *Request) wantsSummary() bool { return r.Reasoning.summary() != "" }
+
+// summary returns the summary that is asked for, or "". c may be nil.
+func (c *Reasoning) summary() string {
+	if c == nil {
+		return ""
+	}
+	return cmp.Or(c.Summary, c.GenerateSummary)
+}
+
+// has reports whether the request has a member without a field that is not null.
+func (r *Request) has(name string) bool {
+	json, ok := r.Extra.Get(name)
+	return ok && json != "null"
+}
+
+// An origin holds what parsing learned about a document beyond the fields of the
+// [Request]. It is not changed after parsing and is safe for concurrent use.
+type origin struct {
+	body string
+	cost int64 // see [codec.Quota.Cost]
+
+	moved   [len(movedMembers)]codec.Extent // of the members that adapters replace
+	lenient bool                            // a member is null: see [document.Document]
+
+	isText    bool        // "input" is a string
+	textItems []int       // indices of the items whose content or output is a string
+	tools     []toolPlace // of all tools, those of Input last; nil if they have their places in "tools"
+
+	places []itemPlace // of the items in the neutral request; [Request.withDocument] sets it
+
+	violations *codec.ParseViolations // nil if the document has none
+	unknown    violation.List         // unknown names and values; violations under Strict
+}
+
+// A toolPlace is the place of a tool in the document.
+type toolPlace struct {
+	item  int // index of the item that has it, or -1
+	outer int // index in the list of tools
+	inner int // index in the namespace, or -1
+}
+
+// movedMembers are the members that adapters replace.
+var movedMembers = [...]string{"model", "stream"}
+
+// movedMember returns the index of a name in movedMembers, or -1.
+func movedMember(name string) int {
+	switch name {
+	case "model":
+		return 0
+	case "stream":
+		return 1
+	}
+	return -1
+}
+
+// document returns the document for adapters of this format.
+func (o *origin) document() *document.Document {
+	w := &document.Document{Format: Format, Body: o.body, Spans: make([]document.Span, 0, len(o.moved)), Lenient: o.lenient}
+	for i, x := range o.moved {
+		if x.To > 0 {
+			w.Spans = append(w.Spans, x.Span(movedMembers[i]))
+		}
+	}
+	return w
+}
+
+// mergeViolations returns the violations that parsing found, followed by unknown names and
+// values if strict is set, and by those of the rules. It leaves out those that repeat a
+// violation that parsing found.
+func (r *Request) mergeViolations(rules *violation.List, strict bool) error {
+	switch o := r.origin; {
+	case o == nil:
+		return rules.Err()
+	case strict:
+		return o.violations.Merge(&o.unknown, rules)
+	default:
+		return o.violations.Merge(nil, rules)
+	}
+}
+
+// hasViolation reports whether parsing found a violation at path, at an enclosing path, or at the
+// "type" of the object at path.
+func (r *Request) hasViolation(path string) bool {
+	return r.origin != nil && r.origin.violations.Repeats(path)
+}
+
+// isUnreadable reports whether parsing found a violation at path or below it. Rules
+// that depend on the value at path are then not checked.
+func (r *Request) isUnreadable(path string) bool {
+	return r.origin != nil && r.origin.violations.Within(path)
+}

@@ -1,0 +1,308 @@
+package responses
+
+import (
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/openaiformat"
+	"github.com/polywire/polywire/upstream"
+)
+
+// settings are the members of a request that responses repeat, as JSON texts. Empty ones are
+// the defaults.
+type settings struct {
+	openResponses bool // in the form that Open Responses specifies
+	store         bool
+
+	instructions, previous, conversation       string
+	maxOutputTokens, maxToolCalls, topLogprobs string
+	temperature, topP                          string
+	presencePenalty, frequencyPenalty          string
+	parallelCalls, toolChoice                  string
+	format, verbosity                          string
+	effort, summary                            string
+	metadata, user, safetyIdentifier, cacheKey string
+	truncation, serviceTier                    string
+}
+
+// echo is a member of a response that repeats one of the request.
+type echo struct{ name, value, otherwise string }
+
+// appendResponse appends the response object with all members that the vendor's SDKs or Open
+// Responses require. failed is the error of a failed response, or nil.
+func (s *encoder) appendResponse(dst []byte, status string, failed *openaiformat.ServerError) []byte {
+	done := status != "in_progress"
+	dst = jsonwire.AppendString(append(dst, `{"id":`...), s.id)
+	dst = jsonwire.AppendInt(append(dst, `,"object":"response","created_at":`...), s.created)
+	dst = append(append(append(dst, `,"status":"`...), status...), `","background":false,"completed_at":`...)
+	if status == "completed" {
+		dst = jsonwire.AppendInt(dst, s.now().Unix())
+	} else {
+		dst = append(dst, "null"...)
+	}
+	dst = append(dst, `,"error":`...)
+	if failed != nil {
+		dst = jsonwire.AppendString(append(dst, `{"code":`...), failed.Code)
+		dst = append(jsonwire.AppendString(append(dst, `,"message":`...), failed.Message), '}')
+	} else {
+		dst = append(dst, "null"...)
+	}
+	dst = append(dst, `,"incomplete_details":`...)
+	if status == "incomplete" {
+		_, reason := s.status()
+		dst = append(jsonwire.AppendString(append(dst, `{"reason":`...), reason), '}')
+	} else {
+		dst = append(dst, "null"...)
+	}
+	model := s.Start.Model
+	if model == "" {
+		model = s.model
+	}
+	dst = jsonwire.AppendString(append(dst, `,"model":`...), model)
+	dst = append(dst, `,"output":[`...)
+	if done {
+		dst = s.appendOutput(dst)
+	}
+	dst = append(dst, ']')
+	e := &s.settings
+	for _, m := range [...]echo{
+		{"instructions", e.instructions, "null"},
+		{"previous_response_id", e.previous, "null"},
+		{"max_output_tokens", e.maxOutputTokens, "null"},
+		{"max_tool_calls", e.maxToolCalls, "null"},
+		{"top_logprobs", e.topLogprobs, "0"},
+		{"temperature", e.temperature, "1"},
+		{"top_p", e.topP, "1"},
+		{"presence_penalty", e.presencePenalty, "0"},
+		{"frequency_penalty", e.frequencyPenalty, "0"},
+		{"parallel_tool_calls", e.parallelCalls, "true"},
+		{"tool_choice", e.toolChoice, `"auto"`},
+		{"truncation", e.truncation, `"disabled"`},
+		{"service_tier", serviceTier(s.tier, e.serviceTier), `"default"`},
+		{"metadata", e.metadata, "{}"},
+		{"user", e.user, "null"},
+		{"safety_identifier", e.safetyIdentifier, "null"},
+		{"prompt_cache_key", e.cacheKey, "null"},
+	} {
+		dst = append(append(append(dst, `,"`...), m.name...), `":`...)
+		if m.value == "" || m.value == "null" {
+			dst = append(dst, m.otherwise...)
+		} else {
+			dst = jsonwire.AppendCompact(dst, m.value)
+		}
+	}
+	if e.conversation != "" {
+		dst = jsonwire.AppendCompact(append(dst, `,"conversation":`...), e.conversation)
+	}
+	dst = append(append(dst, `,"reasoning":{"effort":`...), orNull(e.effort)...)
+	dst = append(append(dst, `,"summary":`...), orNull(e.summary)...)
+	dst = append(dst, `},"text":{"format":`...)
+	if e.format == "" {
+		dst = append(dst, `{"type":"text"}`...)
+	} else {
+		dst = jsonwire.AppendCompact(dst, e.format)
+	}
+	if orNull(e.verbosity) != "null" {
+		dst = append(append(dst, `,"verbosity":`...), e.verbosity...)
+	}
+	dst = append(dst, `},"tools":[],"store":`...)
+	if e.store {
+		dst = append(dst, "true"...)
+	} else {
+		dst = append(dst, "false"...)
+	}
+	dst = append(dst, `,"usage":`...)
+	if done && (s.counted || failed == nil) {
+		dst = appendUsage(dst, &s.Usage)
+	} else {
+		dst = append(dst, "null"...)
+	}
+	return append(dst, '}')
+}
+
+// serviceTier returns the tier of the response, else that of the request unless it leaves the
+// choice to the server.
+func serviceTier(used, requested string) string {
+	switch {
+	case used != "":
+		return used
+	case requested == `"auto"`:
+		return ""
+	}
+	return requested
+}
+
+func orNull(json string) string {
+	if json == "" {
+		return "null"
+	}
+	return json
+}
+
+// appendNullable appends a string, or null for an empty one.
+func appendNullable(dst []byte, s string) []byte {
+	if s == "" {
+		return append(dst, "null"...)
+	}
+	return jsonwire.AppendString(dst, s)
+}
+
+// appendOutput appends the complete items, each but the first after a comma.
+func (s *encoder) appendOutput(dst []byte) []byte {
+	comma := false
+	for _, it := range s.items {
+		if it.json == nil {
+			continue // not complete, in a response that failed
+		}
+		if comma {
+			dst = append(dst, ',')
+		}
+		comma = true
+		dst = append(dst, it.json...)
+	}
+	return dst
+}
+
+// appendUsage appends the usage. The counts of OpenAI are sums.
+func appendUsage(dst []byte, u *content.Usage) []byte {
+	dst = jsonwire.AppendInt(append(dst, `{"input_tokens":`...), u.Prompt())
+	dst = jsonwire.AppendInt(append(dst, `,"input_tokens_details":{"cached_tokens":`...), u.CacheRead)
+	if n := u.CacheWrite + u.CacheWrite1h; n > 0 {
+		dst = jsonwire.AppendInt(append(dst, `,"cache_write_tokens":`...), n)
+	}
+	dst = jsonwire.AppendInt(append(dst, `},"output_tokens":`...), u.Completion())
+	dst = jsonwire.AppendInt(append(dst, `,"output_tokens_details":{"reasoning_tokens":`...), u.Thinking)
+	dst = jsonwire.AppendInt(append(dst, `},"total_tokens":`...), u.Prompt()+u.Completion())
+	return append(dst, '}')
+}
+
+// appendItem appends an item. If full is false, it is the beginning of the item, without text.
+func appendItem(dst []byte, it *item, status string, full bool) []byte {
+	dst = jsonwire.AppendString(append(dst, `{"id":`...), it.id)
+	text := ""
+	if full {
+		text = it.text.String()
+	}
+	switch it.kind {
+	case messageItem:
+		dst = append(append(append(dst, `,"type":"message","status":"`...), status...), `","role":"assistant","content":[`...)
+		if full {
+			dst = append(dst, it.parts...)
+		}
+		return append(dst, `]}`...)
+	case reasoningItem:
+		dst = append(append(append(dst, `,"type":"reasoning","status":"`...), status...), `","summary":[`...)
+		if text != "" {
+			dst = append(jsonwire.AppendString(append(dst, `{"type":"summary_text","text":`...), text), '}')
+		}
+		dst = append(dst, ']')
+		if full && it.extra != "" {
+			dst = jsonwire.AppendString(append(dst, `,"encrypted_content":`...), it.extra)
+		}
+		return append(dst, '}')
+	case functionItem:
+		dst = append(dst, `,"type":"function_call"`...)
+	case customItem:
+		dst = append(dst, `,"type":"custom_tool_call"`...)
+	}
+	dst = append(append(append(dst, `,"status":"`...), status...), '"')
+	dst = jsonwire.AppendString(append(dst, `,"call_id":`...), it.callID)
+	dst = jsonwire.AppendString(append(dst, `,"name":`...), it.name)
+	if it.namespace != "" {
+		dst = jsonwire.AppendString(append(dst, `,"namespace":`...), it.namespace)
+	}
+	dst = append(dst, it.extra...)
+	if it.kind == customItem {
+		dst = append(dst, `,"input":`...)
+	} else {
+		dst = append(dst, `,"arguments":`...)
+	}
+	return append(jsonwire.AppendString(dst, text), '}')
+}
+
+// appendPart appends the open part of a message with a text.
+func appendPart(dst []byte, it *item, text string) []byte {
+	if it.isRefusal {
+		return append(jsonwire.AppendString(append(dst, `{"type":"refusal","refusal":`...), text), '}')
+	}
+	dst = jsonwire.AppendString(append(dst, `{"type":"output_text","text":`...), text)
+	dst = append(append(dst, `,"annotations":[`...), it.annotations...)
+	return append(dst, `],"logprobs":[]}`...)
+}
+
+// status returns the status of the complete response and, if it is incomplete, the reason.
+func (s *encoder) status() (status, reason string) {
+	c := &s.Candidates[0]
+	stop := &c.Stop
+	if stop.Format == Format && stop.Details != "" && stop.RawReason != "" {
+		return "incomplete", stop.RawReason
+	}
+	switch stop.Reason {
+	case content.StopMaxTokens, content.StopContext, content.StopMalformedCall:
+		return "incomplete", "max_output_tokens"
+	case content.StopSafety, content.StopRecitation:
+		return "incomplete", "content_filter"
+	case content.StopRefusal:
+		if !s.refused && stop.Format != Format {
+			return "incomplete", "content_filter"
+		}
+	}
+	if c.Broken {
+		return "incomplete", "max_output_tokens"
+	}
+	return "completed", ""
+}
+
+// reportEnd reports what the end of the response drops.
+func (s *encoder) reportEnd() {
+	stop := &s.Candidates[0].Stop
+	switch stop.Reason {
+	case "", content.StopEnd, content.StopToolUse, content.StopSequence, content.StopMaxTokens, content.StopContext, content.StopSafety, content.StopRefusal:
+	default:
+		if stop.Format != Format {
+			s.LoseAt("stop", lossSentStop)
+		}
+	}
+	if stop.Format != Format && (stop.Details != "" || stop.Message != "") {
+		s.LoseAt("stop", lossSentStopDetails)
+	}
+	s.addMembers(stop.Extra)
+	if u := &s.Usage; codec.HasCounts(u.Extra, Format) {
+		s.LoseAt("usage", lossSentCounts)
+	}
+	for path, r := range s.sources.Lost() {
+		s.LoseAt(path, r)
+	}
+}
+
+// convertResponse encodes a whole response with s.
+func (s *encoder) convertResponse(r *upstream.Response) (*jsonwire.Writer, []content.Loss) {
+	if r == nil {
+		r = new(upstream.Response)
+	}
+	s.Start, s.Usage, s.counted = r.Start, r.Usage, true
+	s.Candidates[0].Stop = r.Stop
+	s.addMembers(r.Start.Extra)
+	s.addMembers(r.Extra)
+	s.Parts(0, r.Parts)
+	if len(r.MoreCandidates) > 0 {
+		s.LoseAt("candidates", lossSentCandidates)
+	}
+	s.finish()
+	s.reportEnd()
+	status, _ := s.status()
+	var failed *openaiformat.ServerError
+	if s.compacting {
+		if f := s.endSummary(); f != nil {
+			e := openaiformat.NewServerError(Format, f)
+			status, failed = "failed", &e
+		}
+	}
+	if failed == nil {
+		s.saveResponse(status)
+	}
+	w := new(jsonwire.Writer)
+	w.Raw(string(s.appendResponse(nil, status, failed)))
+	return w, loss.Unique(s.Losses())
+}

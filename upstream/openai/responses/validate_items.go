@@ -1,0 +1,313 @@
+package responses
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/openaiformat"
+)
+
+// input validates the items, then the rules for all of them together.
+func (v *validator) input() {
+	r := v.r
+	if len(r.Input) == 0 && !v.hasState && !r.isUnreadable("input") {
+		if r.Input == nil {
+			v.MissingMember("input")
+		} else {
+			v.Short("input", 1, 0)
+		}
+	}
+	v.Path.Push("input")
+	for i := range r.Input {
+		v.Path.PushIndex(i)
+		v.item(i, &r.Input[i])
+		v.Path.Pop()
+	}
+	v.Path.Truncate(0)
+	if limit := v.rules.Limits.Files; v.files > limit {
+		v.Invalid(content.CodeLimit, "", "input", "too many files. Expected at most "+strconv.Itoa(limit)+" files, but got "+strconv.Itoa(v.files)+" files instead.")
+	}
+	if !v.hasState && !r.isUnreadable("input") {
+		v.pairing()
+		v.reasoning()
+	}
+}
+
+// item validates one item.
+func (v *validator) item(i int, item *Item) {
+	if v.r.origin == nil && !v.constructed(item) {
+		return
+	}
+	switch item.Type {
+	case typeMessage:
+		if !messageType.Fits(item) {
+			v.check.Struct(messageType, item)
+		}
+		v.parts(item.Parts, "content", placeOfRole(item.Role))
+	case typeAdditionalTools:
+		v.tools(item.Tools, i)
+	default:
+		for _, p := range item.Parts {
+			v.itemPart(item, p)
+		}
+	}
+}
+
+// constructed validates what parsing checks in a document.
+func (v *validator) constructed(item *Item) bool {
+	switch item.Type {
+	case "":
+		v.MissingMember("type")
+		return false
+	case typeMessage:
+		if placeOfRole(item.Role) == 0 {
+			v.NotOneOf(content.CodeValue, "role", item.Role, messageRoles)
+			return false
+		}
+	case typeReference, typeAdditionalTools:
+	default:
+		if len(item.Parts) != 1 || content.IsNil(item.Parts[0]) {
+			v.Violation(content.CodeMissing, "", "An item of type '"+codec.Clip(item.Type)+"' has exactly one part.")
+			return false
+		}
+	}
+	v.extra("", item.Extra)
+	return true
+}
+
+// placeOfRole returns the place of the parts of a message, or 0 if the role is unknown.
+func placeOfRole(role string) places {
+	switch role {
+	case roleUser:
+		return inUser
+	case roleAssistant:
+		return inAssistant
+	case roleSystem, roleDeveloper:
+		return inSystem
+	}
+	return 0
+}
+
+// itemPart validates the part of an item.
+func (v *validator) itemPart(item *Item, p content.Part) {
+	switch p := p.(type) { // other kinds are of the parser
+	case *content.ToolUse:
+		v.callID(p.ID)
+		if v.opts.Strict && p.Name != "" && !isName(p.Name) {
+			v.Pattern("name", namePattern)
+		}
+	case *content.ToolResult:
+		v.callID(p.ID)
+		v.parts(p.Parts, "output", inOutput)
+	case *content.Unknown:
+		if item.Type == typeCompaction {
+			v.compaction(p.Raw)
+		}
+	}
+}
+
+// maxCallID is the maximum length of a call_id without state, in characters.
+const maxCallID = 64
+
+func (v *validator) callID(id string) {
+	if v.opts.Strict && len(id) > maxCallID && !envelope.IsReservedID(id) {
+		v.LongText("call_id", maxCallID, int64(utf8.RuneCountInString(id)))
+	}
+	if v.r.origin == nil && id == "" {
+		v.MissingMember("call_id")
+	}
+}
+
+// compaction reports a summary of this module that was damaged: without it, a model would respond
+// to another conversation.
+func (v *validator) compaction(raw string) {
+	state := compactionState(raw)
+	if !envelope.IsEnvelope(state) {
+		return
+	}
+	if _, ok := decodeCompaction(raw); !ok {
+		v.ViolationAs(content.CodeValue, "invalid_encrypted_content", "encrypted_content",
+			"The encrypted content could not be read: it is not what this server sent. Send the items that it replaced.")
+	}
+}
+
+// parts validates a list of parts in the member name of an item.
+func (v *validator) parts(list []content.Part, name string, where places) {
+	v.Path.Push(name)
+	for i, p := range list {
+		if _, ok := p.(*content.Text); ok && !content.IsNil(p) {
+			continue
+		}
+		v.Path.PushIndex(i)
+		v.part(p, where)
+		v.Path.Pop()
+	}
+	v.Path.Pop()
+}
+
+func (v *validator) part(p content.Part, where places) {
+	if content.IsNil(p) {
+		v.wrongPart()
+		return
+	}
+	switch p := p.(type) { // other kinds are not parts of items
+	case *content.Image:
+		v.source(p.Source, openaiformat.ImageFile, "image_url", "file_id")
+	case *content.Document:
+		v.source(p.Source, openaiformat.DocumentFile, "file_data", "file_id")
+	case *content.Media:
+		v.source(p.Source, openaiformat.AudioFile, "input_audio", "input_audio")
+	case *content.Unknown:
+		if v.r.origin == nil && p.Format != Format {
+			v.wrongPart()
+		}
+	default:
+		if v.r.origin == nil {
+			v.wrongPart()
+		}
+	}
+	if v.r.origin == nil && where&(inUser|inOutput) == 0 {
+		if _, ok := p.(*content.Unknown); !ok {
+			v.wrongPart()
+		}
+	}
+}
+
+// wrongPart reports a part of a constructed request that is not one of the format.
+func (v *validator) wrongPart() {
+	v.Violation(content.CodeUnsupported, "", "Invalid '"+v.At("")+"': the format does not have this part here.")
+}
+
+// source validates a file. name and id are the members that may have it.
+func (v *validator) source(s content.Source, kind openaiformat.FileKind, name, id string) {
+	switch s := s.(type) {
+	case nil:
+		if v.r.origin == nil {
+			v.MissingMember(name)
+		}
+	case *content.Base64:
+		v.files++
+		v.Base64(name, kind, s, &v.rules)
+	case *content.URL:
+		v.files++
+		if kind == openaiformat.DocumentFile {
+			name = "file_url"
+		}
+		v.Link(name, kind, s.URL)
+	case *content.File:
+		v.files++
+		if s.ID == "" {
+			v.MissingMember(id)
+		}
+	case *content.PlainText, *content.Parts:
+		if v.r.origin == nil {
+			v.wrongPart()
+		}
+	}
+}
+
+// pairing reports calls without their outputs and outputs without their calls.
+func (v *validator) pairing() {
+	const called, returned = 1, 2
+	calls := make(map[string]int8)
+	for i := range v.r.Input {
+		item := &v.r.Input[i]
+		if len(item.Parts) == 0 || content.IsNil(item.Parts[0]) {
+			continue
+		}
+		switch p := item.Parts[0].(type) { // other kinds are not calls
+		case *content.ToolUse:
+			if calls[p.ID] != returned {
+				calls[p.ID] = called
+			}
+		case *content.Unknown: // a call of another type may have such an output
+			if id := gjson.Get(p.Raw, "call_id"); item.Type != typeMessage && id.Type == gjson.String {
+				calls[id.Str] = returned
+			}
+		case *content.ToolResult:
+			if item.Type == typeMessage {
+				continue
+			}
+			if calls[p.ID] == 0 {
+				v.Violation(content.CodePairing, "input", "No tool call found for "+outputName(item.Type)+" with call_id "+codec.Clip(p.ID)+".")
+			}
+			calls[p.ID] = returned
+		}
+	}
+	for i := range v.r.Input {
+		item := &v.r.Input[i]
+		if len(item.Parts) == 0 || content.IsNil(item.Parts[0]) {
+			continue
+		}
+		if p, ok := item.Parts[0].(*content.ToolUse); ok && calls[p.ID] == called && !isAsync(p) {
+			calls[p.ID] = returned // reported once
+			v.Violation(content.CodePairing, "input", "No tool output found for "+callName(item.Type)+" "+codec.Clip(p.ID)+".")
+		}
+	}
+}
+
+func outputName(kind string) string {
+	if kind == typeCustomOutput {
+		return "custom tool call output"
+	}
+	return "function call output"
+}
+
+func callName(kind string) string {
+	if kind == typeCustomCall {
+		return "custom tool call"
+	}
+	return "function call"
+}
+
+// isAsync reports whether the output of a call may come with a later request.
+func isAsync(t *content.ToolUse) bool {
+	json, _ := t.Extra.Get("async")
+	return json == "true"
+}
+
+// reasoning reports reasoning of the vendor that is not followed by what the model wrote after it.
+func (v *validator) reasoning() {
+	for i := range v.r.Input {
+		item := &v.r.Input[i]
+		if item.Type != typeReasoning || item.ID == "" || !isVendorState(item) {
+			continue
+		}
+		next := i + 1
+		for next < len(v.r.Input) && v.r.Input[next].Type == typeReasoning {
+			next++
+		}
+		if next == len(v.r.Input) || !isFollowing(&v.r.Input[next]) {
+			v.Violation(content.CodeOrder, "input", "Item '"+codec.Clip(item.ID)+"' of type 'reasoning' was provided without its required following item.")
+		}
+	}
+}
+
+// isFollowing reports whether an item is one that the vendor accepts after reasoning: a call, or a
+// message of the same response.
+func isFollowing(item *Item) bool {
+	return sideOf(item) == assistantSide && (item.Type != typeMessage || item.ID != "")
+}
+
+// isVendorState reports whether an item of reasoning has state that this module did not make.
+func isVendorState(item *Item) bool {
+	if len(item.Parts) == 0 {
+		return false
+	}
+	t, ok := item.Parts[0].(*content.Thinking)
+	if !ok || t == nil {
+		return false
+	}
+	for _, s := range [...]content.Signature{t.Redacted, t.Signature} {
+		if strings.HasPrefix(s.Data, "{") && gjson.Get(s.Data, "encrypted_content").Str != "" {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,134 @@
+package responses
+
+import (
+	"crypto/rand"
+	"io"
+	"time"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/handler"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/upstream"
+)
+
+// A StreamWriter is an [upstream.Sink] that writes a response as the server-sent events of
+// this format, without HTTP. Pass it to [upstream.Run], and then the error of Run to End:
+//
+//	w := responses.NewStreamWriter(out, req)
+//	err := w.End(upstream.Run(ctx, up, req, w))
+//
+// It writes the bytes that a [Handler] sends. Its methods may be called by several
+// goroutines at once, except that Send and End must not overlap.
+type StreamWriter struct{ writer *handler.StreamWriter }
+
+// NewStreamWriter returns a StreamWriter that writes the response to r to w.
+//
+// r is the request that the client sent, as [DecodeRequest] returns it. It determines
+// whether the client receives reasoning items, where state of vendors is carried, which tools
+// may be called, the settings that the response repeats, the name of the model, and the ids of
+// tool calls, which do not repeat those of the conversation. If r is nil, the client receives
+// reasoning, state is carried in the ids of tool calls, and ids are unique in the response only.
+func NewStreamWriter(w io.Writer, r *upstream.Request) *StreamWriter {
+	return &StreamWriter{handler.NewStreamWriter(w, r, new(dialect), newStream(r))}
+}
+
+// NewEventWriter is NewStreamWriter for connections that carry messages, such as WebSockets.
+// It calls send for each event of the stream with its type, such as
+// "response.output_text.delta", and its data, which is one line of JSON. Ping sends nothing, and
+// there is no "[DONE]" at the end.
+//
+// Calls of send do not overlap. If send returns an error, that is the error of Send or End, and
+// send is not called again. It must not call methods of the StreamWriter.
+func NewEventWriter(send func(name, data string) error, r *upstream.Request) *StreamWriter {
+	s := newStream(r)
+	s.messages = true
+	return &StreamWriter{handler.NewStreamWriter(handler.EventWriter(send), r, new(dialect), s)}
+}
+
+// Send implements [upstream.Sink]. It writes all events of the format that it can complete,
+// in at most one call of Write. The Write has one or more whole events, each ended by an empty
+// line. A free-form call at the end of the content waits for the next event, because the
+// response may have been cut in it. After an error, which may be that of the io.Writer, Send does
+// nothing and returns the same error.
+func (w *StreamWriter) Send(events []upstream.Event) error { return w.writer.Send(events) }
+
+// Ping writes a comment that keeps the connection open. It returns an error after End or after a
+// failed Write.
+func (w *StreamWriter) Ping() error { return w.writer.Ping() }
+
+// End writes the end of the response in one call of Write: the normal end if err is nil, and
+// otherwise the events "error" and "response.failed" for err. Both have the code and the message
+// of [EncodeError]. It must be called once. It returns err or, if that is nil, the first error of
+// Send or of writing.
+func (w *StreamWriter) End(err error) error { return w.writer.End(err) }
+
+// Losses returns the losses so far, with neutral paths: those that arrived as events, which
+// include all losses that the upstream reported, and those of this format. Each loss is in the
+// list once. It has at most 1,000 losses, of which the most severe are kept.
+func (w *StreamWriter) Losses() []content.Loss { return w.writer.Losses() }
+
+// EncodeResponse returns the document for a response that is not streamed, and the losses of
+// this format, with neutral paths. They do not include resp.Losses. r is the request that the
+// client sent, or nil: see [NewStreamWriter]. Unlike a [Handler], EncodeResponse always
+// encodes resp anew. It estimates the usage if r is not nil and servers of other formats
+// reported none: see NoUsageFrom of [upstream.Response].
+func EncodeResponse(r *upstream.Request, resp *upstream.Response) ([]byte, []content.Loss) {
+	return handler.EncodeResponse(Format, r, resp, responseFor)
+}
+
+// EncodeError returns the response to a request that failed with err, which must not be
+// nil: the HTTP status and the document. It encodes err as a [Handler] does if Generate
+// returns it: see [upstream.Error] and [content.Violation]. The deadline of a context is a
+// timeout. Any other error, such as [context.Canceled], is an internal error.
+//
+// r is the request, which converts the paths of violations. It is nil if [DecodeRequest] has
+// returned the error.
+//
+// The document does not have RetryAfter and Header of an upstream.Error, which a handler sends
+// as headers.
+func EncodeError(r *upstream.Request, err error) (status int, body []byte) {
+	d := new(dialect)
+	return d.Error("", handler.FailureFor(d, r, err))
+}
+
+// newStream returns the encoder of a streamed response to r, which may be nil.
+func newStream(r *upstream.Request) *encoder {
+	s := encoderFor(r)
+	s.init(turnsOf(r))
+	return s
+}
+
+// responseFor encodes a whole response to r, which may be nil.
+func responseFor(r *upstream.Request, resp *upstream.Response) (*jsonwire.Writer, []content.Loss) {
+	return newWhole(r).convertResponse(resp)
+}
+
+// newWhole returns the encoder of a whole response to r, which may be nil.
+func newWhole(r *upstream.Request) *encoder {
+	s := encoderFor(r)
+	s.whole = true
+	s.init(turnsOf(r))
+	return s
+}
+
+// encoderFor returns an encoder for a response to r, which may be nil.
+func encoderFor(r *upstream.Request) *encoder {
+	now := time.Now
+	s := &encoder{id: responsePrefix + rand.Text(), created: now().Unix(), now: now}
+	if r != nil {
+		s.model = r.Model
+		s.expectation = expectationOf(r)
+		s.settings = settingsOf(r)
+	}
+	return s
+}
+
+func turnsOf(r *upstream.Request) []content.Turn {
+	if r == nil {
+		return nil
+	}
+	return r.Turns
+}
+
+// responsePrefix is the prefix of the ids of responses.
+const responsePrefix = "resp_"
