@@ -86,14 +86,21 @@ func (s *encoder) fail(f *handler.Failure) {
 		e.Code = e.Type
 	}
 	s.event("error")
-	s.dst = e.AppendObject(append(s.dst, `,"error":`...))
+	s.dst = jsonwire.AppendString(append(s.dst, `,"error":{"type":`...), e.Type)
+	s.appendError(&e)
+	s.dst = append(s.dst, '}')
 	if !s.settings.openResponses {
-		s.dst = jsonwire.AppendString(append(s.dst, `,"code":`...), e.Code)
-		s.dst = jsonwire.AppendString(append(s.dst, `,"message":`...), e.Message)
-		s.dst = appendNullable(append(s.dst, `,"param":`...), e.Param)
+		s.appendError(&e)
 	}
 	s.endEvent()
 	s.responseEvent("response.failed", "failed", &e)
+}
+
+// appendError appends the members of an error that both forms have.
+func (s *encoder) appendError(e *openaiformat.ServerError) {
+	s.dst = jsonwire.AppendString(append(s.dst, `,"code":`...), e.Code)
+	s.dst = jsonwire.AppendString(append(s.dst, `,"message":`...), e.Message)
+	s.dst = appendNullable(append(s.dst, `,"param":`...), e.Param)
 }
 
 // Broken implements [response.Stream].

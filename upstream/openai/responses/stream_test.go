@@ -312,7 +312,7 @@ func TestErrorForms(t *testing.T) {
 		s.settings.openResponses = openResponses
 		out := string(s.End(nil, f))
 		readStream(t, out)
-		if !strings.Contains(out, `"sequence_number":2,"error":{"message":`) {
+		if !strings.Contains(out, `"sequence_number":2,"error":{"type":"server_error","code":"server_error","message":`) {
 			t.Errorf("the error is not nested: %s", out)
 		}
 		if got := strings.Contains(out, `},"code":"server_error","message":`); got == openResponses {
