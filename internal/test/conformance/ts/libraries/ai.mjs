@@ -79,7 +79,8 @@ function fill(reply, step) {
   reply.output = step.usage.outputTokens ?? step.usage.completionTokens ?? 0;
   // Version 4 warns of what it does by itself: it leaves out the temperature that it
   // has set, and Google's thinking is for it a feature of Vertex AI only.
-  const warnings = (step.warnings ?? []).filter((w) => w.setting !== 'temperature' && !/includeThoughts/.test(w.message));
+  // Of Gemini's thinking, the state is in the calls: reasoning items have none.
+  const warnings = (step.warnings ?? []).filter((w) => w.setting !== 'temperature' && !/includeThoughts|Reasoning parts without encrypted content/.test(w.message));
   reply.warnings.push(...warnings.map((w) => w.message ?? JSON.stringify(w)));
 }
 
