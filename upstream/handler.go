@@ -231,13 +231,14 @@ type Budget struct {
 	Bytes    int64 // of bodies, files and the output that streams keep; 0 means 512 MiB
 	Requests int   // 0 means no limit
 
-	// State is what handlers count.
-	State budget.State
+	state budget.State // what handlers count
 }
+
+func init() { budget.Of = func(b any) *budget.State { return &b.(*Budget).state } }
 
 // InFlight returns the number of requests in flight and of bytes reserved for them.
 func (b *Budget) InFlight() (requests int, bytes int64) {
-	return b.State.InFlight()
+	return b.state.InFlight()
 }
 
 // RequestID returns the id of the HTTP request that ctx belongs to. It returns "" if

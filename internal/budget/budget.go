@@ -6,6 +6,9 @@ import "sync"
 // DefaultBytes is the limit of bytes that 0 means.
 const DefaultBytes = 512 << 20
 
+// Of returns the State of an *upstream.Budget. Package upstream sets it.
+var Of func(budget any) *State
+
 // A State is what a budget counts. The zero State is ready to use. It is safe for
 // concurrent use.
 type State struct {

@@ -14,6 +14,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/polywire/polywire/internal/budget"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -132,7 +133,7 @@ func (x *exchange) reserve(n int64) bool {
 	if more <= 0 {
 		return true
 	}
-	if b := x.s.options.Budget; !b.State.Take(more, b.Bytes) {
+	if b := x.s.options.Budget; !budget.Of(b).Take(more, b.Bytes) {
 		return false
 	}
 	x.reserved = n
