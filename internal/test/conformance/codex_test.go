@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -61,14 +62,28 @@ func runCodex(t *testing.T, config, url, model, prompt string, args ...string) *
 	}
 	home := t.TempDir()
 	r := &codexRun{dir: t.TempDir()}
-	if err := os.WriteFile(filepath.Join(home, "config.toml"), fmt.Appendf(nil, config, url), 0o600); err != nil {
+	schema, err := json.Marshal(objectSchema)
+	if err != nil {
 		t.Fatal(err)
+	}
+	image, err := base64.StdEncoding.DecodeString(png64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, data := range map[string][]byte{
+		filepath.Join(home, "config.toml"):  fmt.Appendf(nil, config, url),
+		filepath.Join(r.dir, "schema.json"): schema, filepath.Join(r.dir, "image.png"): image,
+	} {
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	args = append([]string{
 		launcher, "exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox",
 		"-C", r.dir, "-m", model,
-	}, append(args, prompt)...)
+	}, append(args, "--", prompt)...)
 	cmd := exec.CommandContext(t.Context(), node, args...)
+	cmd.Dir = r.dir
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "CODEX_HOME=" + home, "GATEWAY_KEY=" + key, "CODEX_API_KEY=" + key}
 	cmd.WaitDelay = 10 * time.Second
 	var out, errs bytes.Buffer
@@ -77,9 +92,6 @@ func runCodex(t *testing.T, config, url, model, prompt string, args ...string) *
 		t.Fatal(err)
 	}
 	r.code, r.stderr = cmd.ProcessState.ExitCode(), errs.String()
-	if os.Getenv("CODEX_DEBUG") != "" {
-		t.Logf("%s\n%s", out.String(), r.stderr)
-	}
 	r.read(t, out.Bytes())
 	return r
 }
@@ -125,8 +137,10 @@ type codexScenario struct {
 	model string         // that Codex requests, which decides its tools; empty: an unknown name
 	say   [][]fake.Piece // the vendor's responses
 
+	args []string // beside the prompt
+
 	text   string // the last message
-	output string // of a command, which the vendor must receive
+	output string // of a command or of the task, which the vendor must receive
 	file   string // content of note.txt
 	failed string // part of the error; empty: none
 }
@@ -161,6 +175,14 @@ var codexScenarios = []codexScenario{
 		text: "Done: 42.", file: "Hello\n", output: "one",
 	},
 	{name: "bad request", say: [][]fake.Piece{{fake.Status{Code: 400, Message: "The fake refuses this."}}}, failed: "The fake refuses this."},
+	{
+		name: "schema", args: []string{"--output-schema", "schema.json"},
+		say: [][]fake.Piece{{fake.Text(`{"city":"Rome","days":[1,2,3]}`)}}, text: `{"city":"Rome","days":[1,2,3]}`, output: "days",
+	},
+	{
+		name: "image", args: []string{"--image", "image.png"},
+		say: [][]fake.Piece{{fake.Text("A picture: 42.")}}, text: "A picture: 42.", output: png64,
+	},
 	{
 		name: "rate limit",
 		say: [][]fake.Piece{
@@ -242,7 +264,7 @@ func (s codexScenario) test(t *testing.T, v vendor) {
 		}
 		return pieces
 	})
-	r := runCodex(t, codexProvider, serveResponses(t, up, nil).url, cmp.Or(s.model, "some-model"), "Do it.")
+	r := runCodex(t, codexProvider, serveResponses(t, up, nil).url, cmp.Or(s.model, "some-model"), "Do it.", s.args...)
 	// The adapter learns from the first refusal that descriptions of tools are limited.
 	learned := func(q fake.Request) bool {
 		return strings.Contains(q.Message, "description': expected at most 1024 characters")
