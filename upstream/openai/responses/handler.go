@@ -20,7 +20,7 @@ type Options struct {
 	MediaTypes []string
 
 	// OpenResponses makes the handler send what the Open Responses specification demands where
-	// OpenAI's own service differs: error events have a nested error, the schema of a JSON
+	// OpenAI's own service differs: error events have only a nested error, the schema of a JSON
 	// format is not repeated, and efforts that the specification does not list are repeated as
 	// null. Responses are then always encoded anew, also those of servers of this format.
 	OpenResponses bool

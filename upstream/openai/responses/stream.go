@@ -77,22 +77,30 @@ func (s *encoder) End(dst []byte, f *handler.Failure) []byte {
 }
 
 // fail writes a failure: as an error, which most clients report, and as a failed response, for
-// those that ignore the error.
+// those that ignore the error. Recorded errors of the vendor are nested, and clients such as
+// openai-go and AI SDK 5 read only these. The vendor's documentation has the same members in the
+// event itself.
 func (s *encoder) fail(f *handler.Failure) {
 	e := openaiformat.NewServerError(Format, f)
 	if e.Code == "" {
 		e.Code = e.Type
 	}
 	s.event("error")
-	if s.settings.openResponses {
-		s.dst = e.AppendObject(append(s.dst, `,"error":`...))
-	} else {
-		s.dst = jsonwire.AppendString(append(s.dst, `,"code":`...), e.Code)
-		s.dst = jsonwire.AppendString(append(s.dst, `,"message":`...), e.Message)
-		s.dst = appendNullable(append(s.dst, `,"param":`...), e.Param)
+	s.dst = jsonwire.AppendString(append(s.dst, `,"error":{"type":`...), e.Type)
+	s.appendError(&e)
+	s.dst = append(s.dst, '}')
+	if !s.settings.openResponses {
+		s.appendError(&e)
 	}
 	s.endEvent()
 	s.responseEvent("response.failed", "failed", &e)
+}
+
+// appendError appends the members of an error that both forms have.
+func (s *encoder) appendError(e *openaiformat.ServerError) {
+	s.dst = jsonwire.AppendString(append(s.dst, `,"code":`...), e.Code)
+	s.dst = jsonwire.AppendString(append(s.dst, `,"message":`...), e.Message)
+	s.dst = appendNullable(append(s.dst, `,"param":`...), e.Param)
 }
 
 // Broken implements [response.Stream].

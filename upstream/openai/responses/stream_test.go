@@ -304,16 +304,20 @@ func TestFailure(t *testing.T) {
 	}
 }
 
-// TestErrorForms tests the two forms of the error event.
+// TestErrorForms tests the forms of the error event: nested as in recorded streams and in Open
+// Responses, and besides with the members that the vendor documents.
 func TestErrorForms(t *testing.T) {
 	f := handler.FailureOf(errors.New("boom"))
-	for _, nested := range []bool{false, true} {
+	for _, openResponses := range []bool{false, true} {
 		s := testStream(expectation{})
-		s.settings.openResponses = nested
+		s.settings.openResponses = openResponses
 		out := string(s.End(nil, f))
 		readStream(t, out)
-		if got := strings.Contains(out, `"sequence_number":2,"error":{`); got != nested {
-			t.Errorf("nested: %v, want %v", got, nested)
+		if !strings.Contains(out, `"sequence_number":2,"error":{"type":"server_error","code":"server_error","message":`) {
+			t.Errorf("the error is not nested: %s", out)
+		}
+		if got := strings.Contains(out, `},"code":"server_error","message":`); got == openResponses {
+			t.Errorf("OpenResponses %v: members of the event %v", openResponses, got)
 		}
 		if !strings.Contains(out, `"error":{"code":"server_error"`) {
 			t.Error("the failed response has no code")
