@@ -336,10 +336,11 @@ func (p *plan) learn(err error) bool {
 // asksLogprobs reports whether the request asks for log probabilities. A client of the same format
 // needs them, too: not every chunk is forwarded.
 func (p *plan) asksLogprobs() bool {
-	if p.Document != nil {
-		return false
+	x := p.Source.Extra // the document is sent
+	if p.Document == nil {
+		x = p.Request.Extra
 	}
-	_, asks := p.Request.Extra.Get("logprobs")
+	_, asks := x.Get("logprobs")
 	return p.client.format == ChatFormat && asks
 }
 
