@@ -166,7 +166,7 @@ const builtIn = -1
 
 // wire returns the document for adapters.
 func (o *origin) wire() *document.Document {
-	w := &document.Document{Format: Format, Body: o.body, Lenient: o.lenient}
+	w := &document.Document{In: Format, Body: o.body, Lenient: o.lenient}
 	if o.model.To > 0 {
 		w.Spans = []document.Span{o.model.Span("model")}
 	}

@@ -2,6 +2,7 @@ package messages
 
 import (
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/document"
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/response"
@@ -50,7 +51,7 @@ func placementOf(n *upstream.Request) placement {
 		return placement{}
 	}
 	on := n.Thinking.Enabled()
-	return placement{hideThinking: !on, returnsBlocks: on && (n.Wire == nil || !n.Wire.StateDropped)}
+	return placement{hideThinking: !on, returnsBlocks: on && !document.Of(n.Wire).DropsState()}
 }
 
 // isForeign reports whether a signature is of another format and must be carried.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/document"
 	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/lower"
@@ -180,7 +181,8 @@ func (d *dialect) parseRequest(r *http.Request, body string, at *vertexPath, cou
 	op := &handler.Operation{Files: d.referencedFiles(req), Memory: req.origin.cost}
 	d.setRequest(op, r, req, opts)
 	if err != nil {
-		op.Request.Wire.OtherFormatErr, op.Request.Wire.SameFormatErr = errThread, err
+		w := document.Of(op.Request.Wire)
+		w.OtherFormatErr, w.SameFormatErr = errThread, err
 	}
 	return op, nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
+	docs "github.com/polywire/polywire/internal/document"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -72,7 +73,7 @@ func TestWithCache(t *testing.T) {
 		if want := document(tt.after); !ok || body != want {
 			t.Errorf("%s: got\n%s, %v, want\n%s", name, body, ok, want)
 		}
-		for _, s := range marked.Wire.Spans {
+		for _, s := range docs.Of(marked.Wire).Spans {
 			if value := body[s.From:s.To]; value != "true" && value != `"m"` {
 				t.Errorf("%s: the member %s is %s", name, s.Name, value)
 			}

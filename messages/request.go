@@ -146,7 +146,7 @@ func (o *origin) hasMember(name string) bool { return o.moved[movedMember(name)]
 // document returns the document for adapters of this format. hasThread reports whether the
 // request has a thread.
 func (o *origin) document(hasThread bool) *document.Document {
-	w := &document.Document{Format: Format, Body: o.body, Spans: make([]document.Span, 0, 2), Mark: markCache, Lenient: o.lenient}
+	w := &document.Document{In: Format, Body: o.body, Spans: make([]document.Span, 0, 2), Mark: markCache, Lenient: o.lenient}
 	for i, x := range o.moved {
 		if x.To > 0 {
 			w.Spans = append(w.Spans, x.Span(movedMembers[i]))

@@ -277,7 +277,7 @@ func TestVertexMatch(t *testing.T) {
 func TestVertexDocument(t *testing.T) {
 	body := `{ "messages":[{"role":"user","content":"Hi"}], "max_tokens":64,  "anthropic_version" : "vertex-2023-10-16" }`
 	_, got := serveVertex(vertexPost("m:rawPredict", body), nil)
-	if got.Wire == nil || got.Wire.Body != body {
+	if got.Wire == nil || got.Wire.String() != body {
 		t.Errorf("document: %+v", got.Wire)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/document"
 	"github.com/polywire/polywire/internal/partfield"
 	"github.com/polywire/polywire/internal/violation"
 )
@@ -52,7 +53,7 @@ func (r *Request) Inline(ctx context.Context, keep func(p content.Part, link *co
 		return r, nil
 	}
 	c := *r
-	c.System, c.Turns, c.Wire = system, turns, r.Wire.Paths()
+	c.System, c.Turns, c.Wire = system, turns, document.Of(r.Wire).Paths().Wire()
 	return &c, nil
 }
 

@@ -46,7 +46,7 @@ func withSources(sources ...content.Source) *upstream.Request {
 		r.Turns[0].Parts = append(r.Turns[0].Parts, &content.Document{Source: s, Title: "t"})
 	}
 	r.Resolver = resolver(shelf)
-	snapshot.Attach(r, &document.Document{Format: "f"})
+	snapshot.Attach(r, &document.Document{In: "f"})
 	return r
 }
 

@@ -82,7 +82,7 @@ func TestMux(t *testing.T) {
 	}
 	for _, tt := range tests {
 		r := &upstream.Request{Model: tt.model}
-		snapshot.Attach(r, &document.Document{Format: format})
+		snapshot.Attach(r, &document.Document{In: format})
 		if got := say(t, &m, r); got != tt.want {
 			t.Errorf("%q: got %q, want %q", tt.model, got, tt.want)
 		}

@@ -43,5 +43,5 @@ func (p *replay) FormatOf(_ context.Context, r *Request) (content.Format, error)
 	if r.Wire == nil {
 		return "", nil
 	}
-	return r.Wire.Format, nil
+	return r.Wire.Format(), nil
 }

@@ -74,12 +74,22 @@ type Request struct {
 	// changed request; others ignore them. Handlers set it. Nil means none.
 	Header []HeaderField
 
-	// Wire is the document from which the request was parsed, for adapters of its
-	// format. The functions WireOf of packages messages and generatecontent return its
-	// text. Set it to nil to have the request encoded anew.
-	Wire *document.Document
+	// Wire is the document from which the request was parsed, for adapters of its format,
+	// which send its text if the request is unchanged. Set it to nil to have the request
+	// encoded anew. Only the documents of this module's formats are sent.
+	Wire Document
 
 	Extra *content.Extra
+}
+
+// A Document is the text from which a [Request] was parsed. It is read-only.
+type Document interface {
+	// Format returns the wire format of the text.
+	Format() content.Format
+
+	// String returns the text. It is empty if the request was changed in a way that the text
+	// does not have, such as by [Request.Inline].
+	String() string
 }
 
 // A ThinkingMode specifies whether a model thinks before it responds.
@@ -180,8 +190,8 @@ func (r *Request) Clone() *Request {
 // paths as r does, by position. A copy in which turns, parts or tools are inserted, removed or
 // moved has other positions than the client's document: set its Wire to nil, as in a Clone.
 func (r *Request) Path(neutral string) string {
-	if neutral != "" && r.Wire != nil && r.Wire.Parsed != nil {
-		return r.Wire.Parsed.Path(neutral)
+	if d := document.Of(r.Wire); neutral != "" && d != nil && d.Parsed != nil {
+		return d.Parsed.Path(neutral)
 	}
 	return neutral
 }
@@ -191,8 +201,8 @@ func (r *Request) Path(neutral string) string {
 func (r *Request) WithModel(name string) *Request {
 	c := *r
 	c.Model = name
-	if r.Wire != nil && r.Wire.Request == r {
-		w := *r.Wire
+	if d := document.Of(r.Wire); d != nil && d.Request == r {
+		w := *d
 		w.Request = &c
 		c.Wire = &w
 	}
@@ -262,7 +272,7 @@ func withMark(parts []content.Part, i int, c *content.Cache) ([]content.Part, er
 
 // marked returns n, a copy of r with another cache mark, with its document.
 func (r *Request) marked(n *Request, at document.Place, c *content.Cache) (*Request, error) {
-	w := r.Wire
+	w := document.Of(r.Wire)
 	if w == nil || w.Request != r || w.Marked == nil {
 		return n, nil // if n has a Wire, it is not the document of r and not that of n
 	}
@@ -270,7 +280,7 @@ func (r *Request) marked(n *Request, at document.Place, c *content.Cache) (*Requ
 	if err != nil {
 		return nil, err
 	}
-	if n.Wire = d; d == nil {
+	if n.Wire = d.Wire(); d == nil {
 		n.Wire = w.Paths()
 	}
 	return n, nil

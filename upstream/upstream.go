@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/document"
 	"github.com/polywire/polywire/internal/reqctx"
 )
 
@@ -68,15 +69,19 @@ func Run(ctx context.Context, u Upstream, req *Request, sink Sink) error {
 // document if u would send it in another format. In the returned context a [Failover] calls
 // only upstreams of the format.
 func checkFormat(ctx context.Context, u Upstream, r *Request) (context.Context, error) {
-	if r == nil || !r.Wire.HasState() {
+	if r == nil {
 		return ctx, nil
 	}
-	if v := reqctx.From(ctx); v.StateFormat != r.Wire.Format {
+	d := document.Of(r.Wire)
+	if !d.HasState() {
+		return ctx, nil
+	}
+	if v := reqctx.From(ctx); v.StateFormat != d.In {
 		c := *v
-		c.StateFormat = r.Wire.Format
+		c.StateFormat = d.In
 		ctx = reqctx.With(ctx, &c)
 	}
-	return ctx, r.Wire.CheckFormat(FormatOf(ctx, u, r))
+	return ctx, d.CheckFormat(FormatOf(ctx, u, r))
 }
 
 // A TokenCounter is an Upstream that can count the tokens of a request without

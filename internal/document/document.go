@@ -11,10 +11,10 @@ import (
 // A Document is the document from which a request was parsed. An adapter of the same
 // format sends Body with the members at Spans replaced.
 type Document struct {
-	Format content.Format
-	Body   string
-	Spans  []Span // members that adapters replace
-	Model  string // that the client requested, or empty if it is unknown
+	In    content.Format // the format of Body
+	Body  string
+	Spans []Span // members that adapters replace
+	Model string // that the client requested, or empty if it is unknown
 
 	// Parsed converts paths of the request to paths in the document. It may be nil.
 	Parsed interface{ Path(neutral string) string }
@@ -46,18 +46,55 @@ type Document struct {
 	Snapshot Snapshot
 }
 
+// A Wire is what programs see of a Document: the interface upstream.Document.
+type Wire interface {
+	Format() content.Format
+	String() string
+}
+
+// Of returns the document of a request, or nil if w is nil or no Document.
+func Of(w Wire) *Document {
+	d, _ := w.(*Document)
+	return d
+}
+
+// Parsed returns the request of a format that w keeps, or the zero T if w is of another format.
+func Parsed[T any](w Wire) (parsed T) {
+	if d := Of(w); d != nil {
+		parsed, _ = d.Parsed.(T)
+	}
+	return parsed
+}
+
+// Wire returns d for a request: nil if d is nil.
+func (d *Document) Wire() Wire {
+	if d == nil {
+		return nil
+	}
+	return d
+}
+
+// Format returns the format of the document.
+func (d *Document) Format() content.Format { return d.In }
+
+// String returns the text of the document, or "" if the document only converts paths.
+func (d *Document) String() string { return d.Body }
+
 // Paths returns a document that only converts paths. No adapter sends it.
 func (d *Document) Paths() *Document {
 	if d == nil {
 		return nil
 	}
 	return &Document{
-		Format: d.Format, Parsed: d.Parsed, StateDropped: d.StateDropped,
+		In: d.In, Parsed: d.Parsed, StateDropped: d.StateDropped,
 		OtherFormatErr: d.OtherFormatErr, SameFormatErr: d.SameFormatErr,
 	}
 }
 
-// HasState reports whether the request depends on state that the vendor of d.Format keeps.
+// DropsState reports d.StateDropped. d may be nil.
+func (d *Document) DropsState() bool { return d != nil && d.StateDropped }
+
+// HasState reports whether the request depends on state that the vendor of the format keeps.
 // d may be nil.
 func (d *Document) HasState() bool { return d != nil && d.OtherFormatErr != nil }
 
@@ -67,7 +104,7 @@ func (d *Document) CheckFormat(f content.Format, err error) error {
 	switch {
 	case err != nil:
 		return err
-	case f != d.Format:
+	case f != d.In:
 		return d.OtherFormatErr
 	}
 	return d.SameFormatErr

@@ -132,7 +132,7 @@ func (x *exchange) reserve(n int64) bool {
 	if more <= 0 {
 		return true
 	}
-	if b := x.s.options.Budget; !b.State.Take(more, b.Bytes) {
+	if !x.s.options.Budget.Reserve(more) {
 		return false
 	}
 	x.reserved = n

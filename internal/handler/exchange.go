@@ -15,6 +15,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/polywire/polywire/internal/document"
 	"github.com/polywire/polywire/internal/reqctx"
 	"github.com/polywire/polywire/upstream"
 )
@@ -137,7 +138,7 @@ func (x *exchange) prepare(ctx context.Context) (context.Context, *Operation, er
 	if err := route.CheckHeader(x.r); err != nil {
 		return ctx, nil, err
 	}
-	if b := x.s.options.Budget; !b.State.Enter(b.Requests) {
+	if !x.s.options.Budget.Enter() {
 		return ctx, nil, overloaded()
 	}
 	x.entered = true
@@ -160,8 +161,8 @@ func (x *exchange) prepare(ctx context.Context) (context.Context, *Operation, er
 		return ctx, nil, overloaded()
 	}
 	if op.Request != nil {
-		if op.Request.Wire.HasState() {
-			x.values.StateFormat = op.Request.Wire.Format
+		if d := document.Of(op.Request.Wire); d.HasState() {
+			x.values.StateFormat = d.In
 		}
 		x.report.Model, x.values.Model = op.Request.Model, op.Request.Model
 		op.Request.RejectLoss = x.s.options.RejectLoss
@@ -358,7 +359,7 @@ func (x *exchange) releaseBudget() {
 		x.mu.Lock()
 		defer x.mu.Unlock()
 		x.released = true
-		x.s.options.Budget.State.Leave(x.reserved + x.fileBytes)
+		x.s.options.Budget.Leave(x.reserved + x.fileBytes)
 	}
 }
 
@@ -367,7 +368,7 @@ func (x *exchange) releaseBudget() {
 func (x *exchange) reserveFile(n int64) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if b := x.s.options.Budget; x.released || !b.State.Take(n, b.Bytes) {
+	if x.released || !x.s.options.Budget.Reserve(n) {
 		return false
 	}
 	x.fileBytes += n

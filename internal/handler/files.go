@@ -12,6 +12,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/content/fetch"
+	"github.com/polywire/polywire/internal/document"
 	"github.com/polywire/polywire/internal/media"
 	"github.com/polywire/polywire/internal/partfield"
 	"github.com/polywire/polywire/internal/violation"
@@ -62,7 +63,7 @@ func (x *exchange) loadFiles(ctx context.Context, l *loader, op *Operation) erro
 		case alone && errors.Is(err, l.errFiles):
 			err = nil // only the file that alone exceeds the limit is reported
 		case err == nil:
-			op.Request.Wire = op.Request.Wire.Paths() // otherwise an adapter would send the link
+			op.Request.Wire = document.Of(op.Request.Wire).Paths().Wire() // otherwise an adapter would send the link
 			err = f.Check(got.blob)
 		case !errors.Is(err, content.ErrUnresolved):
 			x.logFileError(ctx, f, err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/document"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/upstream"
 )
@@ -87,8 +88,10 @@ type Protocol interface {
 // wirePath converts a neutral path of a request or its response to the style of p. r is
 // the request, or nil if it is unknown.
 func wirePath(p Protocol, r *upstream.Request, neutral string) string {
-	if r != nil && r.Wire != nil && r.Wire.Format == p.Format() && r.Wire.Parsed != nil {
-		return r.Path(neutral)
+	if r != nil {
+		if d := document.Of(r.Wire); d != nil && d.In == p.Format() && d.Parsed != nil {
+			return r.Path(neutral)
+		}
 	}
 	return p.WirePath(neutral)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/document"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/violation"
 	"github.com/polywire/polywire/upstream"
@@ -90,10 +91,11 @@ func (x *exchange) startGenerate(ctx context.Context, op *Operation, l *loader, 
 // checkFormat returns the error of a request that depends on state of a vendor, as
 // [upstream.Run] does. The handler calls it before it loads files.
 func (x *exchange) checkFormat(ctx context.Context, r *upstream.Request) error {
-	if !r.Wire.HasState() {
+	d := document.Of(r.Wire)
+	if !d.HasState() {
 		return nil
 	}
-	return r.Wire.CheckFormat(upstream.FormatOf(ctx, x.s.up, r))
+	return d.CheckFormat(upstream.FormatOf(ctx, x.s.up, r))
 }
 
 // sendLosses sends the handler's own losses of a request to the sink, and applies

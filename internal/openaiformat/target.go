@@ -56,17 +56,11 @@ func CopiedMember(name string, from, to content.Format) lower.ForeignMember {
 	}}
 }
 
-// VerbosityMember returns the rule for a member of the vendor's other format that has the
-// verbosity of text. If nested is true, it is the member "verbosity" of that member, and its only one.
-func VerbosityMember(name string, nested bool, from content.Format) lower.ForeignMember {
+// VerbosityMember returns the rule for the member of the vendor's other format that has the
+// verbosity of text.
+func VerbosityMember(name string, from content.Format) lower.ForeignMember {
 	return lower.ForeignMember{Name: name, From: from, Set: func(r *upstream.Request, value string) bool {
 		v := gjson.Parse(value)
-		if nested {
-			if codec.MemberCount(value) != 1 {
-				return false
-			}
-			v = v.Get("verbosity")
-		}
 		if v.Type != gjson.String || r.Output.Verbosity != "" {
 			return false
 		}

@@ -39,7 +39,7 @@ var (
 	LossFreeform = &loss.Rule{Feature: loss.ResponseCall, Severity: content.LossDegraded,
 		Reason: "the format has no calls of free-form tools; the text is the argument input of the tool call"}
 	LossNamespace = &loss.Rule{Feature: loss.ResponseCall, Severity: content.LossDegraded,
-		Reason: "the format has no namespaces of tools; the namespace is the beginning of the name of the tool call"}
+		Reason: "the format has no namespaces of tools; that of the tool call was omitted"}
 )
 
 // A call is the state of the arguments of a tool call.
@@ -84,15 +84,18 @@ func (b *Block[S]) Arguments() string {
 	return b.input
 }
 
-// plainCall changes a tool call to one that the format has.
+// plainCall changes a tool call to one that the format has. Its name stays: a client without
+// namespaces has declared the tool without one. Members of the vendor may carry the namespace.
 func (e *Engine[S]) plainCall(b *Block[S]) {
 	t, ok := b.Part.(*content.ToolUse) // a copy: see splitCall
 	if !ok {
 		return
 	}
 	if t.Namespace != "" && !e.rules.Namespaces {
-		e.Lose(b, LossNamespace)
-		t.Name, t.Namespace = t.Namespace+"__"+t.Name, ""
+		if carried, _ := t.Extra.Get("namespace"); carried == "" {
+			e.Lose(b, LossNamespace)
+		}
+		t.Namespace = ""
 	}
 	b.freeform = t.Freeform && e.rules.Freeform
 	if b.wrapped = t.Freeform && !e.rules.Freeform; b.wrapped {

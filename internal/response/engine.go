@@ -100,7 +100,7 @@ type Rules struct {
 	Sequential   bool       // a block begins when all that opened before it are closed: see queue.go
 
 	Freeform   bool // calls of free-form tools have a text; otherwise it becomes an argument
-	Namespaces bool // tool calls have a namespace; otherwise it becomes a prefix of the name
+	Namespaces bool // tool calls have a namespace; otherwise it is omitted
 	Refusals   bool // a text can be marked as a refusal
 }
 

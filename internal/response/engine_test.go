@@ -1017,7 +1017,7 @@ func TestFreeform(t *testing.T) {
 		`},
 		{name: "a format without them", script: `
 		open 0 free n f
-			lose parts.0: the format has no namespaces of tools; the namespace is the beginning of the name of the tool call
+			lose parts.0: the format has no namespaces of tools; that of the tool call was omitted
 			lose parts.0: the format has no calls of free-form tools; the text is the argument input of the tool call
 		input 0 "say \"a\"\n"
 		input 0 !

@@ -65,16 +65,16 @@ func IsDense(r *upstream.Request, size int) bool {
 //
 // DocumentOf does not allocate.
 func DocumentOf(r *upstream.Request, f content.Format) *document.Document {
-	if r.Wire == nil || r.Wire.Format != f || !IsUnchanged(r) {
-		return nil
+	if d := document.Of(r.Wire); d != nil && d.In == f && IsUnchanged(r) {
+		return d
 	}
-	return r.Wire
+	return nil
 }
 
 // IsUnchanged reports whether r was parsed from a document and no field or part of it has
 // changed, as far as [DocumentOf] compares them. Its JSON texts are valid then.
 func IsUnchanged(r *upstream.Request) bool {
-	d := r.Wire
+	d := document.Of(r.Wire)
 	return d != nil && d.Request == r && matches(&d.Snapshot, r)
 }
 

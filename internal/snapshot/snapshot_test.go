@@ -151,7 +151,7 @@ var excepted = []string{".Model", ".Stream", ".Resolver", ".ForwardLinks", ".Rej
 
 func TestWireOfComparesEverything(t *testing.T) {
 	r := filled()
-	w := &document.Document{Format: format, Body: "{}"}
+	w := &document.Document{In: format, Body: "{}"}
 	snapshot.Attach(r, w)
 	if snapshot.DocumentOf(r, format) != w {
 		t.Fatal("no Wire of an untouched request")
@@ -190,7 +190,7 @@ func TestWireOf(t *testing.T) {
 	fresh := func() *upstream.Request {
 		r := &upstream.Request{Model: "m", System: []content.Part{&content.Text{Text: "s"}},
 			Turns: []content.Turn{{Role: content.RoleUser, Parts: []content.Part{text, &content.Unknown{}}}}}
-		snapshot.Attach(r, &document.Document{Format: format, Body: "{}"})
+		snapshot.Attach(r, &document.Document{In: format, Body: "{}"})
 		return r
 	}
 	tests := []struct {
@@ -239,8 +239,12 @@ func TestWireOf(t *testing.T) {
 
 func TestClone(t *testing.T) {
 	r := filled()
-	snapshot.Attach(r, &document.Document{Format: format})
+	snapshot.Attach(r, &document.Document{In: format})
 	c := r.Clone()
+	if c.Wire != nil {
+		t.Error("the clone has the document")
+	}
+	r.Wire = nil
 	if diff := cmp.Diff(r, c); diff != "" {
 		t.Fatalf("the clone differs:\n%s", diff)
 	}
@@ -252,7 +256,6 @@ func TestClone(t *testing.T) {
 		}
 		change()
 	})
-	r.Wire = nil
 	if diff := cmp.Diff(want, r); diff != "" {
 		t.Errorf("changing the clone changed the original:\n%s", diff)
 	}
@@ -283,7 +286,7 @@ func agent() *upstream.Request {
 
 func TestWireOfAllocations(t *testing.T) {
 	r := agent()
-	w := &document.Document{Format: format}
+	w := &document.Document{In: format}
 	if n := testing.AllocsPerRun(20, func() { snapshot.Attach(r, w) }); n > 2 {
 		t.Errorf("Remember: %v allocations, want 2", n)
 	}
@@ -299,7 +302,7 @@ func TestWireOfAllocations(t *testing.T) {
 // BenchmarkWire compares with V: gjson.Valid of a text of the size of the agent's body.
 func BenchmarkWire(b *testing.B) {
 	r := agent()
-	w := &document.Document{Format: format}
+	w := &document.Document{In: format}
 	body := `["` + strings.Repeat("text of a body, ", 350_000/16) + `"]`
 	measure := func(f func()) time.Duration {
 		best := time.Hour

@@ -287,7 +287,7 @@ func TestThinking(t *testing.T) {
 
 	// The signature has the format of the client's document.
 	r = ask("echo: think hm\necho: say x")
-	snapshot.Attach(r, &document.Document{Format: "messages"})
+	snapshot.Attach(r, &document.Document{In: "messages"})
 	th = collect(t, r).Parts[0].(*content.Thinking)
 	if th.Text != "hm" || th.Signature.Format != "messages" {
 		t.Errorf("got %+v", th)

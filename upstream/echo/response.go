@@ -120,7 +120,7 @@ func (p *responder) think(text string) {
 func sign(r *upstream.Request, text string) content.Signature {
 	f := format
 	if r.Wire != nil {
-		f = r.Wire.Format
+		f = r.Wire.Format()
 	}
 	sum := sha256.Sum256([]byte("echo:" + text))
 	return content.Signature{Format: f, Data: base64.StdEncoding.EncodeToString(sum[:])}

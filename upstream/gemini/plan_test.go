@@ -12,6 +12,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/generatecontent"
+	"github.com/polywire/polywire/internal/document"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -301,7 +302,7 @@ func TestUnsignedCallsOfRenamed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n.Wire.Model = tt.asked // as a handler reads it from the URL
+		document.Of(n.Wire).Model = tt.asked // as a handler reads it from the URL
 		n.Model = tt.sent
 		got, losses, err := bodyOf(t, n)
 		if err != nil {

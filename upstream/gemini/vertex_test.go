@@ -14,6 +14,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/generatecontent"
+	"github.com/polywire/polywire/internal/document"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -131,7 +132,7 @@ func sent(t *testing.T, c *Client, body string, count bool) (string, []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n.Model, n.Wire.Model = "gemini-3.8-flash", "gemini-3.8-flash" // the client asked for it
+	n.Model, document.Of(n.Wire).Model = "gemini-3.8-flash", "gemini-3.8-flash" // the client asked for it
 	p := c.plan(n)
 	if p.Err != nil {
 		t.Fatal(p.Err)

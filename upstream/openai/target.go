@@ -129,11 +129,9 @@ func otherFormat(f content.Format) content.Format {
 func sharedMembers(f content.Format) []lower.ForeignMember {
 	from := otherFormat(f)
 	names, list := []string{openaiformat.CacheKeyName, "prompt_cache_retention", "user"}, []lower.ForeignMember(nil)
-	if f == ChatFormat {
-		list = append(list, openaiformat.VerbosityMember("text", true, from))
-	} else {
+	if f == ResponsesFormat {
 		names = append(names, "prompt_cache_options", "metadata")
-		list = append(list, openaiformat.VerbosityMember("verbosity", false, from))
+		list = append(list, openaiformat.VerbosityMember("verbosity", from))
 	}
 	for _, name := range names {
 		list = append(list, openaiformat.CopiedMember(name, from, f))

@@ -503,7 +503,7 @@ func TestSpy(t *testing.T) {
 func TestKeyFirst(t *testing.T) {
 	eachFormat(t, func(t *testing.T, s wireFormat) {
 		budget := &upstream.Budget{Requests: 1}
-		if !budget.State.Enter(1) {
+		if !budget.Enter() {
 			t.Fatal("the budget rejects the first request")
 		}
 		o := upstream.HandlerOptions{Authenticate: upstream.Keys(marked), Budget: budget}

@@ -30,6 +30,8 @@ func responsesItem(a *answer, item any, withText bool) {
 		}
 	case "function_call":
 		a.addCall(call{stringAt(item, "call_id"), stringAt(item, "name"), canonicalText(stringAt(item, "arguments"))})
+	case "custom_tool_call": // clients have no free-form tools: its input is an argument
+		a.addCall(call{stringAt(item, "call_id"), stringAt(item, "name"), canonicalText(encodeJSON(map[string]any{"input": stringAt(item, "input")}))})
 	case "reasoning":
 		for i, p := range listAt(item, "summary") {
 			if i > 0 {

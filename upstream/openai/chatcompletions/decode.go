@@ -103,8 +103,8 @@ type decodedKind uint8
 const (
 	decodedNone decodedKind = iota
 	decodedText
-	decodedThinking
 	decodedRefusal
+	decodedThinking
 )
 
 const (
@@ -644,9 +644,7 @@ func (d *responseDecoder) openBlock(cand *decodedChoice, kind decodedKind) {
 	d.closeBlock(cand)
 	d.closeCalls(cand, false)
 	var p content.Part = new(content.Thinking)
-	if kind == decodedThinking {
-		cand.hasThinking = true
-	} else {
+	if cand.hasThinking = cand.hasThinking || kind == decodedThinking; kind != decodedThinking {
 		d.flushThinking(cand)
 		p, cand.hasContent = &content.Text{Refusal: kind == decodedRefusal}, true
 	}

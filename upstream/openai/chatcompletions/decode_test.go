@@ -19,9 +19,10 @@ const rd1 = `{"reasoning_details":[{"type":"reasoning.text","text":"Draw a boat.
 var chatExamples = map[string]*upstream.Response{
 	"E06.json": {Start: upstream.Start{ID: "chatcmpl-A1", Model: "gpt-5.6-sol"}, Parts: partsOf(textOf(`{"name":"Oslo havn","country":"NO"}`)),
 		Stop: upstream.Stop{Reason: content.StopEnd, RawReason: "stop"}, Usage: content.Usage{Input: 76, CacheRead: 1024, CacheWrite: 100, Output: 26, Thinking: 64}},
-	"E07.json": {Start: upstream.Start{ID: "chatcmpl-A2", Model: "gpt-6-luna"}, Parts: partsOf(useOf("call_b1", "depth_at", `{"buoy":"B8","unit":"m"}`), customOf("call_b2", "note", "checked B8")),
-		Stop: upstream.Stop{Reason: content.StopToolUse, RawReason: "tool_calls"}, Usage: content.Usage{Input: 80, Output: 30}},
-	"E08.json": {Start: upstream.Start{ID: "chatcmpl-A3", Model: "gpt-5.2"}, Parts: partsOf(refusalOf("I can't help with that.")),
+	"E07.json": {Start: upstream.Start{ID: "chatcmpl-A2", Model: "gpt-6-luna"},
+		Parts: partsOf(useOf("call_b1", "depth_at", `{"buoy":"B8","unit":"m"}`), &content.ToolUse{ID: "call_b2", Name: "note", Freeform: true, Text: "checked B8"}),
+		Stop:  upstream.Stop{Reason: content.StopToolUse, RawReason: "tool_calls"}, Usage: content.Usage{Input: 80, Output: 30}},
+	"E08.json": {Start: upstream.Start{ID: "chatcmpl-A3", Model: "gpt-5.2"}, Parts: partsOf(&content.Text{Text: "I can't help with that.", Refusal: true}),
 		Stop: upstream.Stop{Reason: content.StopRefusal, RawReason: "stop"}, Usage: content.Usage{Input: 30, Output: 8}},
 	"E09.json": {Start: upstream.Start{ID: "cmpl-77", Model: "m"}, Parts: partsOf(thinkingPart("Call it.", "reasoning_content"), useOf("made", "clock", "{}")),
 		Stop: upstream.Stop{Reason: content.StopToolUse, RawReason: "stop"}, Usage: content.Usage{Input: 9, Output: 12}},

@@ -21,7 +21,7 @@ type decodedCall struct {
 	id, name  string // as received
 	sentID    string // of the opened block
 	block     int    // negative until it is open
-	freeform  bool   // of a custom tool: its input is one text
+	freeform  bool   // the input is any text
 	namedLate bool   // a fragment named it after its arguments were complete
 	closed    bool
 	input     jsonSpan
@@ -29,8 +29,12 @@ type decodedCall struct {
 }
 
 // addFragment reads a tool call or a fragment of one. v is the element of tool_calls, f
-// its function.
+// its function. An element may have a custom tool in place of the function.
 func (d *responseDecoder) addFragment(cand *decodedChoice, v, f jsonwire.Value, complete bool) error {
+	input, freeform := "arguments", false
+	if custom := v.Get("custom"); f.Kind() != jsonwire.Object && custom.Kind() == jsonwire.Object {
+		f, input, freeform = custom, "input", true
+	}
 	if err := cmp.Or(
 		codec.Expect("openai: a tool call", v, codec.Objects|codec.Missing),
 		codec.Expect("openai: the function of a tool call", f, codec.Objects|codec.Optional),
@@ -38,18 +42,14 @@ func (d *responseDecoder) addFragment(cand *decodedChoice, v, f jsonwire.Value, 
 	); err != nil {
 		return codec.BadGateway(err)
 	}
-	argument, freeform := "arguments", false
 	if f.Kind() != jsonwire.Object {
-		if f = v.Get("custom"); f.Kind() != jsonwire.Object {
-			return nil
-		}
-		argument, freeform = "input", true
+		return nil
 	}
-	id, name, args, index := openaiformat.Scalar(v.Get("id")), openaiformat.Scalar(f.Get("name")), openaiformat.Text(f.Get(argument)), 0
+	id, name, args, index := openaiformat.Scalar(v.Get("id")), openaiformat.Scalar(f.Get("name")), openaiformat.Text(f.Get(input)), 0
 	if n, ok := v.Get("index").Int(); ok && n > 0 {
 		index = int(min(n, 1<<30))
 	}
-	if a := f.Get(argument); a.Kind() != jsonwire.String && codec.IsSet(a) {
+	if a := f.Get(input); a.Kind() != jsonwire.String && codec.IsSet(a) {
 		d.altered = true
 	}
 	c := cand.callAt(index)

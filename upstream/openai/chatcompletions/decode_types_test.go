@@ -76,7 +76,7 @@ func TestJSONTexts(t *testing.T) {
 		{"number", `{"content":7}`, partsOf(textOf("7")), hint},
 		{"text of a part", `{"content":[{"type":"text","text":{"title":"Apples"}}]}`, apples, hint},
 		{"parts", `{"content":[{"type":"text","text":"a"},"b",{"text":"c"}]}`, partsOf(textOf("abc")), nil},
-		{"refusal", `{"refusal":{"title":"Apples"}}`, partsOf(refusalOf(`{"title":"Apples"}`)), hint},
+		{"refusal", `{"refusal":{"title":"Apples"}}`, partsOf(&content.Text{Text: `{"title":"Apples"}`, Refusal: true}), hint},
 		{"thinking", `{"reasoning_content":{"title":"Apples"},"content":"a"}`, partsOf(&content.Thinking{Text: `{"title":"Apples"}`}, textOf("a")), hint},
 		{"id and name of a call", `{"tool_calls":[{"index":0,"id":5,"type":"function","function":{"name":7,"arguments":{"a":1}}}]}`,
 			partsOf(&content.ToolUse{ID: "5", Name: "7", Input: `{"a":1}`}), nil},

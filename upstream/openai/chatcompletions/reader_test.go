@@ -59,12 +59,6 @@ const (
 
 func textOf(s string) *content.Text { return &content.Text{Text: s} }
 
-func refusalOf(s string) *content.Text { return &content.Text{Text: s, Refusal: true} }
-
-func customOf(id, name, text string) *content.ToolUse {
-	return &content.ToolUse{ID: id, Name: name, Freeform: true, Text: text}
-}
-
 func useOf(id, name, input string) *content.ToolUse {
 	return &content.ToolUse{ID: id, Name: name, Input: input}
 }
@@ -111,7 +105,7 @@ var chatQuirks = []struct {
 	{"content list", []string{chunkOf(`{"content":[{"type":"thinking","thinking":[{"type":"text","text":"hm"}]},{"type":"text","text":"hi"},{"type":"reference","ids":[1]}]}`), stopped},
 		partsOf(thinkingPart("hm", ""), textOf("hi")), content.StopEnd},
 	{"content list of all kinds", []string{chunkOf(`{"content":["h",{"text":"i"},{"type":"image_url","image_url":"https://a.example/a.png"},{"type":"thinking","thinking":"hm"},{"type":"refusal","refusal":"No."}]}`), stopped},
-		partsOf(textOf("hi"), &content.Image{Source: &content.URL{URL: "https://a.example/a.png"}}, thinkingPart("hm", ""), refusalOf("No.")), content.StopRefusal},
+		partsOf(textOf("hi"), &content.Image{Source: &content.URL{URL: "https://a.example/a.png"}}, thinkingPart("hm", ""), &content.Text{Text: "No.", Refusal: true}), content.StopRefusal},
 	{"audio with transcript", []string{chunkOf(`{"audio":{"id":"a1","transcript":"h"}}`), chunkOf(`{"audio":{"transcript":"i","data":"AAAA"}}`), chunkOf(`{"audio":{"expires_at":1}}`), stopped}, partsOf(textOf("hi")), content.StopEnd},
 	{"text of legacy completions", []string{`{"choices":[{"index":0,"text":"hi","finish_reason":"stop"}]}`}, partsOf(textOf("hi")), content.StopEnd},
 	{"token probabilities and padding", []string{`{"choices":[{"index":0,"delta":{"content":"hi"},"logprobs":{"content":[{"token":"hi","logprob":-9999.0,"bytes":null,"top_logprobs":[]}],"refusal":null},"token_ids":[1],"prompt_logprobs":null}],"obfuscation":"x","moderation":{},"created":"now","system_fingerprint":null}`, stopped},
@@ -151,9 +145,11 @@ var chatQuirks = []struct {
 	{"call without name", []string{hi, fragmentOf(`"index":0,"id":"a","function":{"arguments":"{}"}`), toolStop}, partsOf(textOf("hi")), content.StopMalformedCall},
 	{"only a call without name", []string{fragmentOf(`"index":0,"id":"a","function":{"name":null}`), fragmentOf(`"index":0,"function":{"arguments":"{}"}`), stopped}, nil, content.StopMalformedCall},
 	{"call without name and another call", []string{fragmentOf(`"index":0,"id":"a","function":{"arguments":"{}"}`), fragmentOf(`"index":1,"id":"b","function":{"name":"f","arguments":"{}"}`), toolStop}, partsOf(useOf("b", "f", "{}")), content.StopMalformedCall},
-	{"custom call", []string{hi, fragmentOf(`"index":0,"id":"a","type":"custom","custom":{"name":"g","input":"x"}`), toolStop}, partsOf(textOf("hi"), customOf("a", "g", "x")), content.StopToolUse},
-	{"custom call in pieces", []string{fragmentOf(`"index":0,"id":"a","type":"custom","custom":{"name":"g","input":""}`), fragmentOf(`"index":0,"custom":{"input":"{}"}`), fragmentOf(`"index":0,"custom":{"input":"{"}`),
-		fragmentOf(`"index":1,"id":"b","type":"custom","custom":{"name":"g","input":""}`), toolStop}, partsOf(customOf("a", "g", "{}{"), customOf("b", "g", "")), content.StopToolUse},
+	{"custom call", []string{hi, fragmentOf(`"index":0,"id":"a","type":"custom","custom":{"name":"g","input":"x"}`), toolStop},
+		partsOf(textOf("hi"), &content.ToolUse{ID: "a", Name: "g", Freeform: true, Text: "x"}), content.StopToolUse},
+	{"custom call in pieces", []string{fragmentOf(`"index":0,"id":"a","type":"custom","custom":{"name":"g","input":""}`), fragmentOf(`"index":0,"custom":{"input":"{} {"}`), fragmentOf(`"index":0,"custom":{"input":"\\n}"}`),
+		fragmentOf(`"index":1,"id":"b","type":"function","function":{"name":"f","arguments":"{}"}`), toolStop},
+		partsOf(&content.ToolUse{ID: "a", Name: "g", Freeform: true, Text: "{} {\\n}"}, useOf("b", "f", "{}")), content.StopToolUse},
 	{"quotes in arguments", []string{fragmentOf(`"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\":\"\\\"}"}`), fragmentOf(`"index":0,"id":"a","function":{"name":"f","arguments":"\"}"}`), toolStop},
 		partsOf(useOf("a", "f", `{"x":"\"}"}`)), content.StopToolUse},
 	{"tool_calls without a call", []string{hi, toolStop}, partsOf(textOf("hi")), content.StopEnd},
@@ -164,7 +160,7 @@ var chatQuirks = []struct {
 	{"empty finish in every chunk, with calls", []string{unsureChunk(`{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}]}`), unsureChunk(`{}`)}, partsOf(useOf("a", "f", "{}")), content.StopToolUse},
 	{"model_length", []string{hi, `{"choices":[{"index":0,"delta":{},"finish_reason":"model_length"}]}`}, partsOf(textOf("hi")), content.StopMaxTokens},
 	{"unknown finish", []string{hi, `{"choices":[{"index":0,"delta":{},"finish_reason":"repetition"}]}`}, partsOf(textOf("hi")), content.StopEnd},
-	{"refusal", []string{chunkOf(`{"refusal":"I can"}`), chunkOf(`{"refusal":"not"}`), stopped, done}, partsOf(refusalOf("I cannot")), content.StopRefusal},
+	{"refusal", []string{chunkOf(`{"refusal":"I can"}`), chunkOf(`{"refusal":"not"}`), stopped, done}, partsOf(&content.Text{Text: "I cannot", Refusal: true}), content.StopRefusal},
 	{"refusal as finish", []string{hi, `{"choices":[{"index":0,"delta":{},"finish_reason":"refusal"}]}`}, partsOf(textOf("hi")), content.StopRefusal},
 	{"stop sequence", []string{hi, `{"choices":[{"index":0,"delta":{},"finish_reason":"stop","stop_reason":"END"}]}`}, partsOf(textOf("hi")), content.StopSequence},
 	{"stop token", []string{hi, `{"choices":[{"index":0,"delta":{},"finish_reason":"stop","stop_reason":128001}]}`}, partsOf(textOf("hi")), content.StopEnd},
@@ -175,7 +171,7 @@ var chatQuirks = []struct {
 	{"repeated image", []string{chunkOf(`{"images":[{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgo="}}]}`), chunkOf(`{"images":[{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgo="}}]}`), stopped},
 		partsOf(&content.Image{Source: &content.Base64{MediaType: "image/png", Data: "iVBORw0KGgo="}}), content.StopEnd},
 	{"citation", []string{hi, chunkOf(`{"annotations":[{"type":"url_citation","url_citation":{"start_index":0,"end_index":2,"url":"https://a.example/","title":"A"}}]}`), stopped},
-		partsOf(&content.Text{Text: "hi", Citations: []content.Citation{{Kind: content.CiteWeb, End: 2, URL: "https://a.example/", Title: "A"}}}), content.StopEnd},
+		partsOf(&content.Text{Text: "hi", Citations: []content.Citation{{Kind: content.CiteWeb, URL: "https://a.example/", Title: "A", End: 2}}}), content.StopEnd},
 	{"citation with calls", []string{`{"choices":[{"index":0,"message":{"content":"hi","tool_calls":[{"id":"a","function":{"name":"f","arguments":"{}"}}],"annotations":[{"type":"url_citation","url_citation":{"url":"https://a.example/","title":"A"}}]},"finish_reason":"tool_calls"}]}`},
 		partsOf(&content.Text{Text: "hi", Citations: []content.Citation{{Kind: content.CiteWeb, URL: "https://a.example/", Title: "A"}}}, useOf("a", "f", "{}")), content.StopToolUse},
 	{"accumulated message with deltas", []string{`{"choices":[{"index":0,"message":{"role":"assistant","content":"h"},"delta":{"role":"assistant","content":"h"}}]}`,

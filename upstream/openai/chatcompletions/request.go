@@ -128,7 +128,7 @@ var movedMembers = [...]string{"model", "stream", "stream_options"}
 
 // document returns the document for adapters of this format.
 func (o *origin) document() *document.Document {
-	d := &document.Document{Format: Format, Body: o.body, Spans: make([]document.Span, 0, len(movedMembers)), Lenient: o.lenient}
+	d := &document.Document{In: Format, Body: o.body, Spans: make([]document.Span, 0, len(movedMembers)), Lenient: o.lenient}
 	for i, x := range o.moved {
 		if x.To > 0 {
 			d.Spans = append(d.Spans, x.Span(movedMembers[i]))

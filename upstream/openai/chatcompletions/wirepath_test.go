@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/document"
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/upstream"
 )
@@ -151,7 +152,7 @@ func TestWireOf(t *testing.T) {
 		t.Error("the document of a request with another model is not available")
 	}
 	var spans []string
-	for _, s := range n.Wire.Spans {
+	for _, s := range document.Of(n.Wire).Spans {
 		spans = append(spans, s.Name+" "+conversation[s.From:s.To])
 	}
 	if diff := cmp.Diff([]string{`model "m"`}, spans); diff != "" {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/document"
 	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/upstream"
@@ -114,11 +115,10 @@ func (d *dialect) expectationOf(r *upstream.Request) expectation {
 // sentRequest returns the request that the client sent, or nil if r is of another format or was
 // made anew.
 func sentRequest(r *upstream.Request) *Request {
-	if r == nil || r.Wire == nil {
+	if r == nil {
 		return nil
 	}
-	sent, _ := r.Wire.Parsed.(*Request)
-	return sent
+	return document.Parsed[*Request](r.Wire)
 }
 
 // newResponseID returns the id of a response for which the upstream has none. It is not that of

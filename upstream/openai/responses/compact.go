@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/document"
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/jsonwire"
@@ -38,7 +39,7 @@ func (r *Request) wantsSummaryItem() bool {
 // summaryRequest returns the request for a summary of the conversation in r. It does not change r.
 func summaryRequest(r *upstream.Request) *upstream.Request {
 	n := *r
-	n.Wire = r.Wire.Paths()
+	n.Wire = document.Of(r.Wire).Paths().Wire()
 	n.Output, n.Choice = upstream.Output{}, content.ToolChoice{}
 	if len(n.Tools) > 0 {
 		n.Choice.Mode = content.ChoiceNone

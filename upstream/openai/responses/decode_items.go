@@ -56,8 +56,9 @@ func inputOf(item jsonwire.Value) string {
 }
 
 // decodedCallMembers are the members of a tool call that are returned to the server
-// unchanged.
-var decodedCallMembers = [...]string{"async", "caller"}
+// unchanged. The namespace is among them for clients without namespaces: the server also adds one
+// to calls of tools that it has found for the model.
+var decodedCallMembers = [...]string{"namespace", "async", "caller"}
 
 // openCall opens the block of a tool call if its name is known.
 func (d *responseDecoder) openCall(it *decodedItem, item jsonwire.Value, input string) {

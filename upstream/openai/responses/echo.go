@@ -6,6 +6,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/document"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/upstream"
 )
@@ -13,11 +14,10 @@ import (
 // requestOf returns the request of the client in this format, or nil if r was not decoded
 // from one.
 func requestOf(r *upstream.Request) *Request {
-	if r == nil || r.Wire == nil {
+	if r == nil {
 		return nil
 	}
-	own, _ := r.Wire.Parsed.(*Request)
-	return own
+	return document.Parsed[*Request](r.Wire)
 }
 
 // expectationOf returns what the client that sent r expects.
@@ -26,7 +26,7 @@ func expectationOf(r *upstream.Request) expectation {
 	own := requestOf(r)
 	if own != nil {
 		x.hideThinking = !own.wantsReasoning()
-		x.returnsItems = own.wantsState() && !r.Wire.StateDropped
+		x.returnsItems = own.wantsState() && !document.Of(r.Wire).DropsState()
 	}
 	isList := own != nil && own.ToolChoice != nil && own.ToolChoice.Type == typeAllowedTools
 	if x.restricted = r.Choice.Mode == content.ChoiceNone || isList; isList {

@@ -215,7 +215,7 @@ func (c *requestEncoder) toolCall(p *content.ToolUse) {
 	if x := codec.Own(p.Extra, Format); x != nil {
 		_ = w.MembersExcept(x.JSON, func(name string) bool { // invalid JSON has no members
 			// bounded by decodedCallMembers
-			return !slices.Contains(decodedCallMembers[:], name) && !(name == "namespace" && p.Namespace == "")
+			return !slices.Contains(decodedCallMembers[:], name) || name == "namespace" && p.Namespace != ""
 		})
 	}
 	w.EndObject()

@@ -224,7 +224,7 @@ func movedMember(name string) int {
 
 // document returns the document for adapters of this format.
 func (o *origin) document() *document.Document {
-	w := &document.Document{Format: Format, Body: o.body, Spans: make([]document.Span, 0, len(o.moved)), Lenient: o.lenient}
+	w := &document.Document{In: Format, Body: o.body, Spans: make([]document.Span, 0, len(o.moved)), Lenient: o.lenient}
 	for i, x := range o.moved {
 		if x.To > 0 {
 			w.Spans = append(w.Spans, x.Span(movedMembers[i]))
