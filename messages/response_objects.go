@@ -18,7 +18,7 @@ import (
 
 // read returns a member that a Go field holds. Its value is any, because servers deviate from
 // the format: the decoder checks what it needs.
-func read[T, F any](name string, at func(*T) *F) object.Field { return opt(name, anyValue, at) }
+func read[T, F any](name string, at func(*T) *F) object.Field { return object.Opt(name, anyValue, at) }
 
 // messageValues are the members of a message, or of the delta of a message_delta. They are
 // read in another order than that of the document.
@@ -82,14 +82,14 @@ var eventTypes = sync.OnceValue(func() []object.Tag {
 	index := read("index", func(e *eventValues) *jsonwire.Value { return &e.index })
 	delta := read("delta", func(e *eventValues) *jsonwire.Value { return &e.delta })
 	return []object.Tag{
-		variant("content_block_delta", index, delta),
-		variant("content_block_start", index,
+		object.KeptTag("content_block_delta", index, delta),
+		object.KeptTag("content_block_start", index,
 			read("content_block", func(e *eventValues) *jsonwire.Value { return &e.block })),
-		variant("content_block_stop", index),
-		variant("message_start", read("message", func(e *eventValues) *jsonwire.Value { return &e.message })),
-		variant("message_delta", fields(named(endNames[1:]...), delta,
+		object.KeptTag("content_block_stop", index),
+		object.KeptTag("message_start", read("message", func(e *eventValues) *jsonwire.Value { return &e.message })),
+		object.KeptTag("message_delta", fields(named(endNames[1:]...), delta,
 			read("usage", func(e *eventValues) *jsonwire.Value { return &e.usage }))...),
-		variant("message_stop"),
+		object.KeptTag("message_stop"),
 	}
 })
 
@@ -115,7 +115,7 @@ var deltaForms = sync.OnceValue(func() []deltaForm {
 })
 
 func newDelta(tag, value string, event upstream.EventKind, kept ...object.Field) deltaForm {
-	return deltaForm{tag, value, event, variant(tag, fields(kept, read(value, itself))...).Type}
+	return deltaForm{tag, value, event, object.KeptTag(tag, fields(kept, read(value, itself))...).Type}
 }
 
 // itself is for types of which only one member has a Go field.
@@ -125,7 +125,7 @@ func itself(v *jsonwire.Value) *jsonwire.Value { return v }
 func isDeltaMember(name string) bool { return anyDelta.Holds(name) }
 
 var anyDelta = object.KeptLater("", func() []object.Field {
-	list := []object.Field{typeTag}
+	list := []object.Field{object.TagField}
 	for _, f := range deltaForms() {
 		list = append(list, read(f.value, itself))
 	}
@@ -158,25 +158,25 @@ var usageType = object.KeptLater("", func() []object.Field {
 
 // within returns a member of usage that is an object of further counts.
 func within(name string, list ...object.Field) object.Field {
-	return opt(name, keptObject(list...), func(t *tokens) *tokens { return t })
+	return object.Opt(name, object.KeptObject(list...), func(t *tokens) *tokens { return t })
 }
 
 // Responses of other endpoints.
 var (
 	countType = object.KeptLater("", func() []object.Field {
-		return []object.Field{read("input_tokens", itself), optional("context_management", anyValue)}
+		return []object.Field{read("input_tokens", itself), object.OptKept("context_management", anyValue)}
 	})
 
 	modelType = object.New("", func(m *upstream.Model) **content.Extra { return &m.Extra }, func() []object.Field {
 		return []object.Field{
-			typeTag,
+			object.TagField,
 			read("id", func(m *upstream.Model) *string { return &m.ID }),
 			read("display_name", func(m *upstream.Model) *string { return &m.Name }),
 			read("created_at", func(m *upstream.Model) *time.Time { return &m.Created }),
 			read("max_input_tokens", func(m *upstream.Model) *int64 { return &m.MaxInput }),
 			read("max_tokens", func(m *upstream.Model) *int64 { return &m.MaxOutput }),
-			optional("lifecycle", anyValue), optional("line", anyValue), optional("deprecated_at", anyValue),
-			optional("retires_at", anyValue), optional("capabilities", anyValue), optional("allowed_fallback_models", anyValue)}
+			object.OptKept("lifecycle", anyValue), object.OptKept("line", anyValue), object.OptKept("deprecated_at", anyValue),
+			object.OptKept("retires_at", anyValue), object.OptKept("capabilities", anyValue), object.OptKept("allowed_fallback_models", anyValue)}
 	})
 )
 

@@ -1,13 +1,13 @@
 package chatcompletions
 
 import (
-	"runtime"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/test/formattest"
 	"github.com/polywire/polywire/internal/test/race"
 )
 
@@ -114,20 +114,15 @@ func TestWorst(t *testing.T) {
 		t.Run(w.name, func(t *testing.T) {
 			measure := func(n int) (size int, bytes uint64, took time.Duration) {
 				body := w.body(n)
-				bytes, took = 1<<63, time.Hour
-				for range 2 {
-					var before, after runtime.MemStats
-					runtime.GC()
-					runtime.ReadMemStats(&before)
+				took = time.Hour
+				bytes, _ = formattest.Allocated(func() {
 					start := time.Now()
 					_, err := handle(body)
 					took = min(took, time.Since(start))
-					runtime.ReadMemStats(&after)
-					bytes = min(bytes, after.TotalAlloc-before.TotalAlloc)
 					if list, _ := content.Violations(err); len(list) > content.MaxViolations {
 						t.Errorf("%d violations", len(list))
 					}
-				}
+				})
 				return len(body), bytes, took
 			}
 			_, half, once := measure(w.n / 2)
