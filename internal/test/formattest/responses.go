@@ -41,6 +41,7 @@ type readPart struct {
 	kind        string
 	text        strings.Builder
 	annotations []string
+	logprobs    []string
 	textDone    bool
 	done        bool
 }
@@ -267,6 +268,7 @@ func (it *ResponseItem) event(name string, v gjson.Result) error {
 			return fmt.Errorf("a delta without text, or after its end")
 		}
 		p.text.WriteString(v.Get("delta").Str)
+		p.logprobs = append(p.logprobs, elements(v.Get("logprobs"))...)
 	case "annotation.added":
 		if n := v.Get("annotation_index").Int(); p.textDone || n != int64(len(p.annotations)) {
 			return fmt.Errorf("annotation %d", n)
@@ -284,6 +286,9 @@ func (it *ResponseItem) event(name string, v gjson.Result) error {
 		if p.textDone || !v.Get(member).Exists() || v.Get(member).Str != p.text.String() {
 			return fmt.Errorf("%s is %s, want %q", member, v.Get(member).Raw, p.text.String())
 		}
+		if object == "output_text" && !cmp.Equal(elements(v.Get("logprobs")), p.logprobs) {
+			return fmt.Errorf("logprobs %s, want %q", v.Get("logprobs").Raw, p.logprobs)
+		}
 		p.textDone = true
 	default:
 		return fmt.Errorf("unknown")
@@ -293,14 +298,20 @@ func (it *ResponseItem) event(name string, v gjson.Result) error {
 
 // check compares a complete part with its deltas.
 func (p *readPart) check(v gjson.Result) error {
-	text, list := v.Get("text").Str+v.Get("refusal").Str, []string(nil)
-	for _, x := range v.Get("annotations").Array() {
-		list = append(list, x.Raw)
-	}
-	if !p.textDone || text != p.text.String() || v.Get("type").Str != p.kind || !cmp.Equal(list, p.annotations) {
-		return fmt.Errorf("the part %s is not the sum of its events: %q, %q", v.Raw, p.text.String(), p.annotations)
+	text := v.Get("text").Str + v.Get("refusal").Str
+	if !p.textDone || text != p.text.String() || v.Get("type").Str != p.kind ||
+		!cmp.Equal(elements(v.Get("annotations")), p.annotations) || !cmp.Equal(elements(v.Get("logprobs")), p.logprobs) {
+		return fmt.Errorf("the part %s is not the sum of its events: %q, %q, %q", v.Raw, p.text.String(), p.annotations, p.logprobs)
 	}
 	return nil
+}
+
+// elements returns the JSON of the elements of a list.
+func elements(v gjson.Result) (list []string) {
+	for _, x := range v.Array() {
+		list = append(list, x.Raw)
+	}
+	return list
 }
 
 // end reads a complete item.

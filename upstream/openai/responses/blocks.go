@@ -53,6 +53,8 @@ type encoder struct {
 	refused    bool    // there is a refusal
 	denied     bool    // a tool call that the request does not allow was dropped
 
+	logprobs []byte // of the next text, as elements of a list
+
 	compacting bool // the text is a summary, which one item holds: see compact.go
 	summary    codec.Builder
 
@@ -90,6 +92,7 @@ type item struct {
 	delta     []byte        // members of a delta after its number, up to its text
 	isRefusal bool          // of the open part
 
+	logprobs    []byte // of the open part, as elements of a list
 	annotations []byte // of the open part
 	cited       int    // annotations of the open part
 	later       []content.Citation
@@ -150,7 +153,9 @@ func (s *encoder) OpenBlock(b *sentBlock, rest []upstream.Event) response.When {
 	case *content.Thinking:
 		return s.openThinking(b, p)
 	case *content.Text:
-		s.losePartMembers(b, p.Extra)
+		if !s.takeLogprobs(p.Extra) {
+			s.losePartMembers(b, p.Extra)
+		}
 		if p.Signature.Data != "" {
 			report(lossSentSignature)
 		}
@@ -360,7 +365,7 @@ func (s *encoder) addItem(b *sentBlock, json string) {
 
 // WriteText continues an item. e is nil at the end of arguments.
 func (s *encoder) WriteText(b *sentBlock, text string, e *upstream.Event) {
-	if e != nil && e.Extra != nil {
+	if e != nil && e.Extra != nil && !s.takeLogprobs(e.Extra) {
 		s.losePartMembers(b, e.Extra)
 	}
 	switch {
@@ -381,7 +386,17 @@ func (s *encoder) WriteText(b *sentBlock, text string, e *upstream.Event) {
 	}
 	it.text.Add(text)
 	s.keep(len(text))
-	s.writeDelta(it, text)
+	if it.kind != messageItem || it.isRefusal || len(s.logprobs) == 0 {
+		s.writeDelta(it, text, nil)
+		return
+	}
+	list := s.logprobs
+	s.logprobs = nil
+	s.writeDelta(it, text, list)
+	if len(it.logprobs) > 0 {
+		it.logprobs = append(it.logprobs, ',')
+	}
+	it.logprobs = append(it.logprobs, list...)
 }
 
 // split continues a text or thinking in a new item, because the text of an item is limited.
@@ -542,8 +557,8 @@ func (s *encoder) endPart(it *item) {
 	}
 	it.parts = appendPart(it.parts, it, it.text.String())
 	s.partDone(it, it.parts[from:])
-	s.keep(-it.text.Len() - len(it.annotations) + len(it.parts) - from)
-	it.text, it.annotations, it.cited, it.later = codec.Builder{}, nil, 0, nil
+	s.keep(-it.text.Len() - len(it.annotations) - len(it.logprobs) + len(it.parts) - from)
+	it.text, it.annotations, it.cited, it.later, it.logprobs = codec.Builder{}, nil, 0, nil, nil
 }
 
 // endMessage ends the message that waits for more texts, if there is one.
@@ -598,6 +613,9 @@ func (s *encoder) finish() {
 	s.FinishClosed()
 	s.dropUnsigned()
 	s.dropPending()
+	if len(s.logprobs) > 0 {
+		s.LoseAt("logprobs", foreign.LogprobsLoss)
+	}
 	last := "completed"
 	if s.message != nil && s.message.index == s.next-1 {
 		if status, _ := s.status(); status == "incomplete" {

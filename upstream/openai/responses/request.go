@@ -6,6 +6,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/document"
+	"github.com/polywire/polywire/internal/openaiformat"
 	"github.com/polywire/polywire/internal/violation"
 )
 
@@ -148,7 +149,7 @@ type TextFormat struct {
 
 // includeReasoning is the value of Include that asks for reasoning items which the client can
 // return.
-const includeReasoning = "reasoning.encrypted_content"
+const includeReasoning = openaiformat.IncludeReasoning
 
 // wantsState reports whether the client asks for the state of reasoning, which it returns.
 func (r *Request) wantsState() bool {

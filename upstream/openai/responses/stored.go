@@ -233,7 +233,8 @@ func (s *session) notFound(err error, path, text string) error {
 		return storeFailure(err)
 	}
 	return &handler.Failure{Code: upstream.CodeInvalid, Reason: "the request refers to what is not stored",
-		Violations: []*content.Violation{{Code: content.CodeUnsupported, Vendor: vendorState, Path: path, Text: text}}}
+		Violations: []*content.Violation{{Code: content.CodeUnsupported, Vendor: vendorState, Path: path,
+			Text: text + " It is not stored, or no longer: send all items of the conversation as `input`."}}}
 }
 
 func storeFailure(err error) error {

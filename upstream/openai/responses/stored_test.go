@@ -246,7 +246,9 @@ func TestMemoryStore(t *testing.T) {
 // TestStoreRace uses a store by many clients at once.
 func TestStoreRace(t *testing.T) {
 	store := NewMemoryStore(100_000)
-	u := upstream.Func(func(ctx context.Context, r *upstream.Request, w *upstream.Writer) error { return hello().Generate(ctx, r, w) })
+	u := upstream.Func(func(ctx context.Context, r *upstream.Request, w *upstream.Writer) error {
+		return hello().Generate(ctx, r, w)
+	})
 	h := NewHandler(u, &Options{Store: store})
 	var wg sync.WaitGroup
 	for i := range 8 {

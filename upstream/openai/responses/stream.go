@@ -132,6 +132,9 @@ func (s *encoder) addMembers(x *content.Extra) {
 	case x == nil:
 		return
 	case x.Format != Format:
+		if s.takeLogprobs(x) {
+			return
+		}
 		s.sources.Name(x)
 		for path, r := range foreign.ResponseMembers(x, "") {
 			s.LoseAt(path, r)
@@ -251,8 +254,9 @@ const (
 // maxDelta limits the text of a delta, because some clients limit the length of a line.
 const maxDelta = 1 << 20
 
-// writeDelta writes text of an item, in as many deltas as necessary.
-func (s *encoder) writeDelta(it *item, text string) {
+// writeDelta writes text of an item, in as many deltas as necessary. The first has the log
+// probabilities of the text.
+func (s *encoder) writeDelta(it *item, text string, logprobs []byte) {
 	if s.whole {
 		return
 	}
@@ -264,10 +268,10 @@ func (s *encoder) writeDelta(it *item, text string) {
 		for !utf8.RuneStart(text[cut]) && cut > maxDelta-utf8.UTFMax {
 			cut--
 		}
-		s.delta(it, text[:cut])
-		text = text[cut:]
+		s.delta(it, text[:cut], logprobs)
+		text, logprobs = text[cut:], nil
 	}
-	s.delta(it, text)
+	s.delta(it, text, logprobs)
 }
 
 // beginDeltas prepares the deltas of an item or a part. A summary begins with its first text.
@@ -286,7 +290,7 @@ func (s *encoder) beginDeltas(it *item) {
 }
 
 // delta writes one delta. It allocates nothing.
-func (s *encoder) delta(it *item, text string) {
+func (s *encoder) delta(it *item, text string, logprobs []byte) {
 	head, tail := textDelta, "}\n\n"
 	switch {
 	case it.kind == reasoningItem:
@@ -298,11 +302,14 @@ func (s *encoder) delta(it *item, text string) {
 	case it.isRefusal:
 		head = refusalDelta
 	default:
-		tail = ",\"logprobs\":[]}\n\n"
+		tail = "]}\n\n"
 	}
 	dst := jsonwire.AppendInt(append(s.dst, head...), s.number)
 	s.number++
 	dst = jsonwire.AppendString(append(dst, it.delta...), text)
+	if tail[0] == ']' {
+		dst = append(append(dst, `,"logprobs":[`...), logprobs...)
+	}
 	s.dst = append(dst, tail...)
 }
 
@@ -345,7 +352,7 @@ func (s *encoder) textDone(it *item) {
 	default:
 		s.contentEvent("response.output_text.done", it, it.count-1)
 		s.dst = jsonwire.AppendString(append(s.dst, `,"text":`...), it.text.String())
-		s.dst = append(s.dst, `,"logprobs":[]`...)
+		s.dst = append(append(append(s.dst, `,"logprobs":[`...), it.logprobs...), ']')
 	}
 	s.endEvent()
 }
