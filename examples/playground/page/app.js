@@ -101,7 +101,7 @@ function layOut() {
   $('targets').replaceChildren($('targets').querySelector('legend'), ...targetFormats().map(checkbox));
   $('tidy').hidden = kind === 'stream';
   $('stepper').hidden = kind !== 'stream';
-  input.syntax = kind === 'stream' ? 'stream' : 'json';
+  input.setSyntax(kind === 'stream' ? 'stream' : 'json');
   const shown = shownTargets();
   for (const t of shown) t.setKind(kind);
   showWrap();

@@ -166,6 +166,11 @@ func shared(name, ofChat, ofResponses string) Feature {
 	}}
 }
 
+// detailed returns an image with a resolution, of a format of OpenAI.
+func detailed(f content.Format) content.Part {
+	return &content.Image{Source: base64("image/png", pngData), Extra: extra(f, `{"detail":"low"}`)}
+}
+
 // onBedrock returns an unlisted case at Bedrock.
 func onBedrock(set change) Case {
 	return Case{Unlisted: true, To: []Server{Messages}, Platform: anthropic.PlatformBedrock, Set: set}
@@ -212,6 +217,14 @@ var foreignMembers = []Feature{
 	member(responses, "`truncation`", `{"truncation":"auto"}`),
 	member(responses, "`max_tool_calls`, `context_management`", `{"max_tool_calls":2}`),
 	member(responses, "`previous_response_id`, `conversation`, `prompt`", `{"previous_response_id":"resp_1"}`),
+	member(responses, "`reasoning.context`", `{"reasoning":{"context":"current_turn"}}`),
+	{Name: loss.Members, Row: "`detail` of an image", Cases: []Case{
+		{From: by(chat), To: []Server{Messages, GenerateContent, Responses}, Set: parts(detailed(chat))},
+		{From: by(responses), To: []Server{Messages, GenerateContent, OpenAIChat, OtherChat}, Set: parts(detailed(responses))},
+	}},
+	{Name: loss.Members, Row: "description of a namespace", From: by(responses), Cases: []Case{
+		{Set: declared(content.Tool{Name: "f", Namespace: "n", Input: content.Schema{JSON: simpleSchema}, Extra: extra(responses, `{"namespace":{"description":"d"}}`)})},
+	}},
 	{Name: loss.Members, Row: "`name` of the author of a message", From: by(chat), Cases: []Case{
 		{Set: func(r *upstream.Request) { r.Turns[0].Extra = extra(chat, `{"name":"a"}`) }},
 	}},
