@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/budget"
 	"github.com/polywire/polywire/internal/reqctx"
 )
 
@@ -218,28 +217,6 @@ var (
 	ErrNoKey  error = &Error{Code: CodeUnauthenticated, Text: "missing API key"}
 	ErrBadKey error = &Error{Code: CodeUnauthenticated, Text: "invalid API key"}
 )
-
-// A Budget bounds the number of requests in flight and the bytes of their bodies and
-// files. It is safe for concurrent use and may be shared by several handlers. The zero
-// Budget allows 512 MiB and any number of requests.
-//
-// For a body with a Content-Length, all of its bytes are reserved before it is read.
-// Large requests reserve memory for the parsed values as well: 512 bytes for each part,
-// 2,048 for each tool and 128 for each value of a schema. The first MiB of these is
-// free.
-type Budget struct {
-	Bytes    int64 // of bodies, files and the output that streams keep; 0 means 512 MiB
-	Requests int   // 0 means no limit
-
-	state budget.State // what handlers count
-}
-
-func init() { budget.Of = func(b any) *budget.State { return &b.(*Budget).state } }
-
-// InFlight returns the number of requests in flight and of bytes reserved for them.
-func (b *Budget) InFlight() (requests int, bytes int64) {
-	return b.state.InFlight()
-}
 
 // RequestID returns the id of the HTTP request that ctx belongs to. It returns "" if
 // ctx does not come from a handler.

@@ -14,7 +14,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/polywire/polywire/internal/budget"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -133,7 +132,7 @@ func (x *exchange) reserve(n int64) bool {
 	if more <= 0 {
 		return true
 	}
-	if b := x.s.options.Budget; !budget.Of(b).Take(more, b.Bytes) {
+	if !x.s.options.Budget.Reserve(more) {
 		return false
 	}
 	x.reserved = n

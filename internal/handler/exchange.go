@@ -15,7 +15,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/polywire/polywire/internal/budget"
 	"github.com/polywire/polywire/internal/document"
 	"github.com/polywire/polywire/internal/reqctx"
 	"github.com/polywire/polywire/upstream"
@@ -139,7 +138,7 @@ func (x *exchange) prepare(ctx context.Context) (context.Context, *Operation, er
 	if err := route.CheckHeader(x.r); err != nil {
 		return ctx, nil, err
 	}
-	if b := x.s.options.Budget; !budget.Of(b).Enter(b.Requests) {
+	if !x.s.options.Budget.Enter() {
 		return ctx, nil, overloaded()
 	}
 	x.entered = true
@@ -360,7 +359,7 @@ func (x *exchange) releaseBudget() {
 		x.mu.Lock()
 		defer x.mu.Unlock()
 		x.released = true
-		budget.Of(x.s.options.Budget).Leave(x.reserved + x.fileBytes)
+		x.s.options.Budget.Leave(x.reserved + x.fileBytes)
 	}
 }
 
@@ -369,7 +368,7 @@ func (x *exchange) releaseBudget() {
 func (x *exchange) reserveFile(n int64) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if b := x.s.options.Budget; x.released || !budget.Of(b).Take(n, b.Bytes) {
+	if x.released || !x.s.options.Budget.Reserve(n) {
 		return false
 	}
 	x.fileBytes += n

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/budget"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -49,7 +48,7 @@ func newTestLoader(ctx context.Context, f content.Resolver, s upstream.HandlerOp
 	s.Resolver, s.Links = f, f
 	setDefaults(&s, 1)
 	server := &Handler{options: s, loadSlots: make(chan struct{}, s.FileLimits.PerHandler)}
-	return server.newLoader(ctx, func(n int64) bool { return budget.Of(s.Budget).Take(n, s.Budget.Bytes) })
+	return server.newLoader(ctx, s.Budget.Reserve)
 }
 
 func TestLoaderShares(t *testing.T) {

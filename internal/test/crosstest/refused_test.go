@@ -17,7 +17,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
-	inflight "github.com/polywire/polywire/internal/budget"
 	"github.com/polywire/polywire/internal/document"
 	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/internal/test/formattest"
@@ -504,7 +503,7 @@ func TestSpy(t *testing.T) {
 func TestKeyFirst(t *testing.T) {
 	eachFormat(t, func(t *testing.T, s wireFormat) {
 		budget := &upstream.Budget{Requests: 1}
-		if !inflight.Of(budget).Enter(1) {
+		if !budget.Enter() {
 			t.Fatal("the budget rejects the first request")
 		}
 		o := upstream.HandlerOptions{Authenticate: upstream.Keys(marked), Budget: budget}
