@@ -2,12 +2,15 @@ package conformance
 
 import (
 	"encoding/json"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/internal/test/fake"
+	"github.com/polywire/polywire/upstream/gemini"
 )
 
 // twoChoices is a response with two choices and log probabilities, whole and as a stream.
@@ -169,4 +172,46 @@ func TestOpenAIModels(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestChatChoicesOfGemini requests two choices from a model of another format that has them.
+func TestChatChoicesOfGemini(t *testing.T) {
+	const body = `{"candidates":[{"index":0,"content":{"role":"model","parts":[{"text":"Yes"}]},"finishReason":"STOP"},` +
+		`{"index":1,"content":{"role":"model","parts":[{"text":"No"}]},"finishReason":"MAX_TOKENS"}],` +
+		`"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":2,"totalTokenCount":11},"modelVersion":"gemini-2.5-pro","responseId":"r1"}`
+	bothOpenAI(t, func(t *testing.T, c openaiSDK, stream bool) {
+		f := fake.NewServer()
+		f.Listen(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			_, done := f.Begin(r)
+			defer done()
+			if stream {
+				w.Header().Set("Content-Type", "text/event-stream")
+				_, _ = io.WriteString(w, "data: "+body+"\r\n\r\n")
+				return
+			}
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, body)
+		}))
+		up, err := gemini.New(&gemini.Options{BaseURL: f.URL, Key: vendorKey, HTTPClient: testClient(t)})
+		s := serveChat(t, made(t, up, err), nil)
+		more := obj{"model": "gemini-2.5-pro", "n": 2}
+		if stream {
+			more["stream_options"] = obj{"include_usage": true}
+		}
+		a := s.mustAskOpenAI(t, c, call{Format: chatFormat, Stream: stream, Params: openaiRequest(chatFormat, "Well?", more)}, f)
+		var d chatDocument
+		if err := json.Unmarshal(a.Document, &d); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, k := range d.Choices {
+			got = append(got, k.Message.Content+" "+k.FinishReason)
+		}
+		if diff := cmp.Diff([]string{"Yes stop", "No length"}, got); diff != "" {
+			t.Errorf("choices (-want +got):\n%s", diff)
+		}
+		if !strings.Contains(string(f.Last().Body), `"candidateCount":2`) {
+			t.Errorf("the vendor received %s", f.Last().Body)
+		}
+	})
 }

@@ -237,20 +237,20 @@ func TestCodex(t *testing.T) {
 	})
 }
 
-func (s codexScenario) test(t *testing.T, v vendor) {
-	start := v.start
+// startForCodex starts the vendor. It receives its own model name, whatever Codex requests.
+func (v vendor) startForCodex(t *testing.T) (upstream.Upstream, *fake.Server) {
 	if v.name == "responses" {
-		// Codex sends members that no reference of the vendor lists.
-		start = func(t *testing.T) (upstream.Upstream, *fake.Server) {
-			return startResponsesWith(t, fakeopenai.Options{Key: vendorKey, Forbid: []string{key}, Lenient: true})
-		}
+		// Codex requests models of this vendor, with members that no reference lists.
+		return startResponsesWith(t, fakeopenai.Options{Key: vendorKey, Forbid: []string{key}, Lenient: true})
 	}
-	up, f := start(t)
-	if v.name != "responses" {
-		up = upstream.Edit(up, func(_ context.Context, r *upstream.Request) (*upstream.Request, error) {
-			return r.WithModel(v.model), nil
-		})
-	}
+	up, f := v.start(t)
+	return upstream.Edit(up, func(_ context.Context, r *upstream.Request) (*upstream.Request, error) {
+		return r.WithModel(v.model), nil
+	}), f
+}
+
+func (s codexScenario) test(t *testing.T, v vendor) {
+	up, f := v.startForCodex(t)
 	turn := 0
 	f.Answer(func(q fake.Request) []fake.Piece {
 		if turn++; turn > len(s.say) {
@@ -312,11 +312,8 @@ const codexBuiltIn = `openai_base_url = "%s/v1"
 
 // TestCodexWebSocket checks that Codex uses HTTP after its first attempt to open a WebSocket.
 func TestCodexWebSocket(t *testing.T) {
-	up, f := startAnthropic(t)
+	up, f := vendors[0].startForCodex(t)
 	f.Always(fake.Text("Hello: 42."))
-	up = upstream.Edit(up, func(_ context.Context, r *upstream.Request) (*upstream.Request, error) {
-		return r.WithModel("claude-sonnet-4-5"), nil
-	})
 	var upgrades atomic.Int32
 	opts := &openairesponses.Options{}
 	s := newServer(&opts.HandlerOptions)
@@ -334,4 +331,36 @@ func TestCodexWebSocket(t *testing.T) {
 	if n := upgrades.Load(); n != 1 {
 		t.Errorf("%d attempts to open a WebSocket, want 1", n)
 	}
+}
+
+// TestCodexCompaction checks that Codex continues a conversation after it has asked for its
+// summary, as it does with its own provider when the context is full.
+func TestCodexCompaction(t *testing.T) {
+	everyVendor(t, func(t *testing.T, v vendor) {
+		up, f := v.startForCodex(t)
+		const summary = "Summary: one note was written."
+		f.Say(fake.Usage{Input: 90_000, Output: 5}, fake.Thinking("Hm."), fake.Call("exec_command", `{"cmd":"echo Hello > note.txt; echo one"}`))
+		f.Say(fake.Text(summary)) // the handler asks the model for it
+		f.Say(fake.Text("Done: 42."))
+		r := runCodex(t, "model_auto_compact_token_limit = 80000\n"+codexBuiltIn, serveResponses(t, up, nil).url, "some-model", "Do it.")
+		if r.code != 0 || r.text != "Done: 42." {
+			t.Errorf("exit code %d and text %q, errors %q\n%s", r.code, r.text, r.errors, r.stderr)
+		}
+		if n := f.Left(); n != 0 {
+			t.Errorf("%d unused responses", n)
+		}
+		if last := string(f.Last().Body); !strings.Contains(last, summary) {
+			t.Errorf("the vendor did not receive the summary: %.3000s", last[max(0, len(last)-3000):])
+		}
+		var wrong complaints
+		for _, q := range f.Requests() {
+			noState(&wrong, string(q.Body), false)
+			if !q.Accepted() && !strings.Contains(q.Message, "description") {
+				t.Errorf("%s rejected a request by rule %s: %s", v.name, q.Rule, q.Message)
+			}
+		}
+		for _, w := range wrong {
+			t.Error(w)
+		}
+	})
 }

@@ -148,3 +148,42 @@ func TestOpenAIFailuresInStreams(t *testing.T) {
 		}
 	})
 }
+
+// TestOpenAIStops checks that clients understand why a response ends early.
+func TestOpenAIStops(t *testing.T) {
+	tests := map[string]struct {
+		reasons         map[string]string // of the vendors
+		chat, responses string
+	}{
+		"tokens": {
+			map[string]string{"anthropic": "max_tokens", "gemini": "MAX_TOKENS", "chat": "length", "responses": "max_output_tokens", "local": "length"},
+			"length", "incomplete max_output_tokens",
+		},
+		"safety": {
+			map[string]string{"anthropic": "refusal", "gemini": "SAFETY", "chat": "content_filter", "responses": "content_filter", "local": "content_filter"},
+			"content_filter", "incomplete content_filter",
+		},
+	}
+	everyVendor(t, func(t *testing.T, v vendor) {
+		eachOpenAIFormat(t, func(t *testing.T, format string, c openaiSDK, stream bool) {
+			for name, tt := range tests {
+				t.Run(name, func(t *testing.T) {
+					up, f := v.start(t)
+					s := serveOpenAI(t, format, up)
+					f.Say(fake.Text("This response"), fake.Stop{Reason: tt.reasons[v.name]})
+					a, err := c.ask(t.Context(), call{BaseURL: s.url, Key: key, Format: format, Stream: stream, Params: openaiRequest(format, "Hi.", obj{"model": v.model})})
+					if err != nil {
+						t.Fatal(err)
+					}
+					want := map[string]string{chatFormat: tt.chat, responsesFormat: tt.responses}[format]
+					if old, ok := c.(tsOpenAI); ok && old.major == "openai-4" && format == responsesFormat && stream {
+						want = "in_progress" // its helper ignores the event
+					}
+					if a.StopReason != want || a.text() != "This response" {
+						t.Errorf("stop %q and text %q, want %q", a.StopReason, a.text(), want)
+					}
+				})
+			}
+		})
+	})
+}

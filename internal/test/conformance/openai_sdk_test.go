@@ -202,11 +202,9 @@ type chatDocument struct {
 	ID      string `json:"id"`
 	Model   string `json:"model"`
 	Choices []struct {
-		Index        int    `json:"index"`
 		FinishReason string `json:"finish_reason"`
 		Message      struct {
 			Content   string `json:"content"`
-			Refusal   string `json:"refusal"`
 			Reasoning string `json:"reasoning_content"`
 			ToolCalls []struct {
 				ID       string `json:"id"`
@@ -215,7 +213,6 @@ type chatDocument struct {
 					Arguments string `json:"arguments"`
 				} `json:"function"`
 			} `json:"tool_calls"`
-			Parsed any `json:"parsed"`
 		} `json:"message"`
 		Logprobs struct {
 			Content []struct {
@@ -227,28 +224,21 @@ type chatDocument struct {
 	Usage struct {
 		Prompt     int64 `json:"prompt_tokens"`
 		Completion int64 `json:"completion_tokens"`
-		Total      int64 `json:"total_tokens"`
 	} `json:"usage"`
 }
 
 // A responseDocument is a response of Responses.
 type responseDocument struct {
-	ID     string `json:"id"`
-	Model  string `json:"model"`
-	Status string `json:"status"`
-	Error  struct {
-		Code    string `json:"code"`
-		Message string `json:"message"`
-	} `json:"error"`
+	ID         string `json:"id"`
+	Model      string `json:"model"`
+	Status     string `json:"status"`
 	Incomplete struct {
 		Reason string `json:"reason"`
 	} `json:"incomplete_details"`
 	Output []json.RawMessage `json:"output"`
-	Parsed any               `json:"output_parsed"`
 	Usage  struct {
 		Input  int64 `json:"input_tokens"`
 		Output int64 `json:"output_tokens"`
-		Total  int64 `json:"total_tokens"`
 	} `json:"usage"`
 }
 
@@ -304,7 +294,8 @@ func (a *answer) readResponse() error {
 	if err := json.Unmarshal(a.Document, &d); err != nil {
 		return err
 	}
-	a.ID, a.Model, a.StopReason, a.Input, a.Output = d.ID, d.Model, d.Status, d.Usage.Input, d.Usage.Output
+	a.ID, a.Model, a.Input, a.Output = d.ID, d.Model, d.Usage.Input, d.Usage.Output
+	a.StopReason = strings.TrimSpace(d.Status + " " + d.Incomplete.Reason)
 	for _, raw := range d.Output {
 		var i responseItem
 		if err := json.Unmarshal(raw, &i); err != nil {
@@ -333,15 +324,6 @@ func (a *answer) readResponse() error {
 		a.Turn = turn
 	}
 	return nil
-}
-
-// thinking joins the thinking of a response.
-func (a *answer) thinking() string {
-	var b strings.Builder
-	for _, p := range a.Blocks {
-		b.WriteString(p.Thinking)
-	}
-	return b.String()
 }
 
 // mustAskOpenAI sends a request that must succeed, and compares what the client and the host

@@ -45,7 +45,6 @@ type call struct {
 	Op      string `json:"op"`     // "count", "models", "model", or empty; for TypeScript only
 	Format  string `json:"format"` // for clients of several formats
 	Major   string `json:"major"`  // the folder in ts/majors; for TypeScript only
-	Parse   bool   `json:"parse"`  // use the helper that parses objects; for TypeScript only
 
 	Header map[string]string `json:"header"` // extra headers
 }

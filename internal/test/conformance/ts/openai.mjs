@@ -15,7 +15,7 @@ function open(sdk, call) {
 async function chat(client, call, view) {
   const helpers = call.major === 'openai-4' ? client.beta.chat.completions : client.chat.completions;
   if (!call.stream) {
-    const { data, request_id } = await (call.parse ? helpers.parse(call.params) : client.chat.completions.create(call.params)).withResponse();
+    const { data, request_id } = await client.chat.completions.create(call.params).withResponse();
     return finish(view, data, request_id, data.choices[0].message);
   }
   const stream = helpers.stream(call.params);
@@ -37,7 +37,7 @@ const callOf = ({ id, type, function: f }) => ({ id, type, function: { name: f.n
 // responses sends a request. A stream is read by the helper.
 async function responses(client, call, view) {
   if (!call.stream) {
-    const { data, request_id } = await (call.parse ? client.responses.parse(call.params) : client.responses.create(call.params)).withResponse();
+    const { data, request_id } = await client.responses.create(call.params).withResponse();
     return finish(view, data, request_id, data.output.map(itemOf));
   }
   const stream = client.responses.stream(call.params);
