@@ -18,6 +18,21 @@ func ServiceTier(u *content.Usage) string {
 	return ""
 }
 
+// HasOtherCounts reports whether a usage has counts or members that clients of a format do not
+// receive under a name of their own. audio reports whether they receive audio tokens.
+func HasOtherCounts(u *content.Usage, format content.Format, audio bool) bool {
+	if u.CacheWrite1h != 0 || u.ToolPrompt != 0 || codec.HasCounts(u.Extra, format) {
+		return true
+	}
+	for _, m := range u.Modalities {
+		isAudio := audio && m.Modality == "audio" && (m.Kind == "prompt" || m.Kind == "output")
+		if m.Tokens != 0 && m.Modality != "text" && !isAudio {
+			return true
+		}
+	}
+	return false
+}
+
 // Usage decodes a usage of Chat Completions or the Responses API. Counts may be missing, null
 // or fractional. ok is false if v has no counts.
 //

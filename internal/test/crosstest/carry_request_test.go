@@ -18,6 +18,7 @@ import (
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 	"github.com/polywire/polywire/upstream/openai/chatcompletions"
+	"github.com/polywire/polywire/upstream/openai/responses"
 )
 
 // TestCarriedConversation returns everything through the handlers, with results of tools,
@@ -293,7 +294,29 @@ func damagedRequests() map[string]damagedRequest {
 			return r.Upstream(), given, losses, err
 		},
 	}
-	return map[string]damagedRequest{"messages": inMessages, "generatecontent": inGenerate, "chatcompletions": inChat}
+	state, _ := envelope.Encode(messages.Format, envelope.KindThinking, `[{"signature":"b3Bh"}]`)
+	inResponses := damagedRequest{
+		body: fmt.Sprintf(`{"model":"m","input":[{"role":"user","content":"a"},{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"1"}],"encrypted_content":%q},`+
+			`{"type":"reasoning","id":"rs_2","summary":[],"encrypted_content":%q},{"role":"assistant","content":"b"},{"type":"function_call","call_id":%[3]q,"name":"f","arguments":"{}"},`+
+			`{"type":"function_call","call_id":%[4]q,"name":"f","arguments":"{}"},{"type":"function_call_output","call_id":%[3]q,"output":"1"},`+
+			`{"type":"function_call_output","call_id":%[4]q,"output":"2"}]}`, state, state[:len(state)-1], id, id[:len(id)-1]),
+		place: "input[2].encrypted_content", hasRaw: hasStateInID,
+		want: []content.Signature{claudeSig("b3Bh"), {Data: state[:len(state)-1]}, {}, googleSig("Z29vZA=="), {}},
+		lost: []int{1, 4}, intact: 2,
+		decode: func(body string) (*upstream.Request, [][]content.Part, []content.Loss, error) {
+			r, err := responses.ParseRequest([]byte(body))
+			if err != nil {
+				return nil, nil, nil, err
+			}
+			given := make([][]content.Part, 2)
+			for _, item := range r.Input[1:6] {
+				given[1] = append(given[1], item.Parts...)
+			}
+			_, losses, err := responses.DecodeRequest([]byte(body), nil)
+			return r.Upstream(), given, losses, err
+		},
+	}
+	return map[string]damagedRequest{"messages": inMessages, "generatecontent": inGenerate, "chatcompletions": inChat, "responses": inResponses}
 }
 
 func isEnveloped(p content.Part) bool {

@@ -126,7 +126,7 @@ var refusedChat = []refused{
 }
 
 var expectedOfChat = expected{
-	root:      "/v1/chat/",
+	roots:     []string{"/v1/chat/"},
 	turn:      `{"role":"user","content":[%s]}`,
 	modelTurn: `{"role":"assistant","content":%s}`,
 	text:      `{"type":"text","text":"%s"}`,
@@ -211,8 +211,9 @@ var expectedOfChat = expected{
 	},
 	named: []string{"POST /@/v1/chat/completions", "POST /openai/deployments/@/x/chat/completions", "POST /openai/deployments/@/chat/completions",
 		"GET /v1/models/@", "GET /v1/models/a/@", "POST /v1/unknown/@"},
-	inline:  `{"model":"m","messages":[{"role":"user","content":[{"type":"file","file":{"file_data":"data:%s;base64,%s"}}]}]}`,
-	nesting: "[[[]]]",
+	modelPath: "/openai/deployments/@/chat/completions",
+	inline:    `{"model":"m","messages":[{"role":"user","content":[{"type":"file","file":{"file_data":"data:%s;base64,%s"}}]}]}`,
+	nesting:   "[[[]]]",
 }
 
 // A formatReply is what clients of a format receive for a [replyCase].

@@ -17,7 +17,7 @@ import (
 // expected is what tests expect of one format, and what its clients write in them.
 type expected struct {
 	// Requests.
-	root        string                                 // the handler's path in a ServeMux
+	roots       []string                               // the handler's paths in a ServeMux
 	turn        string                                 // a user turn with a %s for its parts
 	modelTurn   string                                 // a turn of the model with a %s for its parts
 	text        string                                 // a part with a %s for its text
@@ -40,6 +40,7 @@ type expected struct {
 	failures    map[upstream.Code]failure
 	word        string                                                   // the member of an error that has the type or status name
 	malformed   func(a *answer, doc, e map[string]any, id string) string // checks the members of an error that begins with e
+	codedEvents bool                                                     // errors in a stream have a code in place of the word
 	retryDetail bool                                                     // errors that clients retry have the delay in details
 	bodyTimeout string                                                   // details of the error for a body that takes too long
 	keyDetail   bool                                                     // errors of keys have a reason in details
@@ -57,7 +58,9 @@ type expected struct {
 	countExtra  string                  // members of a count
 	emptyCount  string                  // the request of a count without turns
 	dense       density
-	named       []string // "METHOD path" with an @ for a name; the third has a model
+	named       []string // "METHOD path" with an @ for a name
+	modelPath   string   // a path with an @ for the name of the model; empty: only bodies have it
+	hostType    string   // a media type that only a host can allow; empty: that of an office document
 	declares    string   // the member of a link that has its media type
 	anyText     bool     // files may have any type of text
 	keepsText   bool     // files of text stay base64
@@ -107,7 +110,7 @@ func (s wireFormat) others() (list []wireFormat) {
 const rejectedLoss = ": the request is rejected because of a loss: "
 
 var expectedOfMessages = expected{
-	root:      "/v1/",
+	roots:     []string{"/v1/"},
 	turn:      `{"role":"user","content":[%s]}`,
 	modelTurn: `{"role":"assistant","content":%s}`,
 	text:      `{"type":"text","text":"%s"}`,
@@ -215,8 +218,9 @@ var expectedOfMessages = expected{
 	named: []string{"POST /@/v1/messages", "POST /v1/projects/@/locations/l/publishers/anthropic/models/m:rawPredict",
 		"POST /v1/projects/p/locations/l/publishers/anthropic/models/@:rawPredict", "POST /v1/projects/p/locations/l/publishers/anthropic/models/@:streamRawPredict",
 		"GET /v1/models/@", "GET /v1/models/a/@", "POST /v1/unknown/@"},
-	inline:  `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":[{"type":"document","source":{"type":"base64","media_type":"%s","data":"%s"}}]}]}`,
-	nesting: "[[[[[]]]]]",
+	modelPath: "/v1/projects/p/locations/l/publishers/anthropic/models/@:rawPredict",
+	inline:    `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":[{"type":"document","source":{"type":"base64","media_type":"%s","data":"%s"}}]}]}`,
+	nesting:   "[[[[[]]]]]",
 }
 
 var denseMessages = density{
@@ -272,7 +276,7 @@ var denseGenerate = density{
 }
 
 var expectedOfGenerate = expected{
-	root:      "/v1beta/",
+	roots:     []string{"/v1beta/"},
 	turn:      `{"role":"user","parts":[%s]}`,
 	modelTurn: `{"role":"model","parts":%s}`,
 	text:      `{"text":"%s"}`,
@@ -374,6 +378,7 @@ var expectedOfGenerate = expected{
 		"POST /@/models/m:generateContent", "POST /v1/projects/@/locations/l/publishers/google/models/m:generateContent",
 		"POST /v1/projects/p/locations/l/publishers/@/models/m:generateContent", "POST /v1beta/tunedModels/@:generateContent",
 		"GET /v1beta/models/@", "GET /v1beta/tunedModels/@", "POST /v1beta/unknown/@"},
+	modelPath:  "/v1beta/models/@:countTokens",
 	inline:     `{"contents":[{"parts":[{"inlineData":{"mimeType":"%s","data":"%s"}}]}]}`,
 	countExtra: `{"totalTokens":1,"promptTokensDetails":[{"modality":"TEXT","tokenCount":57}]}`,
 	nesting:    "[[[[]]]]",

@@ -1,6 +1,7 @@
 package crosstest
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"net/http"
@@ -14,6 +15,7 @@ import (
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 	"github.com/polywire/polywire/upstream/openai/chatcompletions"
+	"github.com/polywire/polywire/upstream/openai/responses"
 )
 
 // A wireFormat is one of the formats: its handler, and what its clients send and
@@ -71,9 +73,10 @@ type mode struct {
 }
 
 const (
-	smallMessages = `{"model":"m","max_tokens":64,"messages":[{"role":"user","content":"Hi"}]}`
-	smallGenerate = `{"contents":[{"role":"user","parts":[{"text":"Hi"}]}]}`
-	smallChat     = `{"model":"m","messages":[{"role":"user","content":"Hi"}]}`
+	smallMessages  = `{"model":"m","max_tokens":64,"messages":[{"role":"user","content":"Hi"}]}`
+	smallGenerate  = `{"contents":[{"role":"user","parts":[{"text":"Hi"}]}]}`
+	smallResponses = `{"model":"m","input":[{"role":"user","content":"Hi"}]}`
+	smallChat      = `{"model":"m","messages":[{"role":"user","content":"Hi"}]}`
 )
 
 func readObject(body string) (document, failure map[string]any, pings int, err error) {
@@ -98,6 +101,17 @@ func readChat(body string) (document, failure map[string]any, pings int, err err
 		failure = map[string]any{"error": c.Failure}
 	}
 	return c.Object, failure, c.Pings, nil
+}
+
+func readResponses(body string) (document, failure map[string]any, pings int, err error) {
+	r, err := formattest.ReadResponses(body)
+	if err == nil {
+		document, err = formattest.DecodeObject([]byte(r.Final.Raw))
+	}
+	if err == nil && r.Failed.Exists() {
+		failure, err = formattest.DecodeObject([]byte(r.Failed.Raw))
+	}
+	return document, failure, r.Pings, err
 }
 
 // readChunks reads a stream of chunks as one response.
@@ -170,6 +184,24 @@ var wireFormats = []wireFormat{
 		body:   chatFiles, place: chatPlace,
 		expected: expectedOfChat,
 	},
+	{
+		name: "responses", format: responses.Format, path: "/v1/responses", count: "/v1/responses/input_tokens", models: "/v1/models",
+		id: "X-Request-Id", invalid: "Content-Type: text/plain",
+		handler: func(up upstream.Upstream, s upstream.HandlerOptions) handler {
+			return responses.NewHandler(up, &responses.Options{HandlerOptions: s})
+		},
+		typed: func(up upstream.Upstream, s upstream.HandlerOptions, types []string) handler {
+			return responses.NewHandler(up, &responses.Options{HandlerOptions: s, MediaTypes: types})
+		},
+		modes: []mode{
+			{name: "whole", path: "/v1/responses", body: smallResponses, read: readObject},
+			{name: "streamed", stream: true, path: "/v1/responses", body: `{"stream":true,` + smallResponses[1:], read: readResponses, pings: 5},
+		},
+		decode: responses.DecodeResponse,
+		reader: func(r io.Reader, l content.Limits) streamReader { return responses.NewStreamReader(r, l) },
+		body:   responsesFiles, place: responsesPlace, results: responsesResults,
+		expected: expectedOfResponses,
+	},
 }
 
 // eachFormat runs a test for each format.
@@ -239,6 +271,7 @@ type answer struct {
 	word     string // of an error: its type, or its status name
 	message  string
 	code     string // of an error, if the format has codes
+	coded    bool   // the error is an event with a code in place of a type
 	details  string
 }
 
@@ -303,6 +336,9 @@ func (s wireFormat) receive(t *testing.T, m mode, res *http.Response) *answer {
 func (a *answer) fail(t *testing.T, s wireFormat, doc map[string]any, id string) {
 	t.Helper()
 	e, _ := doc["error"].(map[string]any)
+	if e == nil {
+		e = doc // an event of Responses
+	}
 	a.message, _ = e["message"].(string)
 	a.word, _ = e[s.word].(string)
 	if e["details"] != nil {
@@ -325,7 +361,11 @@ type failure struct {
 func (a *answer) wants(t *testing.T, f failure, text string) {
 	t.Helper()
 	begun := a.status == http.StatusOK && f.word != ""
-	if a.status != f.status && !begun || a.word != f.word || !strings.HasPrefix(a.message, text) {
+	word := f.word
+	if a.coded {
+		word = cmp.Or(f.code, f.word)
+	}
+	if a.status != f.status && !begun || a.word != word || !strings.HasPrefix(a.message, text) {
 		t.Errorf("got %d %s %q, want %d %s %q\n%.2000s", a.status, a.word, a.message, f.status, f.word, text, a.body)
 	}
 }

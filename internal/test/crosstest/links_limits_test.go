@@ -1,6 +1,7 @@
 package crosstest
 
 import (
+	stdcmp "cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -96,24 +97,23 @@ func TestResolverFailures(t *testing.T) {
 // TestHostMediaTypes checks that media types that the host allows are accepted
 // from every source.
 func TestHostMediaTypes(t *testing.T) {
-	const office = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
-	found := resolverFunc(func(context.Context, content.Source) (content.Blob, error) {
-		return content.Blob{MediaType: office, Data: []byte("PK\x03\x04")}, nil
-	})
-	for _, tt := range []struct {
-		types []string
-		want  int
-	}{{nil, 400}, {[]string{office}, 200}} {
-		serving := upstream.HandlerOptions{Links: found}
-		file := fileReference{link: "https://files.example/a", mediaType: office}
-		eachFormat(t, func(t *testing.T, s wireFormat) {
-			for _, body := range []string{s.body([]fileReference{file}, false), fmt.Sprintf(s.inline, office, "UEsDBA==")} {
+	eachFormat(t, func(t *testing.T, s wireFormat) {
+		mediaType := stdcmp.Or(s.hostType, "application/vnd.openxmlformats-officedocument.wordprocessingml.document")
+		serving := upstream.HandlerOptions{Links: resolverFunc(func(context.Context, content.Source) (content.Blob, error) {
+			return content.Blob{MediaType: mediaType, Data: []byte("PK\x03\x04")}, nil
+		})}
+		file := fileReference{link: "https://files.example/a", mediaType: mediaType}
+		for _, tt := range []struct {
+			types []string
+			want  int
+		}{{nil, 400}, {[]string{mediaType}, 200}} {
+			for _, body := range []string{s.body([]fileReference{file}, false), fmt.Sprintf(s.inline, mediaType, "UEsDBA==")} {
 				if status, answer, _ := post(t, s.typed(&model{}, serving, tt.types), s.path, body); status != tt.want {
 					t.Errorf("%v: %d %s", tt.types, status, answer)
 				}
 			}
-		})
-	}
+		}
+	})
 }
 
 // TestBytesCountedWhileFetching checks that the bytes of all files are counted

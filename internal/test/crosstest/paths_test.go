@@ -38,7 +38,10 @@ func TestPathNames(t *testing.T) {
 			}
 		}
 		for _, long := range []string{strings.Repeat("n", 1024), strings.Repeat("n", 1025)} {
-			path := strings.Replace(strings.TrimPrefix(paths[2], "POST "), "@", long, 1)
+			if s.modelPath == "" {
+				break
+			}
+			path := strings.Replace(s.modelPath, "@", long, 1)
 			body := strings.Replace(s.modes[0].body, `"model":"m",`, `"anthropic_version":"vertex-2023-10-16",`, 1)
 			want := http.StatusOK
 			if len(long) > 1024 {

@@ -175,16 +175,21 @@ func TestMatch(t *testing.T) {
 		"/v1/messages":                           {"messages": {true, true}},
 		"/a/messages":                            {"messages": {true, true}},
 		"/v1/messages/count_tokens":              {"messages": {true, true}},
-		"/v1/models":                             {"messages": {false, true}, "chatcompletions": {true, false}},
-		"/v1/models/a/b":                         {"messages": {false, true}, "chatcompletions": {true, false}},
-		"/v1/models/my/files":                    {"messages": {false, true}, "chatcompletions": {true, false}},
+		"/v1/models":                             {"messages": {false, true}, "chatcompletions": {true, false}, "responses": {true, false}},
+		"/v1/models/a/b":                         {"messages": {false, true}, "chatcompletions": {true, false}, "responses": {true, false}},
+		"/v1/models/my/files":                    {"messages": {false, true}, "chatcompletions": {true, false}, "responses": {true, false}},
 		"/v1/chat/completions":                   {"chatcompletions": {true, true}},
 		"/openai/deployments/m/chat/completions": {"chatcompletions": {true, true}},
+		"/v1/responses":                          {"responses": {true, true}},
+		"/v1/responses/input_tokens":             {"responses": {true, true}},
+		"/v1/responses/compact":                  {"responses": {true, true}},
+		"/v1/responses/resp_1":                   {},
+		"/v1/xresponses":                         {},
 		"/v1/xchat/completions":                  {},
-		"/v1beta/models/m:generateContent":       {"generatecontent": {true, true}, "chatcompletions": {true, false}}, // a model may have this name
-		"/v1/models/m:streamGenerateContent":     {"generatecontent": {true, true}, "chatcompletions": {true, false}},
+		"/v1beta/models/m:generateContent":       {"generatecontent": {true, true}, "chatcompletions": {true, false}, "responses": {true, false}}, // a model may have this name
+		"/v1/models/m:streamGenerateContent":     {"generatecontent": {true, true}, "chatcompletions": {true, false}, "responses": {true, false}},
 		"/v1/models?key=k":                       {"messages": {false, true}, "generatecontent": {true, false}},
-		"/v1beta/models":                         {"messages": {false, true}, "generatecontent": {true, true}, "chatcompletions": {true, false}},
+		"/v1beta/models":                         {"messages": {false, true}, "generatecontent": {true, true}, "chatcompletions": {true, false}, "responses": {true, false}},
 		"/v1/files":                              {},
 		"/":                                      {},
 	} {
@@ -309,7 +314,7 @@ var keyErrors = map[string][4]struct {
 	failure
 	text string
 }{
-	"chatcompletions": keysOfOpenAI,
+	"chatcompletions": keysOfOpenAI, "responses": keysOfOpenAI,
 	"messages": {{}, {failure{401, "authentication_error", ""}, "x-api-key header is required"}, {failure{401, "authentication_error", ""}, "invalid x-api-key"},
 		{failure{401, "authentication_error", ""}, "authorization and x-api-key hold different keys; send one"}},
 	"generatecontent": {{}, {failure{403, "PERMISSION_DENIED", ""}, "Method doesn't allow unregistered callers"},

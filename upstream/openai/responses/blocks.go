@@ -14,6 +14,7 @@ import (
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/partfield"
 	"github.com/polywire/polywire/internal/response"
 	"github.com/polywire/polywire/upstream"
 )
@@ -148,6 +149,9 @@ func (s *encoder) OpenBlock(b *sentBlock, rest []upstream.Event) response.When {
 			return response.Now
 		}
 		return response.Never
+	}
+	if partfield.CacheOf(b.Part) != nil {
+		report(lossSentCache)
 	}
 	switch p := b.Part.(type) {
 	case *content.Thinking:

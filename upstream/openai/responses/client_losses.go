@@ -41,7 +41,11 @@ var (
 	lossSentStopDetails = &loss.Rule{Feature: loss.ResponseStop, Severity: content.LossHint,
 		Reason: "the details of the stop reason are in another format; they were dropped"}
 	lossSentCounts = &loss.Rule{Feature: loss.ResponseUsage, Severity: content.LossHint,
-		Reason: "token counts and usage members that Responses does not have were dropped"}
+		Reason: "Responses does not have some token counts or usage members; they were added to another count or dropped"}
+	lossSentSequence = &loss.Rule{Feature: loss.ResponseStop, Severity: content.LossHint,
+		Reason: "Responses does not report which stop sequence matched; it was dropped"}
+	lossSentCache = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
+		Reason: "Responses output has no cache marks; the mark was dropped"}
 	lossSentMembers = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
 		Reason: "Responses has no place for the extra members of the event; they were dropped"}
 	lossSentEvent = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
@@ -54,7 +58,7 @@ var (
 var clientLosses = []*loss.Rule{
 	envelope.UnknownFormat, envelope.TooLarge, envelope.TooLate, envelope.TwoVendors, lossSentSignature, lossStateAfterCalls, response.LossHiddenThinking,
 	lossSentImage, lossOpenImage, lossSentFile, lossSentTool, lossSentPart, response.LossCallName, response.LossCallArguments, lossSentArguments, response.LossCutCall,
-	lossNotAllowed, lossSentCallID, lossSentCitation, lossCitedText, lossSentCandidates, lossSentStop, lossSentStopDetails, lossSentCounts,
-	lossSentMembers, lossSentEvent, lossKeptOutput, lossNoSummary, lossNotStored,
+	lossNotAllowed, lossSentCallID, lossSentCitation, lossCitedText, lossSentCandidates, lossSentStop, lossSentStopDetails, lossSentSequence, lossSentCounts,
+	lossSentCache, lossSentMembers, lossSentEvent, lossKeptOutput, lossNoSummary, lossNotStored,
 	foreign.SourcesLoss, foreign.LogprobsLoss, foreign.ResumeLoss, foreign.ResponseLoss,
 }

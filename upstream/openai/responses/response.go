@@ -260,14 +260,18 @@ func (s *encoder) status() (status, reason string) {
 // not be read.
 func (s *encoder) lacksCall() bool {
 	c := &s.Candidates[0]
-	return c.Stop.Reason == content.StopToolUse && c.Stop.Format != Format && c.Calls == 0 && !s.denied
+	return c.Stop.Reason == content.StopToolUse && c.Stop.Format != Format && c.Calls == 0 && !c.Broken && !s.denied
 }
 
 // reportEnd reports what the end of the response drops.
 func (s *encoder) reportEnd() {
 	stop := &s.Candidates[0].Stop
 	switch stop.Reason {
-	case "", content.StopEnd, content.StopToolUse, content.StopSequence, content.StopMaxTokens, content.StopContext, content.StopSafety, content.StopRefusal:
+	case "", content.StopEnd, content.StopToolUse, content.StopMaxTokens, content.StopContext, content.StopSafety, content.StopRecitation, content.StopRefusal:
+	case content.StopSequence:
+		if stop.Format != Format {
+			s.LoseAt("stop", lossSentSequence)
+		}
 	default:
 		if stop.Format != Format {
 			s.LoseAt("stop", lossSentStop)
@@ -280,7 +284,7 @@ func (s *encoder) reportEnd() {
 		s.LoseAt("stop", lossSentStopDetails)
 	}
 	s.addMembers(stop.Extra)
-	if u := &s.Usage; codec.HasCounts(u.Extra, Format) {
+	if openaiformat.HasOtherCounts(&s.Usage, Format, false) {
 		s.LoseAt("usage", lossSentCounts)
 	}
 	for path, r := range s.sources.Lost() {
