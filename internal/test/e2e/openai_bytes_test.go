@@ -26,7 +26,7 @@ func ownAdapter(t testing.TB, f endpoint) adapter {
 	return adapter{}
 }
 
-// unusual is a request with spaces, members that nobody knows, numbers in unusual spellings and an
+// unusual is a request with spaces, unknown members, numbers in unusual spellings and an
 // order of members that no encoder has.
 var unusual = map[string]string{
 	"chatcompletions": `"metadata":{"k":"v"},  "temperature":1.0e0,"store":true,"messages" : [{"content":"Hi \u00e9 ☃","role":"user"},` +

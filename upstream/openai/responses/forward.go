@@ -52,6 +52,9 @@ func (s *encoder) Forward(f *upstream.Frame, events []upstream.Event) {
 func (s *encoder) forward(data string) {
 	kind := gjson.Get(data, "type").Str
 	s.last = data
+	if at := gjson.Get(data, "output_index"); at.Exists() && kind != "response.output_item.added" {
+		s.open = s.itemAt(int(at.Int()))
+	}
 	s.dst = append(append(append(s.dst, "event: "...), kind...), "\ndata: "...)
 	switch kind {
 	case "response.created", "response.queued", "response.in_progress", "response.completed", "response.incomplete":
@@ -87,6 +90,17 @@ func (s *encoder) forward(data string) {
 		}
 	}
 	s.dst = append(append(s.dst, data...), "\n\n"...)
+}
+
+// itemAt returns the item with an index, or nil if it is complete or not kept.
+func (s *encoder) itemAt(index int) *item {
+	if it := s.open; it != nil && it.index == index {
+		return it
+	}
+	if index >= 0 && index < len(s.items) && s.items[index].index == index && s.items[index].json == nil {
+		return s.items[index]
+	}
+	return nil
 }
 
 // forwardResponse returns an event with the model that the client requested.
