@@ -352,3 +352,15 @@ func (e *Engine[S]) track(ev *upstream.Event) *Block[S] {
 	e.record(ev)
 	return nil
 }
+
+// HasContent reports whether events have more than losses and counts. A format that forwards
+// frames may not forward later ones if it has encoded such events: a frame may continue what the
+// pieces of an earlier one have begun.
+func HasContent(events []upstream.Event) bool {
+	for i := range events {
+		if k := events[i].Kind; k != upstream.EventLoss && k != upstream.EventUsage {
+			return true
+		}
+	}
+	return false
+}

@@ -143,18 +143,15 @@ func (p *plan) newReader(src io.Reader) adapter.FrameReader {
 // decodeText decodes the whole response to the request.
 func (p *plan) decodeText(text string, limits content.Limits) (*upstream.Frame, error) {
 	if p.client.format == ResponsesFormat {
-		f, err := responses.DecodeResponseWith(text, limits, p.responsesOptions())
-		if err == nil && !p.client.isOpenAI {
-			f.Data = "" // it may lack members that clients need
-		}
-		return f, err
+		return responses.DecodeResponseWith(text, limits, p.responsesOptions())
 	}
 	return chatcompletions.DecodeResponseWith(text, limits, p.chatOptions())
 }
 
 // responsesOptions returns what a response in Responses depends on. A document of a client has no
 // stop sequences.
-func (p *plan) responsesOptions() (o responses.DecodeOptions) {
+func (p *plan) responsesOptions() responses.DecodeOptions {
+	o := responses.DecodeOptions{Verbatim: p.client.isOpenAI} // others may lack members that clients need
 	if p.Document == nil {
 		o.Stops = p.Request.Cut
 	}

@@ -16,8 +16,7 @@
 // it reports the losses of the conversion: see [upstream.Writer.Loss].
 //
 // OpenAI's own server gets the document of a client of its format byte for byte, except for the
-// model, and for stream_options of Chat Completions, which ask for the usage. Requests for streams
-// of Responses are encoded anew. The headers that the
+// model, and for stream_options of Chat Completions, which ask for the usage. The headers that the
 // handler forwards are sent with it. If the server rejects the document, the client gets its error.
 // A request is encoded anew if the host or a middleware has changed it, if it carries the state of
 // another vendor, if [Options.Dialect] has more than a Kind, or if the server has rejected a member

@@ -26,11 +26,9 @@ func (o Options) forwardsDocuments() bool {
 }
 
 // document returns the document that is sent, or nil if the request is encoded. A request is
-// encoded for a model of which the server has refused a member before. So is one for a stream of
-// Responses: its events are encoded anew, with other ids of items and state that the server does
-// not know, so that a later request could not be sent as it is, and would begin with other bytes.
+// encoded for a model of which the server has refused a member before.
 func (p *plan) document() *document.Document {
-	if !p.client.forwards || p.target.refusals != (refusals{}) || p.client.format == ResponsesFormat && p.Source.Stream {
+	if !p.client.forwards || p.target.refusals != (refusals{}) {
 		return nil
 	}
 	return snapshot.DocumentOf(p.Source, p.client.format)

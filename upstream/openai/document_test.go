@@ -43,7 +43,7 @@ func TestDocumentsPass(t *testing.T) {
 		{name: "a stream in place of a whole response", body: chat, want: `{"stream":true,"stream_options":{"include_usage":true},` + chat[1:],
 			edit: func(r *upstream.Request) { r.Stream = true }},
 		{name: "responses", body: input, want: input},
-		{name: "streamed responses", body: `{"stream":true,` + input[1:]},
+		{name: "streamed responses", body: `{"stream":true,` + input[1:], want: `{"stream":true,` + input[1:]},
 		{name: "cache key of the host", o: Options{CacheKey: func(context.Context, *upstream.Request) string { return "k1" }}, body: input, want: `{"prompt_cache_key":"k1",` + input[1:]},
 		{name: "cache key of the client", o: Options{CacheKey: func(context.Context, *upstream.Request) string { return "k1" }}, body: `{"prompt_cache_key":"k2",` + input[1:], want: `{"prompt_cache_key":"k2",` + input[1:]},
 		{name: "a changed text", body: chat, edit: func(r *upstream.Request) { r.Turns[0].Parts[0].(*content.Text).Text = "Ho" }},

@@ -38,14 +38,12 @@ var unusual = map[string]string{
 }
 
 // TestSameBytes checks that the bytes of requests and responses pass between a client and a server
-// of one format, except for the model. Streams of Responses are encoded anew.
+// of one format, except for the model.
+// Streams of Responses end with "[DONE]" in addition.
 func TestSameBytes(t *testing.T) {
 	pieces := []fake.Piece{fake.Model("dated-model-1"), fake.Usage{Input: 7, Output: 3}, fake.Text("Düne ☃."), fake.Call("f", `{ "a": 1.50 }`)}
 	for _, f := range openAIEndpoints {
 		for _, m := range f.modes {
-			if f.name == "responses" && m == sse {
-				continue
-			}
 			for _, host := range []string{"", "hosts-name"} {
 				t.Run(f.name+" "+string(m)+" "+host, func(t *testing.T) {
 					b := ownAdapter(t, f)
@@ -61,7 +59,11 @@ func TestSameBytes(t *testing.T) {
 					if a.Status != http.StatusOK || !a.Whole || a.Model != asked {
 						t.Fatalf("status %d, broken %q, model %q: %s", a.Status, a.Broken, a.Model, clip(a.Body))
 					}
-					if diff := cmp.Diff(strings.ReplaceAll(string(tr.wire.bytes), `"dated-model-1"`, quote(asked)), a.Body); diff != "" {
+					sent := strings.ReplaceAll(string(tr.wire.bytes), `"dated-model-1"`, quote(asked))
+					if f.name == "responses" && m == sse {
+						sent += "data: [DONE]\n\n"
+					}
+					if diff := cmp.Diff(sent, a.Body); diff != "" {
 						t.Errorf("response (-sent +got):\n%s", diff)
 					}
 					want := bodyOf(f, b.model, unusual[f.name], m)
@@ -220,6 +222,44 @@ func TestRedaction(t *testing.T) {
 				if a := g.ask(b.model, c.members(false), m); a.Status != http.StatusOK || !strings.Contains(string(vendor.Last().Body), "[card]") {
 					t.Errorf("%s, %s, %s: status %d %s\nsent %s", f.name, name, m, a.Status, clip(a.Body), clip(string(vendor.Last().Body)))
 				}
+			}
+		}
+	}
+}
+
+// A changer changes the texts, or drops the members, of all events from one on.
+type changer struct {
+	next  upstream.Sink
+	after int // events that stay as they are
+}
+
+func (c *changer) Send(events []upstream.Event) error {
+	for i := range events {
+		if c.after--; c.after < 0 && events[i].Kind == upstream.EventText {
+			events[i].Text = strings.ToUpper(events[i].Text)
+		}
+	}
+	return c.next.Send(events)
+}
+
+// TestChangedMidway has a middleware that changes a stream of the client's format from any event on.
+// What follows continues what was forwarded before.
+func TestChangedMidway(t *testing.T) {
+	pieces := []fake.Piece{fake.Thinking("let me think about it."), fake.Text("both of them, then."), fake.Call("get_weather", cutArgs), fake.Call("get_time", `{}`)}
+	for _, f := range openAIEndpoints {
+		b := ownAdapter(t, f)
+		up, vendor := b.start(t, vendor{trust: true})
+		for n := range 24 {
+			g := newGateway(f, upstream.Tap(up, func(_ context.Context, _ *upstream.Request, next upstream.Sink) (upstream.Sink, func(error)) {
+				return &changer{next, n}, nil
+			}), upstream.HandlerOptions{})
+			vendor.Say(pieces...)
+			a := g.ask(b.model, (&vendorResponse{think: thinks(f.client(), b), tools: true}).request(f), sse)
+			if !a.Whole || a.Broken != "" || !strings.EqualFold(a.text("text"), "both of them, then.") || len(a.calls()) != 2 || a.calls()[0].Args != cutArgs {
+				t.Fatalf("%s, after %d: status %d, broken %q: %+v\n%s", f.name, n, a.Status, a.Broken, a.Elements, a.Body)
+			}
+			if n == 0 && a.text("text") != "BOTH OF THEM, THEN." {
+				t.Errorf("%s: text %q", f.name, a.text("text"))
 			}
 		}
 	}

@@ -84,7 +84,7 @@ var chatFeatures = []feature{
 			"flex @ service_tier", "PR1 @ extra.prediction", "web_search_options @ extra.web_search_options", "MO1 @ extra.moderation", "verbosity @ output.verbosity"},
 	},
 	{
-		name:  "members that nobody knows",
+		name:  "unknown members",
 		body:  `"unknown_one":"UN1","messages":[{"role":"user","content":[{"type":"text","text":"T1","unknown_two":"UN2"}],"unknown_three":"UN3"}]`,
 		marks: []string{"UN1 @ extra.unknown_one", "UN2 @ turns.0", "UN3 @ turns.0"},
 	},
@@ -152,12 +152,12 @@ var responsesFeatures = []feature{
 			"SA1 @ user_id", "CK1 @ extra.prompt_cache_key", "ME1 @ extra.metadata", "store @ extra.store", "CM1 @ extra.client_metadata", "verbosity @ output.verbosity", "web_search_call.action.sources @ extra.include"},
 	},
 	{
-		name:  "members that nobody knows",
+		name:  "unknown members",
 		body:  `"unknown_one":"UN1","input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"T1","unknown_two":"UN2"}],"internal_chat_message_metadata_passthrough":{"turn_id":"UN3"}}]`,
 		marks: []string{"UN1 @ extra.unknown_one", "UN2 @ turns.0", "UN3 @ turns.0"},
 	},
 	{
-		name:  "items that nobody knows",
+		name:  "unknown items",
 		body:  `"input":[{"role":"user","content":"T1"},{"type":"hologram","id":"ho_1","data":"UN1"},{"role":"user","content":"T2"}]`,
 		marks: []string{"UN1 @ turns", "T1 @ turns.0", "T2 @ turns"},
 	},

@@ -31,6 +31,8 @@ type stream struct {
 	includeUsage bool // the client has asked for the usage
 
 	vendorModel   string // `"model":` and the model in chunks that are forwarded, if the client receives another
+	forwarded     bool   // the events of the current call are forwarded
+	anew          bool   // events were encoded, so no others are forwarded
 	finishWritten bool   // a forwarded chunk has the finish_reason
 	usageWritten  bool   // a forwarded chunk has the usage
 
@@ -64,7 +66,9 @@ func (s *stream) Events(dst []byte, events []upstream.Event) []byte {
 	if model := handler.AsReceived(events); model != "" { // the client receives the chunks with the model that it requested
 		s.vendorModel = string(jsonwire.AppendString([]byte(`"model":`), model))
 	}
+	s.forwarded = false
 	s.blocks.Events(events)
+	s.anew = s.anew || !s.forwarded && response.HasContent(events)
 	if s.started {
 		s.begin(0)
 	}
@@ -147,12 +151,13 @@ func (s *stream) addMembers(x *content.Extra, k int) {
 	}
 }
 
-// CanForward implements [response.Stream]. The chunks of a frame are forwarded if the blocks that
+// CanForward implements [response.Stream]. The chunks of a frame are forwarded if those of all
+// earlier frames were, and if the blocks that
 // they continue began in forwarded chunks, and if no block that begins in them needs another id,
 // or state in its id.
 func (s *stream) CanForward(f *upstream.Frame, events []upstream.Event) bool {
 	c := &s.blocks.Candidates[0]
-	if f.Data == "" || s.blocks.encodesAnew() || c.Broken || c.HasQueued() ||
+	if f.Data == "" || s.anew || s.blocks.encodesAnew() || c.Broken || c.HasQueued() ||
 		strings.IndexByte(f.Data, '\n') >= 0 || strings.IndexByte(f.Data, '\r') >= 0 { // quicker than ContainsAny
 		return false
 	}
@@ -201,6 +206,7 @@ func opens(events []upstream.Event, block int) bool {
 
 // Forward implements [response.Stream].
 func (s *stream) Forward(f *upstream.Frame, events []upstream.Event) {
+	s.forwarded = true
 	s.blocks.Track(events)
 	if s.head == "" {
 		if at := gjson.Get(f.Data, "created"); at.Type == gjson.Number {

@@ -22,6 +22,10 @@ type DecodeOptions struct {
 	// Stops are the stop sequences at which the response ends: the format has no member for
 	// them. See [lower.Request] Cut.
 	Stops []string
+
+	// Verbatim specifies that frames have the Data of the server, which clients of this format
+	// can read as it is.
+	Verbatim bool
 }
 
 // For adapters of this module.
@@ -31,6 +35,9 @@ func DecodeResponseWith(body string, lim content.Limits, o DecodeOptions) (*upst
 	f, err := decodeDocument(body, lim)
 	if err != nil {
 		return nil, err
+	}
+	if !o.Verbatim {
+		f.Data = ""
 	}
 	newStopCutter(o.Stops).cutFrame(f)
 	return f, nil
@@ -43,7 +50,7 @@ func NewStreamReaderWith(src io.Reader, lim content.Limits, o DecodeOptions) *St
 	// Some servers omit the empty line after the last event.
 	r := &StreamReader{source: sse.NewReader(io.MultiReader(src, strings.NewReader("\n\n")), sse.EventLimit(lim.Body))}
 	r.init(lim)
-	r.frame.Format, r.cut = Format, newStopCutter(o.Stops)
+	r.frame.Format, r.cut, r.altered = Format, newStopCutter(o.Stops), !o.Verbatim
 	return r
 }
 

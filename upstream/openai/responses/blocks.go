@@ -28,6 +28,7 @@ import (
 type encoder struct {
 	response.Engine[sentState]
 	expectation
+	forwarder
 
 	whole    bool     // no events are written
 	maxKept  int      // bytes of kept items of a stream

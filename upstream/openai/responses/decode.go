@@ -38,7 +38,7 @@ func DecodeResponse(body string, lim content.Limits) (*upstream.Frame, error) {
 	if limit := cmp.Or(max(lim.Body, 0), defaultMaxBody); int64(len(body)) > limit {
 		return nil, codec.BadGateway(fmt.Errorf("responses: the response has %d bytes; the limit is %d", len(body), limit))
 	}
-	return DecodeResponseWith(body, lim, DecodeOptions{})
+	return DecodeResponseWith(body, lim, DecodeOptions{Verbatim: true})
 }
 
 // decodeDocument decodes a complete response.

@@ -32,17 +32,27 @@ type StreamReader struct {
 	frame upstream.Frame
 	cut   *stopCutter // or nil
 	err   error
+
+	waiting []string // data of events without content since the last frame
+	size    int      // of them, in bytes
+	altered bool     // frames have no data: there were too many such events
 }
+
+// maxWaiting limits the bytes of events that wait for the next frame.
+const maxWaiting = 256 << 10
 
 // NewStreamReader returns a reader of src, which the caller closes. The reader uses three
 // limits of lim: Body, for the bytes of one event (default 32 MiB), Depth and Values.
 func NewStreamReader(src io.Reader, lim content.Limits) *StreamReader {
-	return NewStreamReaderWith(src, lim, DecodeOptions{})
+	return NewStreamReaderWith(src, lim, DecodeOptions{Verbatim: true})
 }
 
 // Next returns the next event of the stream as a frame for [upstream.Writer.Frame]. The
 // frame and its Events are valid until the next call; their strings and pointers remain valid.
 // Next skips events without content.
+//
+// The Data of a frame is its event, and Preceding are the events without content since the last
+// frame. The frames of a response have no Data once more than 256 KiB of such events wait.
 //
 // The error is [io.EOF] after the last event of a complete response. Every other error is an
 // [*upstream.Error]: the error that the server sent or that of a response that failed, or one
@@ -64,14 +74,34 @@ func (r *StreamReader) next() (*upstream.Frame, error) {
 			r.err = streamEndError(err)
 			break
 		}
+		if n := len(r.events); n > 0 && len(r.waiting) > 0 {
+			r.waiting, r.size = r.waiting[:0], 0
+		}
 		err = r.readEvent(e)
-		r.frame.Name, r.frame.Data, r.frame.Events = e.Name, e.Data, r.events
 		if r.err = err; len(r.events) > 0 && (err == nil || err == io.EOF) {
 			r.emitted = true
+			r.frame.Name, r.frame.Data, r.frame.Preceding, r.frame.Events = e.Name, e.Data, r.waiting, r.events
+			if r.altered {
+				r.frame.Data, r.frame.Preceding = "", nil
+			}
 			return &r.frame, nil
 		}
+		r.wait(e)
 	}
 	return nil, r.err
+}
+
+// wait keeps an event without content for the next frame.
+func (r *StreamReader) wait(e sse.Event) {
+	if e.Data == "" || e.Data[0] != '{' {
+		return
+	}
+	if r.size += len(e.Data); r.size > maxWaiting {
+		r.altered, r.waiting = true, nil
+	}
+	if !r.altered {
+		r.waiting = append(r.waiting, e.Data)
+	}
 }
 
 // Buffered reports whether Next returns without reading from the source. It may return

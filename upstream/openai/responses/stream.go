@@ -39,8 +39,15 @@ func (s *encoder) Ping(dst []byte) []byte {
 // Events implements [handler.Encoder].
 func (s *encoder) Events(dst []byte, events []upstream.Event) []byte {
 	s.dst = dst
+	s.renamed(events)
+	if s.ended {
+		events = nil // nothing follows the end of the vendor's response
+	}
+	if s.forwarding && !s.forwards(events) && response.HasContent(events) {
+		s.stopForwarding()
+	}
 	s.Engine.Events(events)
-	if s.started {
+	if s.started && !s.forwarding {
 		s.start() // after the whole batch, which may contain the usage
 	}
 	return s.take()
@@ -56,6 +63,13 @@ func (s *encoder) take() []byte {
 // End implements [handler.Encoder].
 func (s *encoder) End(dst []byte, f *handler.Failure) []byte {
 	s.dst = dst
+	if s.ended {
+		s.dst = append(s.dst, "data: [DONE]\n\n"...)
+		return s.take()
+	}
+	if s.forwarding {
+		s.stopForwarding()
+	}
 	s.start()
 	if f == nil {
 		if s.finish(); s.compacting {
@@ -156,16 +170,6 @@ func (s *encoder) addMembers(x *content.Extra) {
 		}
 	}
 }
-
-// CanForward implements [response.Stream]. Frames are encoded anew: the events of the vendor
-// that have no meaning of their own do not arrive here.
-func (s *encoder) CanForward(*upstream.Frame, []upstream.Event) bool { return false }
-
-// Forward implements [response.Stream].
-func (s *encoder) Forward(*upstream.Frame, []upstream.Event) {}
-
-// Tracked implements [response.Stream].
-func (s *encoder) Tracked(*sentBlock, *upstream.Event) {}
 
 // start writes the first two events, once.
 func (s *encoder) start() {
@@ -276,15 +280,22 @@ func (s *encoder) writeDelta(it *item, text string, logprobs []byte) {
 
 // beginDeltas prepares the deltas of an item or a part. A summary begins with its first text.
 func (s *encoder) beginDeltas(it *item) {
+	if it.kind == reasoningItem {
+		s.itemEvent("response.reasoning_summary_part.added", it)
+		s.dst = append(s.dst, `,"summary_index":0,"part":{"type":"summary_text","text":""}`...)
+		s.endEvent()
+	}
+	s.prepareDeltas(it)
+}
+
+// prepareDeltas sets what all deltas of an item or a part have.
+func (s *encoder) prepareDeltas(it *item) {
 	it.delta = appendItemID(nil, it)
 	switch it.kind {
 	case messageItem:
 		it.delta = jsonwire.AppendInt(append(it.delta, `,"content_index":`...), int64(it.count-1))
 	case reasoningItem:
 		it.delta = append(it.delta, `,"summary_index":0`...)
-		s.itemEvent("response.reasoning_summary_part.added", it)
-		s.dst = append(s.dst, `,"summary_index":0,"part":{"type":"summary_text","text":""}`...)
-		s.endEvent()
 	}
 	it.delta = append(it.delta, `,"delta":`...)
 }
