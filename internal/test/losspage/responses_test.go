@@ -199,10 +199,7 @@ func TestResponseLosses(t *testing.T) {
 		for _, r := range common {
 			known[r.Severity.String()+" "+r.Reason] = true
 		}
-		for _, newHandler := range []func(upstream.Upstream, upstream.HandlerOptions) http.Handler{c.newHandler, c.otherwise} {
-			if newHandler == nil {
-				continue
-			}
+		for _, newHandler := range append(c.otherwise, c.newHandler) {
 			for _, up := range responseUpstreams() {
 				for _, r := range c.requests() {
 					for _, l := range lossesOf(t, newHandler, up, r) {
@@ -238,7 +235,7 @@ func lossesOf(t *testing.T, newHandler func(upstream.Upstream, upstream.HandlerO
 // A client is a format of clients.
 type client struct {
 	newHandler func(upstream.Upstream, upstream.HandlerOptions) http.Handler
-	otherwise  func(upstream.Upstream, upstream.HandlerOptions) http.Handler // with other options, or nil
+	otherwise  []func(upstream.Upstream, upstream.HandlerOptions) http.Handler // with other options
 	paths      []string
 	header     map[string]string // of requests
 	bodies     []string
@@ -265,8 +262,10 @@ var clients = map[string]client{
 		newHandler: func(up upstream.Upstream, s upstream.HandlerOptions) http.Handler {
 			return chatcompletions.NewHandler(up, &chatcompletions.Options{HandlerOptions: s})
 		},
-		otherwise: func(up upstream.Upstream, s upstream.HandlerOptions) http.Handler {
-			return chatcompletions.NewHandler(up, &chatcompletions.Options{HandlerOptions: s, HideReasoning: true})
+		otherwise: []func(upstream.Upstream, upstream.HandlerOptions) http.Handler{
+			func(up upstream.Upstream, s upstream.HandlerOptions) http.Handler {
+				return chatcompletions.NewHandler(up, &chatcompletions.Options{HandlerOptions: s, HideReasoning: true})
+			},
 		},
 		paths: []string{"/v1/chat/completions"},
 		bodies: streamed(`{"model":"m","messages":[{"role":"user","content":"Hi."}]`, ``,
@@ -276,8 +275,13 @@ var clients = map[string]client{
 		newHandler: func(up upstream.Upstream, s upstream.HandlerOptions) http.Handler {
 			return responses.NewHandler(up, &responses.Options{HandlerOptions: s})
 		},
-		otherwise: func(up upstream.Upstream, s upstream.HandlerOptions) http.Handler {
-			return responses.NewHandler(up, &responses.Options{HandlerOptions: s, Store: responses.NewMemoryStore(100)})
+		otherwise: []func(upstream.Upstream, upstream.HandlerOptions) http.Handler{
+			func(up upstream.Upstream, s upstream.HandlerOptions) http.Handler {
+				return responses.NewHandler(up, &responses.Options{HandlerOptions: s, Store: responses.NewMemoryStore(100)})
+			},
+			func(up upstream.Upstream, s upstream.HandlerOptions) http.Handler {
+				return responses.NewHandler(up, &responses.Options{HandlerOptions: s, OpenResponses: true})
+			},
 		},
 		paths: []string{"/v1/responses"},
 		bodies: streamed(`{"model":"m"`, `,"input":"Hi."`, `,"input":[{"role":"user","content":"Hi."},{"type":"compaction_trigger"}]`,
