@@ -121,7 +121,11 @@ func answerOf(r *upstream.Response) *answer {
 		case *content.Thinking:
 			a.addThinking(p.Text)
 		case *content.ToolUse:
-			a.addCall(call{p.ID, p.Name, canonicalText(p.Input)})
+			input := p.Input
+			if p.Freeform { // as clients without free-form tools read it
+				input = encodeJSON(map[string]any{"input": p.Text})
+			}
+			a.addCall(call{p.ID, p.Name, canonicalText(input)})
 		case *content.Image:
 			a.addImage(sourceData(p.Source))
 		case *content.Media:
