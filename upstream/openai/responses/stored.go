@@ -254,7 +254,7 @@ func (s *encoder) saveResponse(status string) {
 
 // storedRoute returns the route of GET and DELETE …/responses/{id}.
 func (d *dialect) storedRoute(r *http.Request, id string) *handler.Route {
-	route := &handler.Route{Method: http.MethodGet, CheckHeader: noHeader}
+	route := &handler.Route{Method: http.MethodGet}
 	if r.Method == http.MethodDelete {
 		route.Method = http.MethodDelete
 	}
