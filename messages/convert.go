@@ -107,11 +107,7 @@ func (r *Request) withDocument(header []upstream.HeaderField) (*upstream.Request
 	n.Turns, n.Header = decoded.Turns, header
 	d := r.origin.document(r.has("thread"))
 	d.Parsed, d.StateDropped = r, dropped
-	if decoded.Changed || unsigned(n.Turns) || r.origin.isWhole() || snapshot.IsDense(n, len(r.origin.body)) {
-		n.Wire = d.Paths()
-	} else {
-		snapshot.Attach(n, d)
-	}
+	snapshot.Keep(n, d, !decoded.Changed && !unsigned(n.Turns) && !r.origin.isWhole())
 	return n, decoded.Losses
 }
 

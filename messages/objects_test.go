@@ -152,7 +152,7 @@ func TestObjectsRoundTrip(t *testing.T) {
 				t.Errorf("%s: %s: %v\n%s", name, s.Name, err, s.Sent)
 				continue
 			}
-			if err := r.origin.unknown.Err(); err != nil && !strings.HasPrefix(s.Name, "unknown") {
+			if err := r.origin.Unknown.Err(); err != nil && !strings.HasPrefix(s.Name, "unknown") {
 				t.Errorf("%s: %s: strict: %v\n%s", name, s.Name, err, s.Sent)
 			}
 			if r.Model == "" {

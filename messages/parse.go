@@ -1,7 +1,6 @@
 package messages
 
 import (
-	"strconv"
 	"sync"
 
 	"github.com/polywire/polywire/content"
@@ -43,14 +42,14 @@ func parseRequest(body string, lim content.Limits, at *vertexPath) (*Request, er
 	w := &parsedRequest{}
 	doc := &w.doc
 	if err := doc.ParseSingle(body, jsonwire.Limits{Depth: lim.Depth, Values: lim.Values}); err != nil {
-		return nil, syntaxError(err)
+		return nil, codec.SyntaxViolation("The request body is not valid JSON: ", err)
 	}
 	defer doc.Close()
 	r, o := &w.request, &w.origin
 	r.origin, o.body = o, body
 	p := newParser()
 	defer p.close()
-	p.origin, p.Strict, p.Quota = o, &o.unknown, codec.NewQuota(lim)
+	p.origin, p.Strict, p.Quota = o, &o.Unknown, codec.NewQuota(lim)
 	p.texts.Seed(w.texts[:])
 	p.lists.Seed(w.parts[:])
 	p.turns.Seed(w.turns[:])
@@ -71,7 +70,7 @@ func parseRequest(body string, lim content.Limits, at *vertexPath) (*Request, er
 	}
 	o.cost = p.Quota.Cost()
 	err := p.Violations.Err()
-	o.violations = codec.NewParseViolations(err, codec.Dotted)
+	o.Violations = codec.NewParseViolations(err, codec.Dotted)
 	return r, err
 }
 
@@ -499,20 +498,4 @@ const (
 // quoteTag returns the vendor's error text for an unexpected tag.
 func quoteTag(tag, expected string) string {
 	return "Input tag '" + codec.Clip(tag) + "' found using 'type' does not match any of the expected tags: " + expected
-}
-
-// syntaxError returns the violation for a body that is not valid JSON.
-func syntaxError(err error) *content.Violation {
-	const head = "The request body is not valid JSON: "
-	e, ok := err.(*jsonwire.SyntaxError)
-	if !ok {
-		return &content.Violation{Code: content.CodeSyntax, Text: head + err.Error()}
-	}
-	code := content.CodeSyntax
-	switch e.Reason {
-	case jsonwire.TooDeep, jsonwire.TooManyValues, jsonwire.TooLong:
-		code = content.CodeLimit
-	}
-	return &content.Violation{Code: code, Text: head + e.Text +
-		" at line " + strconv.Itoa(e.Line) + ", column " + strconv.Itoa(e.Column)}
 }

@@ -4,7 +4,6 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/document"
-	"github.com/polywire/polywire/internal/violation"
 )
 
 // Format names the Messages wire format in [content.Extra], signatures and
@@ -106,8 +105,7 @@ type origin struct {
 
 	cloud *cloudMembers // nil if the path is the vendor's own: see [vertexPath]
 
-	violations *codec.ParseViolations // nil if the document has none
-	unknown    violation.List         // unknown names and values; violations under Strict
+	codec.Found
 
 	// unread are texts and thinking blocks with a text or signature that is not a
 	// string. These fields are empty. Violations that were only counted have no entry.
@@ -158,28 +156,10 @@ func (o *origin) document(hasThread bool) *document.Document {
 	return w
 }
 
-// mergeViolations returns the violations that parsing found, followed by unknown names and
-// values if strict is set, and by those of the rules. It leaves out those that repeat a
-// violation that parsing found. See hasViolation.
-func (r *Request) mergeViolations(rules *violation.List, strict bool) error {
-	switch o := r.origin; {
-	case o == nil:
-		return rules.Err()
-	case strict:
-		return o.violations.Merge(&o.unknown, rules)
-	default:
-		return o.violations.Merge(nil, rules)
+// found returns what parsing found in the document, or nil if r was not parsed.
+func (r *Request) found() *codec.Found {
+	if r.origin == nil {
+		return nil
 	}
-}
-
-// hasViolation reports whether parsing found a violation at path, at an enclosing
-// path, or at the "type" of the object at path.
-func (r *Request) hasViolation(path string) bool {
-	return r.origin != nil && r.origin.violations.Repeats(path)
-}
-
-// isUnreadable reports whether parsing found a violation at path or below it. Rules
-// that depend on the value at path are then not checked.
-func (r *Request) isUnreadable(path string) bool {
-	return r.origin != nil && r.origin.violations.Within(path)
+	return &r.origin.Found
 }

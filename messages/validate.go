@@ -123,7 +123,7 @@ func (r *Request) Validate(opts *ValidateOptions) error {
 	v.messages()
 	v.allBreakpoints()
 	v.settings()
-	return r.mergeViolations(&v.violations, opts.Strict)
+	return r.found().Merge(&v.violations, opts.Strict)
 }
 
 // defaultOptions replaces nil options. It is never changed.
@@ -188,7 +188,7 @@ func (v *validator) violationOnce(which int, code content.Code, path, text strin
 // of p that is empty now.
 func (v *validator) isUnread(p content.Part) bool {
 	o := v.r.origin
-	if o == nil || o.violations == nil {
+	if o == nil || o.Violations == nil {
 		return false
 	}
 	if v.unread == nil {
@@ -197,7 +197,7 @@ func (v *validator) isUnread(p content.Part) bool {
 			v.unread[p] = true
 		}
 	}
-	return o.violations.Incomplete() || v.unread[p]
+	return o.Violations.Incomplete() || v.unread[p]
 }
 
 // require reports a required string that is empty. In a parsed request the member is
@@ -304,7 +304,7 @@ func (v *validator) settings() {
 		v.path.Truncate(0)
 	}
 	for i, s := range r.StopSequences {
-		if v.opts.Strict && isBlank(s) && !r.hasViolation("stop_sequences."+strconv.Itoa(i)) {
+		if v.opts.Strict && isBlank(s) && !r.found().Repeats("stop_sequences."+strconv.Itoa(i)) {
 			v.violationAt(content.CodeValue, "stop_sequences", "each stop sequence must contain non-whitespace")
 			break
 		}
@@ -411,7 +411,7 @@ func (v *validator) toolChoice() {
 	v.path.Push(c.Type)
 	switch {
 	case c.Type == "tool":
-		if v.require(c.Name, "name") && v.opts.Strict && !v.defines(c.Name) && !v.r.isUnreadable("tools") {
+		if v.require(c.Name, "name") && v.opts.Strict && !v.defines(c.Name) && !v.r.found().Within("tools") {
 			v.violation(content.CodeValue, "Tool '"+codec.Clip(c.Name)+"' not found in provided tools", "name")
 		}
 	case c.Name != "":

@@ -97,7 +97,7 @@ func (v *validator) message(i int, t *content.Turn) {
 	scoped := v.turnMembers(t)
 	if v.isEmpty(t) {
 		last := t.Role == content.RoleAssistant && i == len(v.r.Messages)-1
-		if !last && !configures(t) && (v.violations.Len() >= content.MaxViolations || !v.r.hasViolation(v.path.At("content"))) {
+		if !last && !configures(t) && (v.violations.Len() >= content.MaxViolations || !v.r.found().Repeats(v.path.At("content"))) {
 			v.violation(content.CodeRange, "all messages must have non-empty content except for the optional final assistant message")
 		}
 		return
@@ -372,10 +372,10 @@ func (v *validator) pairing() {
 // message.
 func (p *pairing) isUnreadable(i int) bool {
 	o := p.v.r.origin
-	if o == nil || o.violations == nil {
+	if o == nil || o.Violations == nil {
 		return false
 	}
-	v, at := o.violations, "messages."+strconv.Itoa(i)
+	v, at := o.Violations, "messages."+strconv.Itoa(i)
 	return v.Incomplete() || v.At(at) || v.At(at+".role") || v.At(at+".content")
 }
 

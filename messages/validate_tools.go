@@ -217,7 +217,7 @@ func builtinTags() []string {
 // hasTools reports whether the model may have tools. MCP servers, a continued thread
 // and system messages can define tools, too.
 func (v *validator) hasTools() bool {
-	return len(v.r.Tools) > 0 || v.r.has("mcp_servers") || v.addsTool || v.continues() || v.r.hasViolation("tools")
+	return len(v.r.Tools) > 0 || v.r.has("mcp_servers") || v.addsTool || v.continues() || v.r.found().Repeats("tools")
 }
 
 // defines reports whether a tool with this name may be defined.

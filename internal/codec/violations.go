@@ -2,8 +2,10 @@ package codec
 
 import (
 	"iter"
+	"strconv"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/violation"
 )
 
@@ -125,18 +127,33 @@ func (v *ParseViolations) Repeats(path string) bool {
 	return v.Whole() || v.Covers(path) || v.At(path+".type")
 }
 
-// Merge returns one error for these violations, followed by unknown, those that parsing found only
-// for strict validation, and rules, those of the rules of a format. It leaves out those that
-// repeat a violation of parsing. unknown is nil unless validation is strict.
-func (v *ParseViolations) Merge(unknown, rules *violation.List) error {
-	switch {
-	case v == nil && unknown == nil:
-		return rules.Err()
-	case unknown == nil:
-		return v.Join(v.Repeats, rules.Err())
-	}
-	return v.Join(v.Repeats, unknown.Err(), rules.Err())
+// Found is what parsing has found in a document. The methods accept nil, for a request that was
+// not parsed.
+type Found struct {
+	Violations *ParseViolations // nil if the document has none
+	Unknown    violation.List   // unknown names and values; violations under strict validation
 }
+
+// Merge returns one error for the violations that parsing found, followed by Unknown if strict is
+// set, and by rules, those of the rules of a format. It leaves out those that repeat a violation
+// that parsing found. See Repeats.
+func (f *Found) Merge(rules *violation.List, strict bool) error {
+	switch {
+	case f == nil, f.Violations == nil && !strict:
+		return rules.Err()
+	case strict:
+		return f.Violations.Join(f.Violations.Repeats, f.Unknown.Err(), rules.Err())
+	}
+	return f.Violations.Join(f.Violations.Repeats, rules.Err())
+}
+
+// Repeats reports whether parsing found a violation that one at path repeats: see
+// [ParseViolations.Repeats].
+func (f *Found) Repeats(path string) bool { return f != nil && f.Violations.Repeats(path) }
+
+// Within reports whether parsing found a violation at path or below it. Rules that depend on the
+// value at path are then not checked.
+func (f *Found) Within(path string) bool { return f != nil && f.Violations.Within(path) }
 
 // violationsError returns one error for violations in their order. more is the number
 // of further violations.
@@ -164,4 +181,20 @@ func (v *ParseViolations) pathsAround(path []byte) iter.Seq[int] {
 		}
 		yield(len(path))
 	}
+}
+
+// SyntaxViolation returns the violation for a body that is not valid JSON, with the text head and
+// that of err.
+func SyntaxViolation(head string, err error) *content.Violation {
+	e, ok := err.(*jsonwire.SyntaxError)
+	if !ok {
+		return &content.Violation{Code: content.CodeSyntax, Text: head + err.Error()}
+	}
+	code := content.CodeSyntax
+	switch e.Reason {
+	case jsonwire.TooDeep, jsonwire.TooManyValues, jsonwire.TooLong:
+		code = content.CodeLimit
+	}
+	return &content.Violation{Code: code, Text: head + e.Text +
+		" at line " + strconv.Itoa(e.Line) + ", column " + strconv.Itoa(e.Column)}
 }

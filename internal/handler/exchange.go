@@ -135,8 +135,10 @@ func (x *exchange) prepare(ctx context.Context) (context.Context, *Operation, er
 	if err != nil {
 		return ctx, nil, err
 	}
-	if err := route.CheckHeader(x.r); err != nil {
-		return ctx, nil, err
+	if route.CheckHeader != nil {
+		if err := route.CheckHeader(x.r); err != nil {
+			return ctx, nil, err
+		}
 	}
 	if !x.s.options.Budget.Enter() {
 		return ctx, nil, overloaded()

@@ -101,7 +101,7 @@ type Route struct {
 	// Method is the allowed HTTP method. A POST has a JSON body.
 	Method string
 
-	// CheckHeader validates the headers before the body is read. It must not be nil.
+	// CheckHeader validates the headers before the body is read. Nil accepts all.
 	CheckHeader func(r *http.Request) error
 
 	// Context makes the request that Parse receives have the context that Authenticate returned.

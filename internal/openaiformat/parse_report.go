@@ -330,16 +330,5 @@ func decimal(n float64) string { return strconv.FormatFloat(n, 'g', -1, 64) }
 
 // SyntaxError returns the violation for a body that is not valid JSON.
 func SyntaxError(err error) *content.Violation {
-	const head = "We could not parse the JSON body of your request: "
-	e, ok := err.(*jsonwire.SyntaxError)
-	if !ok {
-		return &content.Violation{Code: content.CodeSyntax, Text: head + err.Error()}
-	}
-	code := content.CodeSyntax
-	switch e.Reason {
-	case jsonwire.TooDeep, jsonwire.TooManyValues, jsonwire.TooLong:
-		code = content.CodeLimit
-	}
-	return &content.Violation{Code: code, Text: head + e.Text +
-		" at line " + strconv.Itoa(e.Line) + ", column " + strconv.Itoa(e.Column)}
+	return codec.SyntaxViolation("We could not parse the JSON body of your request: ", err)
 }

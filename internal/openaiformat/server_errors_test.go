@@ -127,7 +127,7 @@ func TestServerErrorFields(t *testing.T) {
 
 func TestKeys(t *testing.T) {
 	r := &http.Request{Header: http.Header{"Authorization": {"Bearer a", "Basic b"}, "Api-Key": {"c"}}}
-	if diff := cmp.Diff([]string{"c", "a"}, Keys(r)); diff != "" {
+	if diff := cmp.Diff([]string{"c", "a"}, Headers{}.Keys(r)); diff != "" {
 		t.Errorf("keys (-want +got):\n%s", diff)
 	}
 }

@@ -7,15 +7,18 @@ import (
 	"github.com/polywire/polywire/internal/handler"
 )
 
+// Headers has the methods of [handler.Protocol] for headers.
+type Headers struct{}
+
 // Keys returns the keys in Api-Key, which clients of Azure send, and in Authorization. It
 // ignores an Authorization that is not a bearer token.
-func Keys(r *http.Request) []string { return handler.HeaderKeys(r.Header, "Api-Key") }
+func (Headers) Keys(r *http.Request) []string { return handler.HeaderKeys(r.Header, "Api-Key") }
 
 // SetHeader sets the header that holds the id of the request.
-func SetHeader(h http.Header, id string) { h.Set("X-Request-Id", id) }
+func (Headers) SetHeader(h http.Header, id string) { h.Set("X-Request-Id", id) }
 
 // ForwardsHeader reports whether responses of both formats have a header of the vendor: those
 // about rate limits, and the time that the request took.
-func ForwardsHeader(name string) bool {
+func (Headers) ForwardsHeader(name string) bool {
 	return strings.HasPrefix(name, "X-Ratelimit-") || name == "Openai-Processing-Ms"
 }

@@ -42,9 +42,8 @@ func IsModelsClient(r *http.Request) bool {
 
 func modelsRoute(operation func() (*handler.Operation, error)) *handler.Route {
 	return &handler.Route{
-		Method:      http.MethodGet,
-		CheckHeader: func(*http.Request) error { return nil },
-		Parse:       func(string, *http.Request, string) (*handler.Operation, error) { return operation() },
+		Method: http.MethodGet,
+		Parse:  func(string, *http.Request, string) (*handler.Operation, error) { return operation() },
 	}
 }
 

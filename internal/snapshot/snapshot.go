@@ -25,6 +25,16 @@ func Attach(r *upstream.Request, d *document.Document) {
 	r.Wire = d
 }
 
+// Keep is [Attach] if r represents d and is not dense. Otherwise the document of r
+// only converts paths.
+func Keep(r *upstream.Request, d *document.Document, represents bool) {
+	if represents && !isDense(r, len(d.Body)) {
+		Attach(r, d)
+	} else {
+		r.Wire = d.Paths()
+	}
+}
+
 // marked is the method [document.Document.Marked] of all documents.
 func marked(d *document.Document, from, to any, at document.Place, c *content.Cache) (*document.Document, error) {
 	r, ok := to.(*upstream.Request)
@@ -44,10 +54,10 @@ func marked(d *document.Document, from, to any, at document.Place, c *content.Ca
 	return n, nil
 }
 
-// IsDense reports whether r, whose document has size bytes, has so many small parts that their
+// isDense reports whether r, whose document has size bytes, has so many small parts that their
 // positions in a snapshot need more memory than the request itself. Only hostile requests are
-// dense. Formats keep no document of them.
-func IsDense(r *upstream.Request, size int) bool {
+// dense.
+func isDense(r *upstream.Request, size int) bool {
 	const many, each = 20_000, 200
 	n := len(r.Tools) + len(r.StopSequences) + len(r.System)
 	for i := range r.Turns {

@@ -42,7 +42,7 @@ func decodeRequest(body string, opts *ValidateOptions) (*Request, error) {
 	if r == nil {
 		return nil, err
 	}
-	if opts.Model != "" && r.Model == "" && !r.isUnreadable("model") {
+	if opts.Model != "" && r.Model == "" && !r.found().Within("model") {
 		r.Model = opts.Model
 	}
 	return r, r.Validate(opts) // includes the violations of parsing
@@ -89,11 +89,7 @@ func (r *Request) withDocument(header []upstream.HeaderField) (*upstream.Request
 	n.Turns, n.Header = decoded.Turns, header
 	d := r.origin.document()
 	d.Parsed, d.Model = r, r.Model
-	if decoded.Changed || snapshot.IsDense(n, len(r.origin.body)) {
-		n.Wire = d.Paths()
-	} else {
-		snapshot.Attach(n, d)
-	}
+	snapshot.Keep(n, d, !decoded.Changed)
 	return n, decoded.Losses
 }
 

@@ -3,12 +3,16 @@ package chatcompletions
 import (
 	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/test/floor"
+	"github.com/polywire/polywire/internal/test/formattest"
 	"github.com/polywire/polywire/internal/test/race"
+	"github.com/polywire/polywire/upstream"
 )
 
 // deltas returns a stream of n chunks in OpenAI's form.
@@ -73,4 +77,24 @@ func chunksOf(stream string) []string {
 		}
 	}
 	return list
+}
+
+// BenchmarkStreamRelay measures the whole path of a stream whose chunks are forwarded: read,
+// decode, and write.
+func BenchmarkStreamRelay(b *testing.B) {
+	stream := deltas(1000, "content")
+	floor.Run(b, "["+strings.Join(chunksOf(stream), ",")+"]", func() {
+		w := NewStreamWriter(io.Discard, nil)
+		up := formattest.Replay(NewStreamReader(strings.NewReader(stream), content.Limits{}))
+		if err := w.End(upstream.Run(b.Context(), up, &upstream.Request{}, w)); err != nil {
+			b.Fatal(err)
+		}
+	})
+}
+
+// BenchmarkHandlerEvent measures a delta from the model to the response writer.
+func BenchmarkHandlerEvent(b *testing.B) {
+	r := httptest.NewRequest(http.MethodPost, "/v1/chat/completions", strings.NewReader(`{"model":"m","stream":true,"messages":[{"role":"user","content":"Hi"}]}`))
+	r.Header.Set("Content-Type", "application/json")
+	formattest.BenchmarkEvents(b, func(up upstream.Upstream) http.Handler { return NewHandler(up, nil) }, r)
 }

@@ -12,6 +12,8 @@ import (
 
 // A dialect implements [handler.Protocol] for the Chat Completions format.
 type dialect struct {
+	openaiformat.Headers
+
 	limits        content.Limits
 	strict        bool
 	mediaTypes    []string // additional media types of documents
@@ -23,25 +25,16 @@ func (d *dialect) Format() content.Format { return Format }
 
 func (d *dialect) WirePath(neutral string) string { return wirePath(neutral) }
 
-// SetHeader sets the header that holds the id of the request.
-func (d *dialect) SetHeader(h http.Header, id string) { openaiformat.SetHeader(h, id) }
-
-// ForwardsHeader reports whether the response forwards a header of the vendor.
-func (d *dialect) ForwardsHeader(name string) bool { return openaiformat.ForwardsHeader(name) }
-
 // Error returns the response for a failure. The id of the request is in a header.
 func (d *dialect) Error(_ string, f *handler.Failure) (int, []byte) {
 	e := openaiformat.NewServerError(Format, f)
 	return e.Status, e.Append(nil)
 }
 
-// Keys returns the keys in Api-Key and Authorization.
-func (d *dialect) Keys(r *http.Request) []string { return openaiformat.Keys(r) }
-
 // Route matches the end of the path, so that any prefix is allowed.
 func (d *dialect) Route(r *http.Request) (*handler.Route, error) {
 	if before, ok := strings.CutSuffix(r.URL.Path, "chat/completions"); ok && (before == "" || strings.HasSuffix(before, "/")) {
-		return &handler.Route{Method: http.MethodPost, CheckHeader: checkHeader, Parse: d.parseFor(deployment(before))}, nil
+		return &handler.Route{Method: http.MethodPost, Parse: d.parseFor(deployment(before))}, nil
 	}
 	if route := openaiformat.ModelsRoute(Format, r); route != nil {
 		return route, nil
@@ -51,9 +44,6 @@ func (d *dialect) Route(r *http.Request) (*handler.Route, error) {
 	return nil, &handler.Failure{Code: upstream.CodeNotFound, Reason: "there is nothing at this path", Text: text,
 		Details: &content.Extra{Format: Format, JSON: `{"code":"unknown_url"}`}}
 }
-
-// checkHeader accepts every header: the format has no versions.
-func checkHeader(*http.Request) error { return nil }
 
 // deployment returns the model in the path of an Azure client, or "". before is the path before
 // "chat/completions".

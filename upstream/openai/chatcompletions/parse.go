@@ -45,7 +45,7 @@ func parseRequest(body string, lim content.Limits) (*Request, error) {
 	p := parsers.Get().(*parser)
 	p.begin(lim)
 	defer p.close()
-	p.origin, p.Strict = o, &o.unknown
+	p.origin, p.Strict = o, &o.Unknown
 	p.texts.Seed(w.texts[:])
 	p.lists.Seed(w.parts[:])
 	p.turns.Seed(w.turns[:])
@@ -63,7 +63,7 @@ func parseRequest(body string, lim content.Limits) (*Request, error) {
 	}
 	o.cost = p.Quota.Cost()
 	err := p.Violations.Err()
-	o.violations = codec.NewParseViolations(err, codec.Bracketed)
+	o.Violations = codec.NewParseViolations(err, codec.Bracketed)
 	return r, err
 }
 

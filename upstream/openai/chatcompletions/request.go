@@ -6,7 +6,6 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/document"
-	"github.com/polywire/polywire/internal/violation"
 )
 
 // Request is the body of POST /v1/chat/completions, as [ParseRequest] reads it. The vendor's
@@ -117,8 +116,7 @@ type origin struct {
 	// see [document.Document].
 	lenient bool
 
-	violations *codec.ParseViolations // nil if the document has none
-	unknown    violation.List         // unknown names and values; violations under Strict
+	codec.Found
 
 	places []place // of the messages, by index
 }
@@ -231,28 +229,10 @@ func (r *Request) messageOf(turn, part int) (int, *place) {
 	return i, &places[i]
 }
 
-// mergeViolations returns the violations that parsing found, followed by unknown names and
-// values if strict is set, and by those of the rules. It leaves out those that repeat a
-// violation that parsing found. See hasViolation.
-func (r *Request) mergeViolations(rules *violation.List, strict bool) error {
-	switch o := r.origin; {
-	case o == nil:
-		return rules.Err()
-	case strict:
-		return o.violations.Merge(&o.unknown, rules)
-	default:
-		return o.violations.Merge(nil, rules)
+// found returns what parsing found in the document, or nil if r was not parsed.
+func (r *Request) found() *codec.Found {
+	if r.origin == nil {
+		return nil
 	}
-}
-
-// hasViolation reports whether parsing found a violation at path, at an enclosing path, or at
-// the "type" of the object at path.
-func (r *Request) hasViolation(path string) bool {
-	return r.origin != nil && r.origin.violations.Repeats(path)
-}
-
-// isUnreadable reports whether parsing found a violation at path or below it. Rules that depend
-// on the value at path are then not checked.
-func (r *Request) isUnreadable(path string) bool {
-	return r.origin != nil && r.origin.violations.Within(path)
+	return &r.origin.Found
 }

@@ -65,7 +65,7 @@ func (r *Request) Validate(opts *ValidateOptions) error {
 	v.conversation()
 	v.tools()
 	v.settings()
-	return r.mergeViolations(&v.Violations, opts.Strict)
+	return r.found().Merge(&v.Violations, opts.Strict)
 }
 
 // documentTypes are the media types of documents that the vendor accepts.
@@ -133,7 +133,7 @@ func (v *validator) tools() {
 
 // needsTools reports a member that is only allowed with tools.
 func (v *validator) needsTools(name string) {
-	if !v.r.isUnreadable("tools") {
+	if !v.r.found().Within("tools") {
 		v.Violation(content.CodeConflict, name, "Invalid value for '"+name+"': '"+name+"' is only allowed when 'tools' are specified.")
 	}
 }
@@ -149,7 +149,7 @@ func (v *validator) toolList(name string, tools []content.Tool) {
 			continue
 		}
 		v.Path.PushIndex(i)
-		depth, reported := v.Path.Depth(), v.r.hasViolation(v.Path.At())
+		depth, reported := v.Path.Depth(), v.r.found().Repeats(v.Path.At())
 		switch {
 		case name == "functions":
 		case t.Freeform:
@@ -157,7 +157,7 @@ func (v *validator) toolList(name string, tools []content.Tool) {
 		default:
 			v.Path.Push("function")
 		}
-		if !reported && !v.r.hasViolation(v.Path.At()) && !v.r.isUnreadable(v.Path.At("name")) {
+		if !reported && !v.r.found().Repeats(v.Path.At()) && !v.r.found().Within(v.Path.At("name")) {
 			v.toolName(t.Name)
 		}
 		v.Path.Truncate(depth - 1)
@@ -199,13 +199,13 @@ func (v *validator) toolChoice(c *ToolChoice) {
 	case "allowed_tools":
 		v.Path.Push("tool_choice")
 		v.Path.Push("allowed_tools")
-		if c.Mode != "auto" && c.Mode != "required" && !v.r.hasViolation(v.Path.At("mode")) {
+		if c.Mode != "auto" && c.Mode != "required" && !v.r.found().Repeats(v.Path.At("mode")) {
 			v.NotOneOf(content.CodeValue, "mode", c.Mode, choiceNames[1:])
 		}
 		v.Path.Truncate(0)
 		v.chosen(c.Names)
 	default:
-		if v.r.hasViolation("tool_choice") {
+		if v.r.found().Repeats("tool_choice") {
 			return
 		}
 		if c.Extra != nil || len(c.Names) > 0 {
@@ -221,7 +221,7 @@ func (v *validator) toolChoice(c *ToolChoice) {
 
 // chosen reports names that no tool has.
 func (v *validator) chosen(names []string) {
-	if !v.opts.Strict || len(v.r.Tools) == 0 || len(names) == 0 || v.r.isUnreadable("tools") {
+	if !v.opts.Strict || len(v.r.Tools) == 0 || len(names) == 0 || v.r.found().Within("tools") {
 		return
 	}
 	known := make(map[string]bool, len(v.r.Tools))
@@ -261,7 +261,7 @@ func (v *validator) settings() {
 		v.Long("stop", maxStop, int64(n))
 	}
 	v.responseFormat()
-	if r.StreamOptions != nil && !r.Stream && !r.isUnreadable("stream") {
+	if r.StreamOptions != nil && !r.Stream && !r.found().Within("stream") {
 		v.Violation(content.CodeConflict, "stream_options", "The 'stream_options' parameter is only allowed when 'stream' is enabled.")
 	}
 	if r.Extra != nil {
@@ -339,14 +339,14 @@ func (v *validator) responseFormat() {
 
 func (v *validator) jsonSchema(s *JSONSchema) {
 	if s == nil {
-		if !v.r.isUnreadable("response_format.json_schema") {
+		if !v.r.found().Within("response_format.json_schema") {
 			v.MissingMember("json_schema")
 		}
 		return
 	}
 	v.Path.Push("json_schema")
 	switch {
-	case v.r.isUnreadable("response_format.json_schema.name"):
+	case v.r.found().Within("response_format.json_schema.name"):
 	case s.Name == "":
 		if v.opts.Strict {
 			v.MissingMember("name")

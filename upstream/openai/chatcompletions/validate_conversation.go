@@ -35,7 +35,7 @@ var partTypes = [...][]string{
 func (v *validator) conversation() {
 	places := v.r.placesOf()
 	if len(places) == 0 {
-		if !v.r.isUnreadable("messages") {
+		if !v.r.found().Within("messages") {
 			v.Short("messages", 1, 0)
 		}
 		return
@@ -94,10 +94,10 @@ func (v *validator) message(i int, at *place) {
 // of the whole object.
 func (v *validator) isUnreadable(name string) bool {
 	o := v.r.origin
-	if o == nil || o.violations == nil {
+	if o == nil || o.Violations == nil {
 		return false
 	}
-	return o.violations.Incomplete() || o.violations.At(v.Path.At()) || o.violations.WithinPath(&v.Path, name)
+	return o.Violations.Incomplete() || o.Violations.At(v.Path.At()) || o.Violations.WithinPath(&v.Path, name)
 }
 
 // result validates a result of a tool.
@@ -252,7 +252,7 @@ func (v *validator) file(member string, kind openaiformat.FileKind, s content.So
 	name := [...]string{openaiformat.ImageFile: "url", openaiformat.DocumentFile: "file_data", openaiformat.AudioFile: "data"}[kind]
 	switch s := s.(type) {
 	case nil:
-		if o := v.r.origin; o == nil || !o.violations.Covers(v.Path.At()) && !o.violations.WithinPath(&v.Path) {
+		if o := v.r.origin; o == nil || !o.Violations.Covers(v.Path.At()) && !o.Violations.WithinPath(&v.Path) {
 			if kind == openaiformat.DocumentFile {
 				v.MissingMember("file_id")
 			} else {

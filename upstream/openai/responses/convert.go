@@ -91,11 +91,7 @@ func (r *Request) withDocument(header []upstream.HeaderField) (*upstream.Request
 	n.Turns, n.Header = decoded.Turns, header
 	d := r.origin.document()
 	d.Parsed, d.StateDropped = r, dropped
-	if decoded.Changed || snapshot.IsDense(n, len(r.origin.body)) {
-		n.Wire = d.Paths()
-	} else {
-		snapshot.Attach(n, d)
-	}
+	snapshot.Keep(n, d, !decoded.Changed)
 	return n, decoded.Losses
 }
 

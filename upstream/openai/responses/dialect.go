@@ -13,6 +13,8 @@ import (
 
 // A dialect implements [handler.Protocol] for the Responses format.
 type dialect struct {
+	openaiformat.Headers
+
 	limits        content.Limits
 	strict        bool
 	openResponses bool
@@ -26,12 +28,6 @@ func (d *dialect) Format() content.Format { return Format }
 
 func (d *dialect) WirePath(neutral string) string { return wirePath(neutral) }
 
-func (d *dialect) Keys(r *http.Request) []string { return openaiformat.Keys(r) }
-
-func (d *dialect) SetHeader(h http.Header, id string) { openaiformat.SetHeader(h, id) }
-
-func (d *dialect) ForwardsHeader(name string) bool { return openaiformat.ForwardsHeader(name) }
-
 func (d *dialect) Error(_ string, f *handler.Failure) (int, []byte) {
 	e := openaiformat.NewServerError(Format, f)
 	if isUpgradeRefusal(f) {
@@ -39,9 +35,6 @@ func (d *dialect) Error(_ string, f *handler.Failure) (int, []byte) {
 	}
 	return e.Status, e.Append(nil)
 }
-
-// noHeader accepts the headers of every request: clients send no version.
-func noHeader(*http.Request) error { return nil }
 
 // Route matches the end of the path, so that any prefix is allowed.
 func (d *dialect) Route(r *http.Request) (*handler.Route, error) {
@@ -55,11 +48,11 @@ func (d *dialect) Route(r *http.Request) (*handler.Route, error) {
 	case path[last] == "responses" && isUpgrade(r):
 		return &handler.Route{Method: http.MethodGet, CheckHeader: refuseUpgrade}, nil
 	case path[last] == "responses":
-		return &handler.Route{Method: http.MethodPost, CheckHeader: noHeader, Context: true, Parse: d.createResponse}, nil
+		return &handler.Route{Method: http.MethodPost, Context: true, Parse: d.createResponse}, nil
 	case before == "responses" && path[last] == "input_tokens":
-		return &handler.Route{Method: http.MethodPost, CheckHeader: noHeader, Context: true, Parse: d.countTokens}, nil
+		return &handler.Route{Method: http.MethodPost, Context: true, Parse: d.countTokens}, nil
 	case before == "responses" && path[last] == "compact":
-		return &handler.Route{Method: http.MethodPost, CheckHeader: noHeader, Context: true, Parse: d.compact}, nil
+		return &handler.Route{Method: http.MethodPost, Context: true, Parse: d.compact}, nil
 	case before == "responses" && path[last] != "" && d.store != nil:
 		return d.storedRoute(r, path[last]), nil
 	case last > 1 && path[last-2] == "responses" && path[last] == "input_items" && before != "" && d.store != nil:

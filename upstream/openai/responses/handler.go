@@ -97,7 +97,7 @@ func (h *Handler) Match(r *http.Request) bool {
 
 // Resembles reports whether r looks like a request of a client of OpenAI's formats: whether it has a
 // key where these have it. See [upstream.Handlers].
-func (h *Handler) Resembles(r *http.Request) bool { return len(openaiformat.Keys(r)) > 0 }
+func (h *Handler) Resembles(r *http.Request) bool { return len(h.dialect.Keys(r)) > 0 }
 
 // WriteError responds to a request with an error in this format, for middleware
 // around h. It treats err as an error of the Upstream; see [upstream.Error] and

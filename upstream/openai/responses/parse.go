@@ -47,7 +47,7 @@ func parseRequest(body string, lim content.Limits) (*Request, error) {
 	r.origin, o.body = o, body
 	p := newParser()
 	defer p.close()
-	p.origin, p.Strict, p.Quota = o, &o.unknown, codec.NewQuota(lim)
+	p.origin, p.Strict, p.Quota = o, &o.Unknown, codec.NewQuota(lim)
 	p.Seed(w.integers[:], w.numbers[:])
 	if root := doc.Root(); root.Kind() != jsonwire.Object {
 		p.Violation(content.CodeType, "", "The request body must be a JSON object.")
@@ -61,7 +61,7 @@ func parseRequest(body string, lim content.Limits) (*Request, error) {
 	}
 	o.cost = p.Quota.Cost()
 	err := p.Violations.Err()
-	o.violations = codec.NewParseViolations(err, codec.Bracketed)
+	o.Violations = codec.NewParseViolations(err, codec.Bracketed)
 	return r, err
 }
 

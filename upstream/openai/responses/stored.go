@@ -319,7 +319,7 @@ func missing(id string, err error) error {
 
 // storedRoute returns the route of GET and DELETE …/responses/{id}.
 func (d *dialect) storedRoute(r *http.Request, id string) *handler.Route {
-	route := &handler.Route{Method: http.MethodGet, CheckHeader: noHeader}
+	route := &handler.Route{Method: http.MethodGet}
 	if r.Method == http.MethodDelete {
 		route.Method = http.MethodDelete
 	}
@@ -385,7 +385,7 @@ func pageOf(r *http.Request) (p page, err error) {
 // inputItemsRoute returns the route of GET …/responses/{id}/input_items: the items of the conversation
 // before the response, the last one first unless the client asks for the other order.
 func (d *dialect) inputItemsRoute(id string) *handler.Route {
-	return &handler.Route{Method: http.MethodGet, CheckHeader: noHeader, Parse: func(_ string, r *http.Request, _ string) (*handler.Operation, error) {
+	return &handler.Route{Method: http.MethodGet, Parse: func(_ string, r *http.Request, _ string) (*handler.Operation, error) {
 		p, err := pageOf(r)
 		if err != nil {
 			return nil, err

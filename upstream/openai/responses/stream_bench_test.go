@@ -1,10 +1,13 @@
 package responses
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/test/formattest"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -30,4 +33,11 @@ func BenchmarkStreamEvent(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkHandlerEvent measures a delta from the model to the response writer.
+func BenchmarkHandlerEvent(b *testing.B) {
+	r := httptest.NewRequest(http.MethodPost, "/v1/responses", strings.NewReader(`{"model":"m","stream":true,"input":"Hi"}`))
+	r.Header.Set("Content-Type", "application/json")
+	formattest.BenchmarkEvents(b, func(up upstream.Upstream) http.Handler { return NewHandler(up, nil) }, r)
 }

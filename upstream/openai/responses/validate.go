@@ -67,7 +67,7 @@ func (r *Request) Validate(opts *ValidateOptions) error {
 	v.settings()
 	v.tools(r.Tools, -1)
 	v.input()
-	return r.mergeViolations(&v.Violations, opts.Strict)
+	return r.found().Merge(&v.Violations, opts.Strict)
 }
 
 // documentTypes are the media types of files, besides text.
@@ -143,7 +143,7 @@ func (v *validator) state() {
 // settings validates the top level except tools and input.
 func (v *validator) settings() {
 	r := v.r
-	if r.Model == "" && !v.r.isUnreadable("model") && !r.has(memberPrompt) {
+	if r.Model == "" && !v.r.found().Within("model") && !r.has(memberPrompt) {
 		v.MissingMember("model")
 	}
 	if len(r.Model) > codec.MaxModelName {
@@ -227,7 +227,7 @@ func (v *validator) format(f *TextFormat) {
 	v.check.Struct(textFormatType, f)
 	switch f.Type {
 	case "json_schema":
-		if f.Schema == "" && !v.r.hasViolation("text.format.schema") {
+		if f.Schema == "" && !v.r.found().Repeats("text.format.schema") {
 			v.MissingMember("schema")
 		}
 		switch {
@@ -266,7 +266,7 @@ func (v *validator) toolChoice(c *ToolChoice) {
 		}
 	case typeAllowedTools:
 		switch n := len(c.Tools); {
-		case n == 0 && !v.r.isUnreadable("tool_choice"):
+		case n == 0 && !v.r.found().Within("tool_choice"):
 			v.Short("tools", 1, 0)
 		case n > maxAllowed:
 			v.Long("tools", maxAllowed, int64(n))

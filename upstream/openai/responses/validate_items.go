@@ -16,7 +16,7 @@ import (
 // input validates the items, then the rules for all of them together.
 func (v *validator) input() {
 	r := v.r
-	if len(r.Input) == 0 && !v.hasState && !r.isUnreadable("input") {
+	if len(r.Input) == 0 && !v.hasState && !r.found().Within("input") {
 		if r.Input == nil {
 			v.MissingMember("input")
 		} else {
@@ -33,7 +33,7 @@ func (v *validator) input() {
 	if limit := v.rules.Limits.Files; v.files > limit {
 		v.Invalid(content.CodeLimit, "", "input", "too many files. Expected at most "+strconv.Itoa(limit)+" files, but got "+strconv.Itoa(v.files)+" files instead.")
 	}
-	if !v.hasState && !r.isUnreadable("input") {
+	if !v.hasState && !r.found().Within("input") {
 		v.pairing()
 		v.reasoning()
 	}
