@@ -19,6 +19,8 @@ import (
 	"github.com/polywire/polywire/internal/test/formattest"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/upstream/openai/chatcompletions"
+	"github.com/polywire/polywire/upstream/openai/responses"
 )
 
 // vendorStreams are streams of the vendors, from the wire references.
@@ -109,7 +111,7 @@ func TestStreamCutAnywhere(t *testing.T) {
 	}
 }
 
-// A framing makes the stream of a vendor, with members in an object of the fourth level.
+// A framing makes the stream of a vendor, with further members in one of its objects.
 type framing struct {
 	name   string
 	format wireFormat
@@ -127,7 +129,35 @@ func framings() []framing {
 		}, []string{"", "event: x", "event: x\ndata: {"}},
 		{"events", formatOf(generatecontent.Format), func(text, members string) string { return "data: " + chunk(text, members) + "\n\n" }, []string{"", "data: x"}},
 		{"array", formatOf(generatecontent.Format), func(text, members string) string { return "[" + chunk(text, members) + "]" }, []string{"[", "[{", "{"}},
+		{"chat", formatOf(chatcompletions.Format), func(text, members string) string {
+			return `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"role":"assistant","content":"` + text + `"` + members +
+				`},"finish_reason":"stop"}]}` + "\n\ndata: [DONE]\n\n"
+		}, []string{"", "data: {", ": keep-alive"}},
+		{"responses", formatOf(responses.Format), responsesEvents, []string{"", "event: x", "event: x\ndata: {"}},
 	}
+}
+
+// responsesEvents returns a stream of Responses with a text, with members in the event of its delta.
+func responsesEvents(text, members string) string {
+	const at = `"item_id":"msg_1","output_index":0,"content_index":0,`
+	item := func(status, parts string) string {
+		return `{"id":"msg_1","type":"message","role":"assistant","status":"` + status + `","content":[` + parts + `]}`
+	}
+	part := func(text string) string { return `{"type":"output_text","text":"` + text + `"}` }
+	n, all := 0, ""
+	add := func(name, members string) {
+		all += fmt.Sprintf("event: response.%[1]s\ndata: {\"type\":\"response.%[1]s\",\"sequence_number\":%[2]d,%[3]s}\n\n", name, n, members)
+		n++
+	}
+	add("created", `"response":{"id":"resp_1","object":"response","status":"in_progress","model":"m","output":[]}`)
+	add("output_item.added", `"output_index":0,"item":`+item("in_progress", ""))
+	add("content_part.added", at+`"part":`+part(""))
+	add("output_text.delta", at+`"delta":"`+text+`"`+members)
+	add("output_text.done", at+`"text":"`+text+`"`)
+	add("content_part.done", at+`"part":`+part(text))
+	add("output_item.done", `"output_index":0,"item":`+item("completed", part(text)))
+	add("completed", `"response":{"id":"resp_1","object":"response","status":"completed","model":"m","output":[`+item("completed", part(text))+`]}`)
+	return all
 }
 
 // TestStreamReaderLimits checks the limits of an event or element of a stream, and the
@@ -258,7 +288,8 @@ func FuzzDecodeError(f *testing.F) {
 	f.Add(429, "7200", "<html>")
 	f.Fuzz(func(t *testing.T, status int, after, body string) {
 		header := map[string][]string{"Retry-After": {after}, "Request-Id": {after}}
-		for _, e := range []*upstream.Error{messages.DecodeError(status, header, []byte(body)), generatecontent.DecodeError(status, header, []byte(body))} {
+		for _, e := range []*upstream.Error{messages.DecodeError(status, header, []byte(body)), generatecontent.DecodeError(status, header, []byte(body)),
+			chatcompletions.DecodeError(status, header, []byte(body)), responses.DecodeError(status, header, []byte(body))} {
 			if len(e.Text) > 2<<10 || strings.ContainsAny(e.Text, "\r\n") || e.RetryAfter < 0 {
 				t.Errorf("got %q, %v", e.Text, e.RetryAfter)
 			}

@@ -166,7 +166,7 @@ var expectedOfResponses = expected{
 	// Office documents are accepted by default.
 	hostType: "application/zip",
 	inline:   `{"model":"m","input":[{"role":"user","content":[{"type":"input_file","filename":"f","file_data":"data:%s;base64,%s"}]}]}`,
-	nesting:  "[[[[]]]]",
+	nesting:  "[[[[[[]]]]]]",
 }
 
 // malformedOfResponses checks an error object, or the error event of a stream, which has no type.

@@ -53,6 +53,12 @@ func TestViolationsAreLogged(t *testing.T) {
 		{"messages", `{"model":"hidden words","max_tokens":9,"messages":[{"role":"hidden words","content":"a"}],"stop_sequences":4}`,
 			"violations=2 violation="},
 		{"messages", `hidden words`, "violations=1 violation=syntax request="},
+		{"chatcompletions", `{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"hidden words"},{"type":"text"}]}]}`,
+			"violations=1 violation=missing at=messages[0].content[1].text "},
+		{"chatcompletions", `hidden words`, "violations=1 violation=syntax request="},
+		{"responses", `{"model":"m","input":[{"role":"user","content":[{"type":"input_text","text":"hidden words"},{"type":"input_text"}]}]}`,
+			"violations=1 violation=missing at=input[0].content[1].text "},
+		{"responses", `{"model":"hidden words","input":[{"role":"hidden words","content":"a"}],"temperature":"hidden words"}`, "violations=2 violation="},
 		{"generatecontent", `{"contents":[{"parts":[{"text":"hidden words"}]}],"generationConfig":{"topP":"hidden words"}}`,
 			"violations=1 violation=type at=generation_config.top_p "},
 	} {

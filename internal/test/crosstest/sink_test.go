@@ -15,6 +15,8 @@ import (
 	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/upstream/openai/chatcompletions"
+	"github.com/polywire/polywire/upstream/openai/responses"
 )
 
 // invalidEvents are events without the value that their kind needs, and others that no
@@ -44,6 +46,9 @@ func TestInvalidEvents(t *testing.T) {
 			return messages.NewEventWriter(discard, nil)
 		},
 		"generatecontent events": func() upstream.Sink { return generatecontent.NewEventWriter(discard, nil) },
+		"responses events":       func() upstream.Sink { return responses.NewEventWriter(discard, nil) },
+		"responses":              func() upstream.Sink { return responses.NewStreamWriter(&out, nil) },
+		"chatcompletions":        func() upstream.Sink { return chatcompletions.NewStreamWriter(&out, nil) },
 		"tap": func() upstream.Sink {
 			return upstream.SinkFunc(func(events []upstream.Event) error {
 				tap := upstream.Tap(sends(opened(0, &content.Text{})), func(_ context.Context, _ *upstream.Request, to upstream.Sink) (upstream.Sink, func(error)) {

@@ -167,17 +167,26 @@ func (r *StreamReader) open() error {
 	return nil
 }
 
+// maxEmptyReads limits the reads in a row that return neither bytes nor an error.
+const maxEmptyReads = 100
+
 // readHead reads until there is more than white space.
 func (r *StreamReader) readHead() (string, error) {
 	var buf [512]byte
+	empty := 0 // reads without bytes in a row
 	for n := 0; ; {
 		k, err := r.src.Read(buf[n:])
 		n += k
+		if empty++; k > 0 {
+			empty = 0
+		}
 		switch {
 		case trimStart(string(buf[:n])) != "" || err == io.EOF:
 			return string(buf[:n]), nil
 		case err != nil:
 			return "", err
+		case empty == maxEmptyReads:
+			return "", io.ErrNoProgress
 		case n == len(buf):
 			n = 0 // blank lines keep the connection alive
 		}
