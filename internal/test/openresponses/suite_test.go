@@ -130,3 +130,30 @@ func TestSuiteWebSocket(t *testing.T) {
 		}
 	})
 }
+
+// TestStored has the case previous-response-id, which is on a branch of the acceptance tests: with a
+// store, the vendor gets the items of the response before.
+func TestStored(t *testing.T) {
+	opts := responses.Options{OpenResponses: true, Store: responses.NewMemoryStore(1 << 20)}
+	eachVendor(t, opts, func(t *testing.T, g *gateway) {
+		for _, stream := range []string{`"stream":true,`, ""} {
+			g.Say(fake.Text("Hello Alice!"))
+			first := g.post(t, stream+`"input":[`+user("My name is Alice.")+`]`)
+			g.Say(fake.Text("Alice."))
+			second := g.post(t, stream+`"previous_response_id":"`+first.object.Get("id").Str+`","input":[`+user("My name?")+`]`)
+			if second.status != 200 || second.object.Get("previous_response_id").Str != first.object.Get("id").Str || second.object.Get("store").Raw != "true" {
+				t.Fatalf("%d %s", second.status, second.body)
+			}
+			g.Say(fake.Text("Yes."))
+			third := g.post(t, `"input":[`+user("My name is Alice.")+`,{"type":"item_reference","id":"`+first.object.Get("output.0.id").Str+`"},`+user("Really?")+`]`)
+			if third.status != 200 {
+				t.Fatalf("%d %s", third.status, third.body)
+			}
+			for _, r := range g.Requests()[len(g.Requests())-2:] {
+				if sent := string(r.Body); !strings.Contains(sent, "My name is Alice.") || !strings.Contains(sent, "Hello Alice!") {
+					t.Errorf("the vendor got %s", sent)
+				}
+			}
+		}
+	})
+}
