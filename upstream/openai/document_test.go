@@ -112,3 +112,29 @@ func TestResponsesPass(t *testing.T) {
 		}
 	}
 }
+
+// TestStoredRequests checks that OpenAI's server stores nothing if the host stores responses: it does
+// not know the ids that the client receives.
+func TestStoredRequests(t *testing.T) {
+	var sent string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		sent = string(body)
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}))
+	defer server.Close()
+	up, err := NewResponses(&Options{BaseURL: server.URL + "/v1", Key: "k", Dialect: Dialect{Kind: ServerOpenAI}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, store := range map[string]responses.Store{
+		`{"model":"m",  "input":"Hi"}`: nil,
+		`"store":false`:                responses.NewMemoryStore(1 << 20),
+	} {
+		h := responses.NewHandler(up, &responses.Options{Store: store})
+		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("POST", "/v1/responses", strings.NewReader(`{"model":"m",  "input":"Hi"}`)))
+		if !strings.Contains(sent, want) {
+			t.Errorf("sent %s, want %s", sent, want)
+		}
+	}
+}

@@ -85,13 +85,18 @@ func WireOf(r *upstream.Request) (text string, ok bool) {
 // its document and the headers that belong to it. It is called once. It also returns what was dropped from the
 // request.
 func (r *Request) withDocument(header []upstream.HeaderField) (*upstream.Request, []content.Loss) {
+	return r.neutralWith(header, true)
+}
+
+// neutralWith is withDocument. If keep is false, no adapter sends the document.
+func (r *Request) neutralWith(header []upstream.HeaderField, keep bool) (*upstream.Request, []content.Loss) {
 	n := new(upstream.Request)
 	r.origin.places = r.neutral(n)
 	decoded, dropped := decodeState(n.Turns)
 	n.Turns, n.Header = decoded.Turns, header
 	d := r.origin.document()
 	d.Parsed, d.StateDropped = r, dropped
-	snapshot.Keep(n, d, !decoded.Changed)
+	snapshot.Keep(n, d, keep && !decoded.Changed)
 	return n, decoded.Losses
 }
 

@@ -118,7 +118,9 @@ func (d *dialect) parseOperation(r *http.Request, body string) (*handler.Operati
 		req.Store = nil // this handler does it
 		op.Memory += int64(len(stored.input) + max(len(body)-size, 0))
 	}
-	op.Request, op.Losses = req.withDocument(handler.ForwardedHeaders(r, d.forward))
+	// A response that is stored here is encoded anew: its vendor need not store it, and does not know
+	// its ids.
+	op.Request, op.Losses = req.neutralWith(handler.ForwardedHeaders(r, d.forward), stored == nil || stored.skips)
 	return op, stored, nil
 }
 
