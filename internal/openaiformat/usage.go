@@ -2,8 +2,36 @@ package openaiformat
 
 import (
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 )
+
+// ServiceTier returns the service tier that the usage of another vendor has, as JSON text, or "".
+// Both formats have the service_tier in the response.
+func ServiceTier(u *content.Usage) string {
+	switch codec.Tier(u.Extra) {
+	case "standard":
+		return `"default"` // the same tier
+	case "priority":
+		return `"priority"`
+	}
+	return ""
+}
+
+// HasOtherCounts reports whether a usage has counts or members that clients of a format do not
+// receive under a name of their own. audio reports whether they receive audio tokens.
+func HasOtherCounts(u *content.Usage, format content.Format, audio bool) bool {
+	if u.CacheWrite1h != 0 || u.ToolPrompt != 0 || codec.HasCounts(u.Extra, format) {
+		return true
+	}
+	for _, m := range u.Modalities {
+		isAudio := audio && m.Modality == "audio" && (m.Kind == "prompt" || m.Kind == "output")
+		if m.Tokens != 0 && m.Modality != "text" && !isAudio {
+			return true
+		}
+	}
+	return false
+}
 
 // Usage decodes a usage of Chat Completions or the Responses API. Counts may be missing, null
 // or fractional. ok is false if v has no counts.

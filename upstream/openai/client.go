@@ -333,14 +333,15 @@ func (p *plan) learn(err error) bool {
 	return true
 }
 
-// asksLogprobs reports whether the request asks for log probabilities as a request of
-// another format. A client of Chat Completions reads them in the document.
+// asksLogprobs reports whether the request asks for log probabilities. A client of the same format
+// needs them, too: not every chunk is forwarded.
 func (p *plan) asksLogprobs() bool {
-	if p.Document != nil {
-		return false
+	x := p.Source.Extra // the document is sent
+	if p.Document == nil {
+		x = p.Request.Extra
 	}
-	_, asks := p.Request.Extra.Get("logprobs")
-	return p.client.format == ChatFormat && asks && codec.Own(p.Source.Extra, ChatFormat) == nil
+	_, asks := x.Get("logprobs")
+	return p.client.format == ChatFormat && asks
 }
 
 // isThinkingOff reports whether the request turns thinking off.

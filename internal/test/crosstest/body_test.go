@@ -62,7 +62,7 @@ func TestSlowBody(t *testing.T) {
 			})
 			formattest.Took(t, "giving up", time.Since(start), time.Minute, 2*time.Second)
 			a.wants(t, s.failure(upstream.CodeInvalid), "")
-			if !closed || s.name == "messages" && a.details != "map[error_code:request_body_timeout]" {
+			if !closed || s.bodyTimeout != "" && a.details != s.bodyTimeout {
 				t.Errorf("closed is %v; details %s", closed, a.details)
 			}
 			if r := seen.one(t); r.Status != 400 || r.BytesIn < 50 {
@@ -176,7 +176,7 @@ func TestBudget(t *testing.T) {
 				start := time.Now()
 				a := b.ask(t, m)
 				a.wants(t, s.failure(upstream.CodeOverloaded), s.errorText("overloaded"))
-				if a.header.Get("Retry-After") != "1" || time.Since(start) != 0 || strings.Contains(a.details, "retryDelay:1s") != (s.name == "generatecontent") {
+				if a.header.Get("Retry-After") != "1" || time.Since(start) != 0 || strings.Contains(a.details, "retryDelay:1s") != s.retryDetail {
 					t.Errorf("%v after %v; details %s", a.header, time.Since(start), a.details)
 				}
 				if status := <-first; status != 200 {

@@ -36,8 +36,7 @@ func TestClientsOfCaches(t *testing.T) {
 			h := s.handler(up, o)
 			for i, key := range []string{"key-1", "key-2", "key-3", ""} {
 				r := m.request()
-				r.Header.Set("X-Api-Key", key)
-				r.Header.Set("X-Goog-Api-Key", key)
+				r.Header.Set(s.key, key)
 				sent = ""
 				h.ServeHTTP(httptest.NewRecorder(), r)
 				if list[i] = sent; sent == "" {

@@ -1,14 +1,15 @@
 package crosstest
 
 import (
+	"cmp"
 	"encoding/base64"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/upstream"
 )
@@ -18,45 +19,9 @@ import (
 // them.
 func TestDenseLimits(t *testing.T) {
 	eachFormat(t, func(t *testing.T, s wireFormat) {
-		many := func(n int, element string) string { return strings.TrimSuffix(strings.Repeat(element+",", n), ",") }
-		user := func(n int) string {
-			return `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":[` + many(n, `{"type":"text","text":"a"}`) + `]}]}`
-		}
-		turns := func(n int) string {
-			return `{"model":"m","max_tokens":9,"messages":[` + many(n, `{"role":"user","content":"a"}`) + `]}`
-		}
-		inResult := func(n int) string {
-			return `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":{}}]},` +
-				`{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":[` + many(n-3, `{"type":"text","text":"a"}`) + `]}]}],"tools":[{"name":"f","input_schema":{"type":"object"}}]}`
-		}
-		members := func(n int) string {
-			return `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"}],` + numbers(n-4, `"m#":1`) + `}`
-		}
-		tools := func(n int) string {
-			return `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"}],"tools":[` + numbers(n, `{"name":"f#","input_schema":{"type":"object"}}`) + `]}`
-		}
-		schema := func(n int) string { // with n values and names
-			return `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"}],"tools":[{"name":"f","input_schema":{"type":"object","required":[` + numbers(n-5, `"m#"`) + `]}}]}`
-		}
-		if s.format == generatecontent.Format {
-			user = func(n int) string { return `{"contents":[{"parts":[` + many(n, `{"text":"a"}`) + `]}]}` }
-			turns = func(n int) string { return `{"contents":[` + many(n, `{"parts":{"text":"a"}}`) + `]}` }
-			inResult = func(n int) string {
-				return `{"contents":[{"parts":[{"text":"a"}]},{"role":"model","parts":[{"functionCall":{"name":"f"}}]},{"parts":[{"functionResponse":{"name":"f","response":{},"parts":[` +
-					many(n-3, `{"fileData":{"mimeType":"image/png","fileUri":"gs://a/b"}}`) + `]}}]}]}`
-			}
-			members = func(n int) string {
-				return `{"contents":[{"parts":[{"text":"a"}]}],` + numbers(n-2, `"m#":1`) + `}`
-			}
-			tools = func(n int) string {
-				return `{"contents":[{"parts":[{"text":"a"}]}],"tools":[` + many(n, `{"googleSearch":{}}`) + `]}`
-			}
-			schema = func(n int) string {
-				return `{"contents":[{"parts":[{"text":"a"}]}],"tools":[{"functionDeclarations":[{"name":"f","parametersJsonSchema":{"type":"object","required":[` + numbers(n-5, `"m#"`) + `]}}]}]}`
-			}
-		}
+		d := s.dense
 		states := func(n int) string { // in the second of two calls
-			return withStates(t, s.format, `[{"text":"a","signature":"c2ln"}]`, "["+many(n-6, `{}`)+"]")
+			return withStates(t, s, `[{"text":"a","signature":"c2ln"}]`, "["+many(n-cmp.Or(s.dense.statesBase, 6), `{}`)+"]")
 		}
 		limits := func(l content.Limits) upstream.HandlerOptions {
 			l.Files = 1000
@@ -69,14 +34,17 @@ func TestDenseLimits(t *testing.T) {
 			change func(n int) content.Limits
 			text   string
 		}{
-			{"parts", user, 100_000, func(n int) content.Limits { return content.Limits{Parts: n} }, "too many parts of content: at most "},
-			{"turns", turns, 100_000, func(n int) content.Limits { return content.Limits{Parts: n} }, "at most "},
-			{"parts of results", inResult, 200, func(n int) content.Limits { return content.Limits{Parts: n} }, "too many parts of content: at most 200"},
+			{"parts", d.user, 100_000, func(n int) content.Limits { return content.Limits{Parts: n} }, "too many parts of content: at most "},
+			{"turns", d.turns, 100_000, func(n int) content.Limits { return content.Limits{Parts: n} }, "at most "},
+			{"parts of results", d.inResult, 200, func(n int) content.Limits { return content.Limits{Parts: n} }, "too many parts of content: at most 200"},
 			{"carried states", states, 200, func(n int) content.Limits { return content.Limits{Parts: n} }, "too many parts of content: at most 200"},
-			{"unknown members", members, 200, func(n int) content.Limits { return content.Limits{Parts: n} }, "unknown members: at most 200"},
-			{"tools", tools, 10_000, func(n int) content.Limits { return content.Limits{Tools: n} }, "too many tools: at most "},
-			{"schemas", schema, 250_000, func(n int) content.Limits { return content.Limits{Schemas: n} }, "too many values and names in its schemas: at most "},
+			{"unknown members", d.members, 200, func(n int) content.Limits { return content.Limits{Parts: n} }, "unknown members: at most 200"},
+			{"tools", d.tools, 10_000, func(n int) content.Limits { return content.Limits{Tools: n} }, "too many tools: at most "},
+			{"schemas", d.schema, 250_000, func(n int) content.Limits { return content.Limits{Schemas: n} }, "too many values and names in its schemas: at most "},
 		} {
+			if tt.body == nil {
+				continue
+			}
 			status := func(n int, l content.Limits) int {
 				t.Helper()
 				code, answer, _ := post(t, s.handler(&model{}, limits(l)), s.path, tt.body(n))
@@ -95,7 +63,7 @@ func TestDenseLimits(t *testing.T) {
 			if got := status(tt.limit+1, l); got != 400 {
 				t.Errorf("%s: one above the limit: status %d", tt.name, got)
 			}
-			if tt.name == "turns" && s.format != generatecontent.Format {
+			if tt.name == "turns" && d.fixedTurns {
 				continue // the vendor's own limit, which a host cannot change
 			}
 			if got := status(tt.limit+1, tt.change(tt.limit+1)); got != 200 {
@@ -110,18 +78,12 @@ func TestDenseLimits(t *testing.T) {
 func TestDenseBudget(t *testing.T) {
 	eachFormat(t, func(t *testing.T, s wireFormat) {
 		const n = 50_000
-		body := `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":[` + strings.Repeat(`{"type":"text","text":"a"},`, n-1) + `{"type":"text","text":"a"}]}]}`
-		if s.format == generatecontent.Format {
-			body = `{"contents":[{"parts":[` + strings.Repeat(`{"text":"a"},`, n-1) + `{"text":"a"}]}]}`
-		}
+		body := s.dense.user(n)
 		// What a handler decodes uses the budget a second time. 1 MiB is not counted.
 		const piece = 3 << 20
 		text := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("a", piece)))
-		texts := `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":[{"type":"document","source":{"type":"base64","media_type":"text/plain","data":"` + text + `"}}]}]}`
-		if s.format == generatecontent.Format {
-			texts = `{"contents":[{"parts":[{"inlineData":{"mimeType":"text/plain","data":"` + text + `"}}]}]}`
-		}
-		state := withStates(t, s.format, slices.Repeat([]string{`[{"text":"` + strings.Repeat("a", 40<<10) + `","signature":"c2ln"}]`}, piece/(40<<10))...)
+		texts := fmt.Sprintf(s.inline, "text/plain", text)
+		state := withStates(t, s, slices.Repeat([]string{`[{"text":"` + strings.Repeat("a", 40<<10) + `","signature":"c2ln"}]`}, piece/(40<<10))...)
 		for _, tt := range []struct {
 			body   string
 			budget int64
@@ -130,7 +92,7 @@ func TestDenseBudget(t *testing.T) {
 			{body, int64(len(body)) + n*1024, true},
 			{body, int64(len(body)) + n*256, false},
 			{texts, int64(len(texts)) * 2, true},
-			{texts, int64(len(texts)) * 5 / 4, false},
+			{texts, int64(len(texts)) * 5 / 4, s.keepsText},
 			{state, int64(len(state)) * 2, true},
 			{state, int64(len(state)) * 5 / 4, false},
 		} {
@@ -139,7 +101,7 @@ func TestDenseBudget(t *testing.T) {
 			status, answer, _ := post(t, s.handler(m, upstream.HandlerOptions{Budget: budget}), s.path, tt.body)
 			want := s.failure(upstream.CodeOverloaded)
 			if tt.good {
-				want = failure{200, "ok"}
+				want = failure{200, "ok", ""}
 			}
 			if status != want.status || !strings.Contains(answer, want.word) || (m.calls.Load() == 1) != tt.good {
 				t.Errorf("budget of %d: status %d %.200s", tt.budget, status, answer)
@@ -153,30 +115,41 @@ func TestDenseBudget(t *testing.T) {
 
 // withStates returns a request whose tool calls carry lists of states of a vendor. The
 // client sends a text, the calls and their results.
-func withStates(t *testing.T, f content.Format, lists ...string) string {
+func withStates(t *testing.T, s wireFormat, lists ...string) string {
+	t.Helper()
 	var calls, results []string
 	for i, list := range lists {
-		if f == generatecontent.Format {
-			sig, ok := envelope.EncodeBase64("messages", envelope.KindThinking, list)
-			if !ok {
-				t.Fatal("the state is too large")
-			}
-			calls = append(calls, `{"functionCall":{"name":"f"},"thoughtSignature":"`+sig+`"}`)
-			results = append(results, `{"functionResponse":{"name":"f","response":{}}}`)
-			continue
-		}
-		id, ok := envelope.EncodeID("t"+strconv.Itoa(i), envelope.Envelope{Format: "openai-responses", Kind: envelope.KindThinking, Data: list})
+		call, result, ok := s.dense.state("t"+strconv.Itoa(i), list)
 		if !ok {
 			t.Fatal("the state is too large")
 		}
-		calls = append(calls, `{"type":"tool_use","id":"`+id+`","name":"f","input":{}}`)
-		results = append(results, `{"type":"tool_result","tool_use_id":"`+id+`"}`)
+		calls, results = append(calls, call), append(results, result)
 	}
-	if f == generatecontent.Format {
-		return `{"contents":[{"parts":[{"text":"a"}]},{"role":"model","parts":[` + strings.Join(calls, ",") + `]},{"parts":[` + strings.Join(results, ",") + `]}]}`
-	}
-	return `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[` + strings.Join(calls, ",") +
-		`]},{"role":"user","content":[` + strings.Join(results, ",") + `]}],"tools":[{"name":"f","input_schema":{"type":"object"}}]}`
+	return fmt.Sprintf(s.dense.states, strings.Join(calls, ","), strings.Join(results, ","))
+}
+
+// A density has requests with n elements of a kind, and requests that carry state.
+type density struct {
+	user       func(n int) string // parts of a user turn
+	turns      func(n int) string
+	fixedTurns bool               // the limit of turns is that of the vendor
+	inResult   func(n int) string // in a tool result
+	members    func(n int) string // unknown members
+	tools      func(n int) string
+	schema     func(n int) string                                   // values and names of a schema
+	statesBase int                                                  // parts of a request with two lists of states, the first with one; 0: 6
+	states     string                                               // a request with a %s for calls and one for their results
+	state      func(id, list string) (call, result string, ok bool) // a call that carries a list of states
+}
+
+// many repeats a list element.
+func many(n int, element string) string {
+	return strings.TrimSuffix(strings.Repeat(element+",", n), ",")
+}
+
+// stateInID returns an id of a tool call that carries a list of states.
+func stateInID(id, list string) (string, bool) {
+	return envelope.EncodeID(id, envelope.Envelope{Format: "openai-responses", Kind: envelope.KindThinking, Data: list})
 }
 
 // numbers repeats a list element and replaces each # by its index.

@@ -38,6 +38,9 @@ func TestFailures(t *testing.T) {
 					}
 					for _, a := range list {
 						a.wants(t, s.failure(code), text)
+						if a.code != s.failure(code).code && !a.coded {
+							t.Errorf("%s: code %q", code, a.code)
+						}
 						if strings.Contains(a.body, "secret") || (a.status == 200) != (a == after && m.stream) {
 							t.Errorf("%s: %d %s", code, a.status, a.body)
 						}
@@ -96,7 +99,7 @@ func TestWriteError(t *testing.T) {
 		a := write(rate)
 		a.wants(t, s.failure(upstream.CodeRateLimit), "five a minute")
 		if a.header.Get("Retry-After") != "2" || a.header.Values("X-Should-Retry") != nil || strings.Contains(a.body, "secret") ||
-			strings.Contains(a.details, "retryDelay:1.5s") != (s.name == "generatecontent") {
+			strings.Contains(a.details, "retryDelay:1.5s") != s.retryDetail {
 			t.Errorf("rate limit: %v %s", a.header, a.body)
 		}
 		for _, code := range []upstream.Code{upstream.CodeQuota, upstream.CodeOverloaded, upstream.CodeUnavailable, upstream.CodeInvalid} {

@@ -1,11 +1,11 @@
 package crosstest
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -14,6 +14,8 @@ import (
 	"github.com/polywire/polywire/internal/test/formattest"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/upstream/openai/chatcompletions"
+	"github.com/polywire/polywire/upstream/openai/responses"
 )
 
 // A wireFormat is one of the formats: its handler, and what its clients send and
@@ -22,21 +24,24 @@ type wireFormat struct {
 	name    string
 	format  content.Format
 	handler func(upstream.Upstream, upstream.HandlerOptions) handler
-	modes   []mode // the first is not a stream, the second is
-	path    string // of the first mode
-	count   string // path of a token count
-	models  string // path of the list of models
-	id      string // header with the request id
-	invalid string // header line with a value that the format rejects
+	typed   func(up upstream.Upstream, o upstream.HandlerOptions, mediaTypes []string) handler // accepts more media types
+	modes   []mode                                                                             // the first is not a stream, the second is
+	path    string                                                                             // of the first mode
+	count   string                                                                             // path of a token count; empty: the format has none
+	models  string                                                                             // path of the list of models
+	id      string                                                                             // header with the request id
+	invalid string                                                                             // header line with a value that the format rejects
 
 	// The client side.
 	decode func(response string, limits content.Limits) (*upstream.Frame, error)
 	reader func(stream io.Reader, limits content.Limits) streamReader
 
+	encode func(r *upstream.Request) (io.Reader, int64, error) // nil: only adapters encode requests
+
 	// Files.
 	body    func(files []fileReference, bad bool) string
-	place   func(i int, f fileReference) string // path of a violation of the i-th file
-	results func(f fileReference) (body, place string)
+	place   func(i int, f fileReference) string        // path of a violation of the i-th file
+	results func(f fileReference) (body, place string) // nil: results have no files
 
 	expected
 }
@@ -59,14 +64,19 @@ type mode struct {
 	name       string
 	stream     bool
 	path, body string
+	// pings are the keep-alives of TestKeepAlives. In chunks the first of an interval begins the
+	// next event. In an array they are white space between elements.
+	pings int
 	// read reads a response with status 200 like a client, without the code of the
 	// codecs.
 	read func(body string) (document, failure map[string]any, pings int, err error)
 }
 
 const (
-	smallMessages = `{"model":"m","max_tokens":64,"messages":[{"role":"user","content":"Hi"}]}`
-	smallGenerate = `{"contents":[{"role":"user","parts":[{"text":"Hi"}]}]}`
+	smallMessages  = `{"model":"m","max_tokens":64,"messages":[{"role":"user","content":"Hi"}]}`
+	smallGenerate  = `{"contents":[{"role":"user","parts":[{"text":"Hi"}]}]}`
+	smallResponses = `{"model":"m","input":[{"role":"user","content":"Hi"}]}`
+	smallChat      = `{"model":"m","messages":[{"role":"user","content":"Hi"}]}`
 )
 
 func readObject(body string) (document, failure map[string]any, pings int, err error) {
@@ -80,6 +90,28 @@ func readMessage(body string) (document, failure map[string]any, pings int, err 
 		return nil, nil, 0, err
 	}
 	return m.Object, m.Failure, m.Pings, nil
+}
+
+func readChat(body string) (document, failure map[string]any, pings int, err error) {
+	c, err := formattest.ReadChat(body)
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	if c.Failure != nil {
+		failure = map[string]any{"error": c.Failure}
+	}
+	return c.Object, failure, c.Pings, nil
+}
+
+func readResponses(body string) (document, failure map[string]any, pings int, err error) {
+	r, err := formattest.ReadResponses(body)
+	if err == nil {
+		document, err = formattest.DecodeObject([]byte(r.Final.Raw))
+	}
+	if err == nil && r.Failed.Exists() {
+		failure, err = formattest.DecodeObject([]byte(r.Failed.Raw))
+	}
+	return document, failure, r.Pings, err
 }
 
 // readChunks reads a stream of chunks as one response.
@@ -101,12 +133,16 @@ var wireFormats = []wireFormat{
 		handler: func(up upstream.Upstream, s upstream.HandlerOptions) handler {
 			return messages.NewHandler(up, &messages.Options{HandlerOptions: s, FilesWithoutBeta: true})
 		},
+		typed: func(up upstream.Upstream, s upstream.HandlerOptions, types []string) handler {
+			return messages.NewHandler(up, &messages.Options{HandlerOptions: s, MediaTypes: types})
+		},
 		modes: []mode{
 			{name: "whole", path: "/v1/messages", body: smallMessages, read: readObject},
-			{name: "streamed", stream: true, path: "/v1/messages", body: `{"stream":true,` + smallMessages[1:], read: readMessage},
+			{name: "streamed", stream: true, path: "/v1/messages", body: `{"stream":true,` + smallMessages[1:], read: readMessage, pings: 5},
 		},
 		decode: messages.DecodeResponse,
 		reader: func(r io.Reader, l content.Limits) streamReader { return messages.NewStreamReader(r, l) },
+		encode: encodeMessages,
 		body:   messagesFiles, place: messagesPlace, results: messagesResults,
 		expected: expectedOfMessages,
 	},
@@ -116,15 +152,55 @@ var wireFormats = []wireFormat{
 		handler: func(up upstream.Upstream, s upstream.HandlerOptions) handler {
 			return generatecontent.NewHandler(up, &generatecontent.Options{HandlerOptions: s})
 		},
+		typed: func(up upstream.Upstream, s upstream.HandlerOptions, types []string) handler {
+			return generatecontent.NewHandler(up, &generatecontent.Options{HandlerOptions: s, MediaTypes: types})
+		},
 		modes: []mode{
 			{name: "whole", path: "/v1beta/models/m:generateContent", body: smallGenerate, read: readObject},
-			{name: "streamed", stream: true, path: "/v1beta/models/m:streamGenerateContent?alt=sse", body: smallGenerate, read: readChunks(formattest.ReadEvents)},
+			{name: "streamed", stream: true, path: "/v1beta/models/m:streamGenerateContent?alt=sse", body: smallGenerate, read: readChunks(formattest.ReadEvents), pings: 3},
 			{name: "array", stream: true, path: "/v1beta/models/m:streamGenerateContent", body: smallGenerate, read: readChunks(formattest.ReadArray)},
 		},
 		decode: generatecontent.DecodeResponse,
 		reader: func(r io.Reader, l content.Limits) streamReader { return generatecontent.NewStreamReader(r, l) },
+		encode: encodeGenerate,
 		body:   generateFiles, place: generatePlace, results: generateResults,
 		expected: expectedOfGenerate,
+	},
+	{
+		name: "chatcompletions", format: chatcompletions.Format, path: "/v1/chat/completions", models: "/v1/models",
+		id: "X-Request-Id", invalid: "Content-Type: text/plain",
+		handler: func(up upstream.Upstream, s upstream.HandlerOptions) handler {
+			return chatcompletions.NewHandler(up, &chatcompletions.Options{HandlerOptions: s})
+		},
+		typed: func(up upstream.Upstream, s upstream.HandlerOptions, types []string) handler {
+			return chatcompletions.NewHandler(up, &chatcompletions.Options{HandlerOptions: s, MediaTypes: types})
+		},
+		modes: []mode{
+			{name: "whole", path: "/v1/chat/completions", body: smallChat, read: readObject},
+			{name: "streamed", stream: true, path: "/v1/chat/completions", body: `{"stream":true,` + smallChat[1:], read: readChat, pings: 5},
+		},
+		decode: chatcompletions.DecodeResponse,
+		reader: func(r io.Reader, l content.Limits) streamReader { return chatcompletions.NewStreamReader(r, l) },
+		body:   chatFiles, place: chatPlace,
+		expected: expectedOfChat,
+	},
+	{
+		name: "responses", format: responses.Format, path: "/v1/responses", count: "/v1/responses/input_tokens", models: "/v1/models",
+		id: "X-Request-Id", invalid: "Content-Type: text/plain",
+		handler: func(up upstream.Upstream, s upstream.HandlerOptions) handler {
+			return responses.NewHandler(up, &responses.Options{HandlerOptions: s})
+		},
+		typed: func(up upstream.Upstream, s upstream.HandlerOptions, types []string) handler {
+			return responses.NewHandler(up, &responses.Options{HandlerOptions: s, MediaTypes: types})
+		},
+		modes: []mode{
+			{name: "whole", path: "/v1/responses", body: smallResponses, read: readObject},
+			{name: "streamed", stream: true, path: "/v1/responses", body: `{"stream":true,` + smallResponses[1:], read: readResponses, pings: 5},
+		},
+		decode: responses.DecodeResponse,
+		reader: func(r io.Reader, l content.Limits) streamReader { return responses.NewStreamReader(r, l) },
+		body:   responsesFiles, place: responsesPlace, results: responsesResults,
+		expected: expectedOfResponses,
 	},
 }
 
@@ -133,6 +209,23 @@ func eachFormat(t *testing.T, f func(t *testing.T, s wireFormat)) {
 	for _, s := range wireFormats {
 		t.Run(s.name, func(t *testing.T) { f(t, s) })
 	}
+}
+
+// eachCounting runs a test for each format that has token counts.
+func eachCounting(t *testing.T, f func(t *testing.T, s wireFormat)) {
+	eachFormat(t, func(t *testing.T, s wireFormat) {
+		if s.count != "" {
+			f(t, s)
+		}
+	})
+}
+
+// paths returns the paths of a whole response and of a token count.
+func (s wireFormat) paths() []string {
+	if s.count == "" {
+		return []string{s.path}
+	}
+	return []string{s.path, s.count}
 }
 
 // eachMode runs a test for each way to request a response.
@@ -147,10 +240,10 @@ func eachMode(t *testing.T, f func(t *testing.T, s wireFormat, m mode)) {
 // streamed returns the path and body of a request for a stream, given those of a request
 // for a whole response.
 func (s wireFormat) streamed(path, body string) (string, string) {
-	if s.format == messages.Format {
-		return path, `{"stream":true,` + body[1:]
+	if streams := strings.Replace(path, ":generateContent", ":streamGenerateContent?alt=sse", 1); streams != path {
+		return streams, body
 	}
-	return strings.Replace(path, ":generateContent", ":streamGenerateContent?alt=sse", 1), body
+	return path, `{"stream":true,` + body[1:]
 }
 
 // newRequest returns a request for a handler, with the header that Messages requires.
@@ -177,6 +270,8 @@ type answer struct {
 	pings    int
 	word     string // of an error: its type, or its status name
 	message  string
+	code     string // of an error, if the format has codes
+	coded    bool   // the error is an event with a code in place of a type
 	details  string
 }
 
@@ -241,28 +336,24 @@ func (s wireFormat) receive(t *testing.T, m mode, res *http.Response) *answer {
 func (a *answer) fail(t *testing.T, s wireFormat, doc map[string]any, id string) {
 	t.Helper()
 	e, _ := doc["error"].(map[string]any)
-	a.message, _ = e["message"].(string)
-	members, name := 1, "status"
-	if s.format == messages.Format {
-		if members, name = 3, "type"; doc["type"] != "error" || doc["request_id"] != id {
-			t.Errorf("error with another id than %q: %v", id, doc)
-		}
-	} else if code := fmt.Sprint(e["code"]); code != strconv.Itoa(a.status) && a.status != http.StatusOK || code == "0" {
-		t.Errorf("error with status %d and code %s", a.status, code)
+	if e == nil {
+		e = doc // an event of Responses
 	}
-	a.word, _ = e[name].(string)
+	a.message, _ = e["message"].(string)
+	a.word, _ = e[s.word].(string)
 	if e["details"] != nil {
 		a.details = fmt.Sprint(e["details"])
 	}
-	if len(doc) != members || a.word == "" || a.message == "" {
-		t.Errorf("malformed error: %v", doc)
+	if problem := s.malformed(a, doc, e, id); problem != "" || a.word == "" || a.message == "" {
+		t.Errorf("malformed error: %s: %v", problem, doc)
 	}
 }
 
-// A failure is the status and the type or status name of an error.
+// A failure is the status and the type or status name of an error, and its code, if the format has one.
 type failure struct {
 	status int
 	word   string
+	code   string
 }
 
 // wants checks that a is the error f, whose status does not count in a stream that has
@@ -270,7 +361,11 @@ type failure struct {
 func (a *answer) wants(t *testing.T, f failure, text string) {
 	t.Helper()
 	begun := a.status == http.StatusOK && f.word != ""
-	if a.status != f.status && !begun || a.word != f.word || !strings.HasPrefix(a.message, text) {
+	word := f.word
+	if a.coded {
+		word = cmp.Or(f.code, f.word)
+	}
+	if a.status != f.status && !begun || a.word != word || !strings.HasPrefix(a.message, text) {
 		t.Errorf("got %d %s %q, want %d %s %q\n%.2000s", a.status, a.word, a.message, f.status, f.word, text, a.body)
 	}
 }

@@ -25,7 +25,7 @@ import (
 
 // A forwarder encodes each request in one format and reads the body like an
 // upstream.
-type forwarder struct{ to content.Format }
+type forwarder struct{ to wireFormat }
 
 func (u forwarder) Generate(_ context.Context, r *upstream.Request, w *upstream.Writer) error {
 	body, size, err := u.body(r)
@@ -43,17 +43,22 @@ func (u forwarder) Generate(_ context.Context, r *upstream.Request, w *upstream.
 }
 
 func (u forwarder) body(r *upstream.Request) (io.Reader, int64, error) {
-	if w := snapshot.DocumentOf(r, u.to); w != nil {
+	if w := snapshot.DocumentOf(r, u.to.format); w != nil {
 		return onlyReader{strings.NewReader(w.Body)}, int64(len(w.Body)), nil
 	}
-	if u.to == messages.Format {
-		m, _, _ := messages.RequestFromUpstream(r)
-		b, err := m.Body()
-		if err != nil {
-			return nil, 0, err
-		}
-		return b.Reader(), b.Len(), nil
+	return u.to.encode(r)
+}
+
+func encodeMessages(r *upstream.Request) (io.Reader, int64, error) {
+	m, _, _ := messages.RequestFromUpstream(r)
+	b, err := m.Body()
+	if err != nil {
+		return nil, 0, err
 	}
+	return b.Reader(), b.Len(), nil
+}
+
+func encodeGenerate(r *upstream.Request) (io.Reader, int64, error) {
 	g, _, err := generatecontent.RequestFromUpstream(r)
 	if err != nil {
 		return nil, 0, err
@@ -63,6 +68,24 @@ func (u forwarder) body(r *upstream.Request) (io.Reader, int64, error) {
 		return nil, 0, err
 	}
 	return b.Reader(), b.Len(), nil
+}
+
+// A largeDirection is a client format and an upstream format.
+type largeDirection struct{ from, to wireFormat }
+
+func (d largeDirection) name() string { return d.from.name + " to " + d.to.name }
+
+// directionsOfLarge returns all pairs of formats in which a request can be forwarded: as it is,
+// or encoded.
+func directionsOfLarge() (list []largeDirection) {
+	for _, from := range wireFormats {
+		for _, to := range wireFormats {
+			if from.name == to.name || to.encode != nil {
+				list = append(list, largeDirection{from, to})
+			}
+		}
+	}
+	return list
 }
 
 // These types hide the methods that a connection to an upstream does not have.
@@ -76,21 +99,19 @@ func pdfBodies() map[content.Format]string {
 	m := workload.PDF()
 	from := strings.Index(m, `"data":"`) + len(`"data":"`)
 	data := m[from : from+strings.IndexByte(m[from:], '"')]
-	return map[content.Format]string{
-		messages.Format: m,
-		generatecontent.Format: `{"contents":[{"role":"user","parts":[{"inlineData":{"mimeType":"application/pdf","data":"` + data +
-			`"}},{"text":"q"}]}],"generationConfig":{"maxOutputTokens":9}}`,
+	bodies := make(map[content.Format]string)
+	for _, s := range wireFormats {
+		bodies[s.format] = fmt.Sprintf(s.inline, "application/pdf", data)
 	}
+	return bodies
 }
 
 // eachDirection runs f for each combination of client format and upstream
 // format.
 func eachDirection(f func(name string, h http.Handler, path, body string)) {
 	bodies := pdfBodies()
-	for _, from := range wireFormats {
-		for _, to := range wireFormats {
-			f(from.name+" to "+to.name, from.handler(forwarder{to.format}, upstream.HandlerOptions{}), from.path, bodies[from.format])
-		}
+	for _, d := range directionsOfLarge() {
+		f(d.name(), d.from.handler(forwarder{d.to}, upstream.HandlerOptions{}), d.from.path, bodies[d.from.format])
 	}
 }
 
@@ -157,14 +178,12 @@ func TestLargeChild(t *testing.T) {
 	if direction == "" {
 		t.Skip("another test runs this one")
 	}
-	for _, from := range wireFormats {
-		for _, to := range wireFormats {
-			if from.name+" to "+to.name == direction {
-				s := httptest.NewServer(from.handler(forwarder{to.format}, upstream.HandlerOptions{}))
-				defer s.Close()
-				fmt.Printf("serving %s %d\n", s.URL, resident())
-				_, _ = io.Copy(io.Discard, os.Stdin)
-			}
+	for _, d := range directionsOfLarge() {
+		if d.name() == direction {
+			s := httptest.NewServer(d.from.handler(forwarder{d.to}, upstream.HandlerOptions{}))
+			defer s.Close()
+			fmt.Printf("serving %s %d\n", s.URL, resident())
+			_, _ = io.Copy(io.Discard, os.Stdin)
 		}
 	}
 }
@@ -179,20 +198,19 @@ func TestLargeBodyResident(t *testing.T) {
 		t.Skip("needs a process for each direction, without the race detector")
 	}
 	bodies := pdfBodies()
-	for _, from := range wireFormats {
-		for _, to := range wireFormats {
-			t.Run(from.name+" to "+to.name, func(t *testing.T) {
-				url, before, end := startChild(t, from.name+" to "+to.name)
-				defer end()
-				small := residentAfter(t, url+from.path, from.body(nil, false))
-				after := residentAfter(t, url+from.path, bodies[from.format])
-				if extra := after - max(before, small) - len(bodies[from.format]); extra > 2<<20 {
-					t.Errorf("%d KB beyond the body, at most 2048", extra>>10)
-				} else {
-					t.Logf("%d KB beyond the body", extra>>10)
-				}
-			})
-		}
+	for _, d := range directionsOfLarge() {
+		t.Run(d.name(), func(t *testing.T) {
+			url, before, end := startChild(t, d.name())
+			defer end()
+			body := bodies[d.from.format]
+			small := residentAfter(t, url+d.from.path, d.from.body(nil, false))
+			after := residentAfter(t, url+d.from.path, body)
+			if extra := after - max(before, small) - len(body); extra > 2<<20 {
+				t.Errorf("%d KB beyond the body, at most 2048", extra>>10)
+			} else {
+				t.Logf("%d KB beyond the body", extra>>10)
+			}
+		})
 	}
 }
 

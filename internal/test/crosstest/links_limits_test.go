@@ -1,8 +1,9 @@
 package crosstest
 
 import (
+	stdcmp "cmp"
 	"context"
-	"net/http"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -10,8 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/generatecontent"
-	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -98,33 +97,23 @@ func TestResolverFailures(t *testing.T) {
 // TestHostMediaTypes checks that media types that the host allows are accepted
 // from every source.
 func TestHostMediaTypes(t *testing.T) {
-	const office = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
-	found := resolverFunc(func(context.Context, content.Source) (content.Blob, error) {
-		return content.Blob{MediaType: office, Data: []byte("PK\x03\x04")}, nil
-	})
-	for _, tt := range []struct {
-		types []string
-		want  int
-	}{{nil, 400}, {[]string{office}, 200}} {
-		serving := upstream.HandlerOptions{Links: found}
-		handlers := map[string]http.Handler{
-			"messages":        messages.NewHandler(&model{}, &messages.Options{HandlerOptions: serving, MediaTypes: tt.types}),
-			"generatecontent": generatecontent.NewHandler(&model{}, &generatecontent.Options{HandlerOptions: serving, MediaTypes: tt.types}),
-		}
-		file := fileReference{link: "https://files.example/a", mediaType: office}
-		inline := map[string]string{
-			"messages": `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":[{"type":"document","source":` +
-				`{"type":"base64","media_type":"` + office + `","data":"UEsDBA=="}}]}]}`,
-			"generatecontent": `{"contents":[{"parts":[{"inlineData":{"mimeType":"` + office + `","data":"UEsDBA=="}}]}]}`,
-		}
-		eachFormat(t, func(t *testing.T, s wireFormat) {
-			for _, body := range []string{s.body([]fileReference{file}, false), inline[s.name]} {
-				if status, answer, _ := post(t, handlers[s.name], s.path, body); status != tt.want {
+	eachFormat(t, func(t *testing.T, s wireFormat) {
+		mediaType := stdcmp.Or(s.hostType, "application/vnd.openxmlformats-officedocument.wordprocessingml.document")
+		serving := upstream.HandlerOptions{Links: resolverFunc(func(context.Context, content.Source) (content.Blob, error) {
+			return content.Blob{MediaType: mediaType, Data: []byte("PK\x03\x04")}, nil
+		})}
+		file := fileReference{link: "https://files.example/a", mediaType: mediaType}
+		for _, tt := range []struct {
+			types []string
+			want  int
+		}{{nil, 400}, {[]string{mediaType}, 200}} {
+			for _, body := range []string{s.body([]fileReference{file}, false), fmt.Sprintf(s.inline, mediaType, "UEsDBA==")} {
+				if status, answer, _ := post(t, s.typed(&model{}, serving, tt.types), s.path, body); status != tt.want {
 					t.Errorf("%v: %d %s", tt.types, status, answer)
 				}
 			}
-		})
-	}
+		}
+	})
 }
 
 // TestBytesCountedWhileFetching checks that the bytes of all files are counted

@@ -42,6 +42,9 @@ func TestNothingIsFetched(t *testing.T) {
 			{"off", s.path, s.body([]fileReference{good}, false), fetch.Off{}, false, 400, []string{s.place(0, good)}},
 			{"passed", s.path, s.body([]fileReference{good}, false), nil, true, 200, nil},
 		} {
+			if tt.path == "" {
+				continue // the format has no token counts
+			}
 			t.Run(tt.name, func(t *testing.T) {
 				if tt.links == nil {
 					tt.links = o.fetcher(t, 0)
@@ -103,6 +106,9 @@ func TestPassedLinks(t *testing.T) {
 
 func TestLinksInResults(t *testing.T) {
 	eachFormat(t, func(t *testing.T, s wireFormat) {
+		if s.results == nil {
+			return
+		}
 		o := newFileServer(t)
 		m := &model{asked: func(ctx context.Context, r *upstream.Request) error {
 			_, err := r.Load(ctx, lastSources(r.LastParts())[0])

@@ -19,7 +19,6 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/content/fetch"
-	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/upstream"
 )
@@ -208,32 +207,14 @@ func post(t *testing.T, h http.Handler, path, body string) (int, string, http.He
 	return w.Code, w.Body.String(), w.Result().Header
 }
 
-// violationPaths returns the paths of the violations in an error response of
-// either format.
-func violationPaths(t *testing.T, s wireFormat, answer string) (paths []string) {
+// violationPaths returns the paths of the violations in an error response.
+func violationPaths(t *testing.T, s wireFormat, answer string) []string {
 	t.Helper()
-	var doc struct {
-		Error struct {
-			Message string
-			Details []struct{ FieldViolations []struct{ Field string } }
-		}
-	}
+	var doc struct{ Error errorObject }
 	if err := json.Unmarshal([]byte(answer), &doc); err != nil {
 		t.Fatalf("%v in %s", err, answer)
 	}
-	if s.format == generatecontent.Format {
-		for _, d := range doc.Error.Details {
-			for _, v := range d.FieldViolations {
-				paths = append(paths, v.Field)
-			}
-		}
-		return paths
-	}
-	for line := range strings.SplitSeq(doc.Error.Message, "\n") {
-		path, _, _ := strings.Cut(line, ": ")
-		paths = append(paths, path)
-	}
-	return paths
+	return s.where(doc.Error)
 }
 
 func TestLinksAreFetched(t *testing.T) {
@@ -298,8 +279,11 @@ func TestFailingLinks(t *testing.T) {
 		var want []string
 		for i, f := range files[:8] {
 			place := s.place(i, f)
-			if s.format == generatecontent.Format && (i >= 4 && i < 7) { // the declared type is wrong
-				place = strings.TrimSuffix(place, "file_uri") + "mime_type"
+			switch {
+			case i == 4 && s.anyText: // a page
+				continue
+			case s.declares != "" && i >= 4 && i < 7: // the declared type is wrong
+				place = place[:strings.LastIndexByte(place, '.')+1] + s.declares
 			}
 			want = append(want, place)
 		}

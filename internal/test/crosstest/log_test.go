@@ -98,6 +98,9 @@ func TestErrorsOfUpstreams(t *testing.T) {
 					up         upstream.Upstream
 					path, body string
 				}{{failing{err: err}, s.path, body}, {failing{err: err}, s.count, body}, {late, s.path, body}, {late, stream, streamed}} {
+					if c.path == "" {
+						continue // the format has no token counts
+					}
 					var seen bytes.Buffer
 					h := s.handler(c.up, upstream.HandlerOptions{Logger: slog.New(slog.NewTextHandler(&seen, nil))})
 					_, answer, _ := post(t, h, c.path, c.body)

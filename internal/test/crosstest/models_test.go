@@ -77,11 +77,14 @@ type countCase struct {
 	up                 upstream.Upstream
 	body               string
 	messages, generate string // empty: not a request of the format
+	responses          string
 }
+
+const responses57 = `{"object":"response.input_tokens","input_tokens":57`
 
 // TestCountTokens checks counts of the upstream, estimates, and errors.
 func TestCountTokens(t *testing.T) {
-	eachFormat(t, func(t *testing.T, s wireFormat) {
+	eachCounting(t, func(t *testing.T, s wireFormat) {
 		const text = "How many words are in this sentence?"
 		var counted *upstream.Request
 		counts := func(n upstream.TokenCount, err error) *formattest.Able {
@@ -98,22 +101,22 @@ func TestCountTokens(t *testing.T) {
 		}
 		more := upstream.TokenCount{Tokens: 57, Cached: 7, Extra: &content.Extra{Format: s.format, JSON: s.countExtra}}
 		for _, tt := range []countCase{
-			{"upstream", counts(upstream.TokenCount{Tokens: 57}, nil), body, `{"input_tokens":57}`, `{"totalTokens":57}`},
+			{"upstream", counts(upstream.TokenCount{Tokens: 57}, nil), body, `{"input_tokens":57}`, `{"totalTokens":57}`, responses57 + `}`},
 			{"upstream with more", counts(more, nil), body, `{"input_tokens":57,"context_management":{"original_input_tokens":60}}`,
-				`{"totalTokens":57,"cachedContentTokenCount":7,"promptTokensDetails":[{"modality":"TEXT","tokenCount":57}]}`},
+				`{"totalTokens":57,"cachedContentTokenCount":7,"promptTokensDetails":[{"modality":"TEXT","tokenCount":57}]}`, responses57 + `,"note":"n"}`},
 			// Eight words, a punctuation mark and the overhead of a turn.
-			{"estimate", hello, body, `{"input_tokens":12}`, `{"totalTokens":12}`},
+			{"estimate", hello, body, `{"input_tokens":12}`, `{"totalTokens":12}`, `{"object":"response.input_tokens","input_tokens":12}`},
 			// The estimate includes the system prompt that Edit adds.
 			{"estimate behind an edit", upstream.Edit(hello, func(_ context.Context, r *upstream.Request) (*upstream.Request, error) {
 				r = r.Clone()
 				r.System = []content.Part{&content.Text{Text: "one two three"}}
 				return r, nil
-			}), body, `{"input_tokens":15}`, `{"totalTokens":15}`},
+			}), body, `{"input_tokens":15}`, `{"totalTokens":15}`, `{"object":"response.input_tokens","input_tokens":15}`},
 			{"whole request", counts(upstream.TokenCount{Tokens: 57}, nil),
-				`{"generateContentRequest":{"model":"models/m","systemInstruction":{"parts":[{"text":"s"}]},` + body[1:] + `}`, "", `{"totalTokens":57}`},
+				`{"generateContentRequest":{"model":"models/m","systemInstruction":{"parts":[{"text":"s"}]},` + body[1:] + `}`, "", `{"totalTokens":57}`, ""},
 			// Agents count media in this way: a result without its call.
 			{"result without call", counts(upstream.TokenCount{Tokens: 57}, nil),
-				`{"contents":[{"parts":[{"functionResponse":{"id":"x","name":"f","response":{"output":"a"}}}]}]}`, "", `{"totalTokens":57}`},
+				`{"contents":[{"parts":[{"functionResponse":{"id":"x","name":"f","response":{"output":"a"}}}]}]}`, "", `{"totalTokens":57}`, ""},
 		} {
 			want := s.counts(&tt)
 			if want == "" {

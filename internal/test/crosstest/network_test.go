@@ -207,7 +207,7 @@ func TestOneConnection(t *testing.T) {
 				if tt.open {
 					c.write(t, next.withBody(next.body)) // pipelined
 				}
-				want := failure{200, ""}
+				want := failure{status: 200}
 				if tt.code != "" {
 					want = s.failure(tt.code)
 				}

@@ -144,6 +144,9 @@ func TestHostStops(t *testing.T) {
 						inBand := begun && stream && !tt.buffered
 						if inBand {
 							status = 200
+							if tt.words == "" && s.codedEvents {
+								words = s.failure(tt.code).code
+							}
 						}
 						if res.StatusCode != status || !strings.Contains(answer, words) || inBand && !strings.Contains(answer, "begun") || strings.Contains(answer, "secret") {
 							t.Errorf("stream %v, begun %v: %d %s, want %d and %q", stream, begun, res.StatusCode, answer, status, words)
@@ -198,25 +201,25 @@ func TestReasons(t *testing.T) {
 	for _, tt := range []struct {
 		name, method string
 		header       [][2]string // a key is added if it has none
-		format       string      // empty: both
-		status       [2]int
+		format       string      // empty: all
 		code         upstream.Code
 		want         string
+		key          int // index of the error
 	}{
-		{"no version", "POST", [][2]string{{"Anthropic-Version", ""}}, "messages", [2]int{400}, "invalid", "anthropic-version: header is required"},
-		{"unknown version", "POST", [][2]string{{"Anthropic-Version", "hidden"}}, "messages", [2]int{400}, "invalid", "anthropic-version: unknown version"},
-		{"server timeout", "POST", [][2]string{{"X-Server-Timeout", "hidden"}}, "generatecontent", [2]int{400}, "invalid", "x-server-timeout: must be a number of seconds"},
-		{"gzip", "POST", [][2]string{{"Content-Encoding", "gzip"}}, "", [2]int{400}, "invalid", "the body has a Content-Encoding"},
-		{"form", "POST", [][2]string{{"Content-Type", "text/hidden"}}, "", [2]int{400}, "invalid", "the Content-Type is not application/json"},
-		{"charset", "POST", [][2]string{{"Content-Type", "application/json; charset=hidden"}}, "", [2]int{400}, "invalid", "the charset of the body is not UTF-8"},
-		{"method", "PUT", nil, "", [2]int{405, 405}, "method", "the method is PUT instead of POST"},
-		{"long method", "HIDDEN" + strings.Repeat("X", 50), nil, "", [2]int{405}, "method", "the method is HIDDENXXXXXXX… instead of POST"},
-		{"no key", "POST", [][2]string{{"Authorization", "Basic hidden"}}, "", [2]int{401, 403}, "unauthenticated", "the request has no key"},
-		{"wrong key", "POST", [][2]string{{"Authorization", "Bearer hidden"}}, "", [2]int{401, 400}, "unauthenticated", "the key is not valid"},
-		{"two keys", "POST", [][2]string{{"Authorization", "Bearer hidden"}, {"X-Api-Key", "sk-right"}, {"X-Goog-Api-Key", "sk-right"}}, "", [2]int{401, 400},
-			"unauthenticated", "the request has two keys that differ"},
-		{"too large", "POST", nil, "", [2]int{413, 400}, "too_large", "Limits.Body is 20"},
-		{"path", "POST", nil, "", [2]int{404, 404}, "not_found", "there is nothing at this path"},
+		{"no version", "POST", [][2]string{{"Anthropic-Version", ""}}, "messages", "invalid", "anthropic-version: header is required", 0},
+		{"unknown version", "POST", [][2]string{{"Anthropic-Version", "hidden"}}, "messages", "invalid", "anthropic-version: unknown version", 0},
+		{"server timeout", "POST", [][2]string{{"X-Server-Timeout", "hidden"}}, "generatecontent", "invalid", "x-server-timeout: must be a number of seconds", 0},
+		{"gzip", "POST", [][2]string{{"Content-Encoding", "gzip"}}, "", "invalid", "the body has a Content-Encoding", 0},
+		{"form", "POST", [][2]string{{"Content-Type", "text/hidden"}}, "", "invalid", "the Content-Type is not application/json", 0},
+		{"charset", "POST", [][2]string{{"Content-Type", "application/json; charset=hidden"}}, "", "invalid", "the charset of the body is not UTF-8", 0},
+		{"method", "PUT", nil, "", "method", "the method is PUT instead of POST", 0},
+		{"long method", "HIDDEN" + strings.Repeat("X", 50), nil, "", "method", "the method is HIDDENXXXXXXX… instead of POST", 0},
+		{"no key", "POST", [][2]string{{"Authorization", "Basic hidden"}}, "", "unauthenticated", "the request has no key", noKey},
+		{"wrong key", "POST", [][2]string{{"Authorization", "Bearer hidden"}}, "", "unauthenticated", "the key is not valid", badKey},
+		{"two keys", "POST", [][2]string{{"Authorization", "Bearer hidden"}, {"X-Api-Key", "sk-right"}, {"X-Goog-Api-Key", "sk-right"}, {"Api-Key", "sk-right"}}, "",
+			"unauthenticated", "the request has two keys that differ", twoKeys},
+		{"too large", "POST", nil, "", "too_large", "Limits.Body is 20", 0},
+		{"path", "POST", nil, "", "not_found", "there is nothing at this path", 0},
 	} {
 		eachFormat(t, func(t *testing.T, s wireFormat) {
 			if tt.format != "" && tt.format != s.name {
@@ -244,9 +247,9 @@ func TestReasons(t *testing.T) {
 			w := httptest.NewRecorder()
 			o.handler.ServeHTTP(w, r)
 			report := o.report(t)
-			status := tt.status[0]
-			if s.name == "generatecontent" && tt.status[1] != 0 {
-				status = tt.status[1]
+			status := s.failure(tt.code).status
+			if tt.key != 0 {
+				status = keyErrors[s.name][tt.key].status
 			}
 			if w.Code != status || report.Code != tt.code || !strings.Contains(report.Err.Error(), tt.want) {
 				t.Errorf("%s: %d, want %d; the report has %q: %v", tt.name, w.Code, status, report.Code, report.Err)
@@ -482,7 +485,7 @@ func TestRefusedContext(t *testing.T) {
 		}, "ada", http.StatusBadRequest},
 	} {
 		eachFormat(t, func(t *testing.T, s wireFormat) {
-			for _, path := range []string{s.modes[0].path, s.count} {
+			for _, path := range s.paths() {
 				var client any
 				var id, reported string
 				h := s.handler(echo.New(), upstream.HandlerOptions{

@@ -8,7 +8,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -16,15 +15,7 @@ import (
 // limited length, before an upstream, a report or a log gets them.
 func TestPathNames(t *testing.T) {
 	eachFormat(t, func(t *testing.T, s wireFormat) {
-		paths := []string{"POST /@/v1/messages", "POST /v1/projects/@/locations/l/publishers/anthropic/models/m:rawPredict",
-			"POST /v1/projects/p/locations/l/publishers/anthropic/models/@:rawPredict", "POST /v1/projects/p/locations/l/publishers/anthropic/models/@:streamRawPredict",
-			"GET /v1/models/@", "GET /v1/models/a/@", "POST /v1/unknown/@"}
-		if s.format == generatecontent.Format {
-			paths = []string{"POST /v1beta/models/@:generateContent", "POST /v1beta/models/@:streamGenerateContent", "POST /v1beta/models/@:countTokens",
-				"POST /@/models/m:generateContent", "POST /v1/projects/@/locations/l/publishers/google/models/m:generateContent",
-				"POST /v1/projects/p/locations/l/publishers/@/models/m:generateContent", "POST /v1beta/tunedModels/@:generateContent",
-				"GET /v1beta/models/@", "GET /v1beta/tunedModels/@", "POST /v1beta/unknown/@"}
-		}
+		paths := s.named
 		for _, name := range []string{"a%ffb", "a%C3", "%00", "a%0Ab", "a%7F", "%C2%85", strings.Repeat("n", 5000)} {
 			for _, p := range paths {
 				method, path, _ := strings.Cut(strings.Replace(p, "@", name, 1), " ")
@@ -47,7 +38,10 @@ func TestPathNames(t *testing.T) {
 			}
 		}
 		for _, long := range []string{strings.Repeat("n", 1024), strings.Repeat("n", 1025)} {
-			path := strings.Replace(strings.TrimPrefix(paths[2], "POST "), "@", long, 1)
+			if s.modelPath == "" {
+				break
+			}
+			path := strings.Replace(s.modelPath, "@", long, 1)
 			body := strings.Replace(s.modes[0].body, `"model":"m",`, `"anthropic_version":"vertex-2023-10-16",`, 1)
 			want := http.StatusOK
 			if len(long) > 1024 {

@@ -20,6 +20,7 @@ import (
 	"github.com/polywire/polywire/internal/document"
 	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/internal/test/formattest"
+	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -124,7 +125,7 @@ func (tt *refused) request(s wireFormat) *http.Request {
 		body = s.modes[0].body
 	}
 	r := newRequest("POST", s.path, body)
-	if s.name == "generatecontent" {
+	if s.format != messages.Format {
 		r.Header.Del("Anthropic-Version") // which marks requests about models as those of Messages
 	}
 	if tt.edit != nil {
@@ -171,18 +172,26 @@ func TestRefusedRequests(t *testing.T) {
 // distinguishes their clients.
 func TestMatch(t *testing.T) {
 	for path, want := range map[string]map[string][2]bool{ // without the header anthropic-version, and with it
-		"/v1/messages":                       {"messages": {true, true}},
-		"/a/messages":                        {"messages": {true, true}},
-		"/v1/messages/count_tokens":          {"messages": {true, true}},
-		"/v1/models":                         {"messages": {false, true}},
-		"/v1/models/a/b":                     {"messages": {false, true}},
-		"/v1/models/my/files":                {"messages": {false, true}},
-		"/v1beta/models/m:generateContent":   {"generatecontent": {true, true}},
-		"/v1/models/m:streamGenerateContent": {"generatecontent": {true, true}},
-		"/v1/models?key=k":                   {"messages": {false, true}, "generatecontent": {true, false}},
-		"/v1beta/models":                     {"messages": {false, true}, "generatecontent": {true, true}},
-		"/v1/files":                          {},
-		"/":                                  {},
+		"/v1/messages":                           {"messages": {true, true}},
+		"/a/messages":                            {"messages": {true, true}},
+		"/v1/messages/count_tokens":              {"messages": {true, true}},
+		"/v1/models":                             {"messages": {false, true}, "chatcompletions": {true, false}, "responses": {true, false}},
+		"/v1/models/a/b":                         {"messages": {false, true}, "chatcompletions": {true, false}, "responses": {true, false}},
+		"/v1/models/my/files":                    {"messages": {false, true}, "chatcompletions": {true, false}, "responses": {true, false}},
+		"/v1/chat/completions":                   {"chatcompletions": {true, true}},
+		"/openai/deployments/m/chat/completions": {"chatcompletions": {true, true}},
+		"/v1/responses":                          {"responses": {true, true}},
+		"/v1/responses/input_tokens":             {"responses": {true, true}},
+		"/v1/responses/compact":                  {"responses": {true, true}},
+		"/v1/responses/resp_1":                   {},
+		"/v1/xresponses":                         {},
+		"/v1/xchat/completions":                  {},
+		"/v1beta/models/m:generateContent":       {"generatecontent": {true, true}, "chatcompletions": {true, false}, "responses": {true, false}}, // a model may have this name
+		"/v1/models/m:streamGenerateContent":     {"generatecontent": {true, true}, "chatcompletions": {true, false}, "responses": {true, false}},
+		"/v1/models?key=k":                       {"messages": {false, true}, "generatecontent": {true, false}},
+		"/v1beta/models":                         {"messages": {false, true}, "generatecontent": {true, true}, "chatcompletions": {true, false}, "responses": {true, false}},
+		"/v1/files":                              {},
+		"/":                                      {},
 	} {
 		eachFormat(t, func(t *testing.T, s wireFormat) {
 			h := s.handler(hello, upstream.HandlerOptions{})
@@ -239,7 +248,7 @@ func TestResponseHeaders(t *testing.T) {
 		_ = w.Loss([]content.Loss{
 			{Path: "turns.0.parts.0", Severity: content.LossDegraded, Reason: "r"}, {Path: "top_k", Severity: content.LossDropped, Reason: "r"}})
 		_ = w.Start(upstream.Start{Header: []upstream.HeaderField{
-			{Name: "anthropic-ratelimit-requests-limit", Value: "5"}, {Name: "x-gemini-service-tier", Value: "flex"},
+			{Name: "anthropic-ratelimit-requests-limit", Value: "5"}, {Name: "x-gemini-service-tier", Value: "flex"}, {Name: "x-ratelimit-limit-requests", Value: "6"},
 			{Name: "Set-Cookie", Value: "a=b"}, {Name: "Content-Type", Value: "text/html"}}})
 		return w.Part(&content.Text{Text: "Hello.", Cache: &content.Cache{}})
 	})
@@ -254,8 +263,8 @@ func TestResponseHeaders(t *testing.T) {
 		}
 		want.Set(s.own[0], s.own[1])
 		want.Set("Polywire-Loss", s.errorText("losses"))
-		if s.name == "messages" && !m.stream { // a stream sends its headers with message_start
-			want.Set("Polywire-Loss", want.Get("Polywire-Loss")+"; hint content.0")
+		if !m.stream { // a stream sends its headers with its first event
+			want.Set("Polywire-Loss", want.Get("Polywire-Loss")+s.errorText("losses of a whole response"))
 		}
 		// An empty first part is not counted in neutral paths.
 		m.body = strings.Replace(m.body, `"parts":[`, `"parts":[{},`, 1)
@@ -305,11 +314,12 @@ var keyErrors = map[string][4]struct {
 	failure
 	text string
 }{
-	"messages": {{}, {failure{401, "authentication_error"}, "x-api-key header is required"}, {failure{401, "authentication_error"}, "invalid x-api-key"},
-		{failure{401, "authentication_error"}, "authorization and x-api-key hold different keys; send one"}},
-	"generatecontent": {{}, {failure{403, "PERMISSION_DENIED"}, "Method doesn't allow unregistered callers"},
-		{failure{400, "INVALID_ARGUMENT"}, "API key not valid. Please pass a valid API key."},
-		{failure{400, "INVALID_ARGUMENT"}, "x-goog-api-key, key and Authorization hold different API keys"}},
+	"chatcompletions": keysOfOpenAI, "responses": keysOfOpenAI,
+	"messages": {{}, {failure{401, "authentication_error", ""}, "x-api-key header is required"}, {failure{401, "authentication_error", ""}, "invalid x-api-key"},
+		{failure{401, "authentication_error", ""}, "authorization and x-api-key hold different keys; send one"}},
+	"generatecontent": {{}, {failure{403, "PERMISSION_DENIED", ""}, "Method doesn't allow unregistered callers"},
+		{failure{400, "INVALID_ARGUMENT", ""}, "API key not valid. Please pass a valid API key."},
+		{failure{400, "INVALID_ARGUMENT", ""}, "x-goog-api-key, key and Authorization hold different API keys"}},
 }
 
 // carriers are the ways to send a key to both formats, with KEY for the format's header.
@@ -331,7 +341,7 @@ var carriers = []carrier{
 	{"bare", []string{"Authorization: " + marked}, "", noKey},
 	{"scheme and key in one", []string{"Authorization: Bearer" + marked}, "", noKey},
 	{"tab", []string{"Authorization: Bearer\t" + marked}, "", noKey},
-	{"another header", []string{"api-key: " + marked, "OTHER: " + marked, "x_api_key: " + marked}, "", noKey},
+	{"another header", []string{"OTHER: " + marked, "x_api_key: " + marked}, "", noKey},
 	{"cookie", []string{"Cookie: KEY=" + marked}, "", noKey},
 	{"wrong", []string{"KEY: " + marked + "x"}, "", badKey},
 	{"shorter", []string{"KEY: " + marked[:len(marked)-1]}, "", badKey},
@@ -365,11 +375,15 @@ var queries = []carrier{
 func TestKeys(t *testing.T) {
 	eachFormat(t, func(t *testing.T, s wireFormat) {
 		list := carriers
-		if s.name == "generatecontent" {
+		if s.queryKey {
 			list = append(list[:len(list):len(list)], queries...)
 		}
 		for _, tt := range list {
-			for _, m := range []mode{s.modes[0], {path: s.count, body: s.modes[0].body}} {
+			for _, path := range s.paths() {
+				m := s.modes[0]
+				if path == s.count {
+					m = mode{path: path, body: m.body}
+				}
 				t.Run(tt.name+" "+m.path, func(t *testing.T) { s.checkKey(t, tt, m) })
 			}
 		}
@@ -384,11 +398,11 @@ func (s wireFormat) checkKey(t *testing.T, tt carrier, m mode) {
 	o.OnLoss = func(c context.Context, ls []content.Loss) { seen.see(c, ls) }
 	c := dial(t, s.onLoopback(t, &seen, o, startHTTP1))
 	query := tt.query
-	if s.name == "messages" {
+	if !s.queryKey {
 		query = "key=" + marked // is not a way to send one
 	}
 	head := strings.Join(append(tt.header, fmt.Sprint("Content-Length: ", len(m.body))), "\r\n")
-	head = strings.NewReplacer("KEY", s.key, "OTHER", s.wrong).Replace(head)
+	head = strings.NewReplacer("KEY", s.key, "OTHER", strings.Join(s.wrongs, ": "+marked+"\r\n")).Replace(head)
 	m.path += "?" + query
 	c.write(t, m.head(head))
 	if tt.want == 0 {
@@ -404,7 +418,7 @@ func (s wireFormat) checkKey(t *testing.T, tt carrier, m mode) {
 		}
 	} else {
 		a.wants(t, f.failure, f.text)
-		if strings.Contains(a.details, "reason:API_KEY_INVALID") != (s.name == "generatecontent" && tt.want != noKey) {
+		if strings.Contains(a.details, "reason:API_KEY_INVALID") != (s.keyDetail && tt.want != noKey) {
 			t.Errorf("details: %s", a.details)
 		}
 		if r.Status != f.status || r.Code != upstream.CodeUnauthenticated || seen.calls > 0 {

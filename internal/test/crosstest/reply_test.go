@@ -247,7 +247,7 @@ func TestReplies(t *testing.T) {
 				if a.word != "" {
 					t.Fatalf("%d %s", a.status, a.body)
 				}
-				wanted, got := object(t, want), tested(a.document)
+				wanted, got := object(t, want), s.tested(a.document)
 				if wanted["usage"] == nil && wanted["usageMetadata"] == nil {
 					delete(got, "usage")
 					delete(got, "usageMetadata")
@@ -263,18 +263,20 @@ func TestReplies(t *testing.T) {
 	}
 }
 
-// tested keeps the tested members of a Message that are not null, or of a response in
-// normal form without the texts of segments, which a stream does not have.
-func tested(m map[string]any) map[string]any {
-	if m["type"] == "message" {
-		kept := map[string]any{}
-		for _, name := range []string{"content", "stop_reason", "stop_sequence", "stop_details", "usage"} {
-			if m[name] != nil {
-				kept[name] = m[name]
-			}
+// testedMessage keeps the tested members of a Message that are not null.
+func testedMessage(m map[string]any) map[string]any {
+	kept := map[string]any{}
+	for _, name := range []string{"content", "stop_reason", "stop_sequence", "stop_details", "usage"} {
+		if m[name] != nil {
+			kept[name] = m[name]
 		}
-		return kept
 	}
+	return kept
+}
+
+// testedGeneration keeps the tested members of a response in normal form, without the texts of
+// segments, which a stream does not have.
+func testedGeneration(m map[string]any) map[string]any {
 	delete(m, "modelVersion")
 	delete(m, "responseId")
 	m = formattest.NormalResponse(m)

@@ -25,6 +25,9 @@ type finishedResponse struct {
 	losses []string // "severity path", sorted
 }
 
+// An outcome is what the clients of a format receive of a finished response.
+type outcome struct{ want, not, losses []string }
+
 // message returns a whole Messages response.
 func message(blocks, end, usage string) string {
 	return `{"type":"message","id":"m","role":"assistant","model":"x","content":[` + blocks + `],` + end + `,"usage":{"input_tokens":5,"output_tokens":1` + usage + `}}`
@@ -177,12 +180,19 @@ func (a *finishedResponse) check(t *testing.T, vendor, s wireFormat, m mode) {
 	if got.word != "" {
 		t.Fatalf("%v\n%s", report.Err, got.body)
 	}
-	for _, text := range a.want {
+	o := outcome{a.want, a.not, a.losses}
+	if s.outcomes != nil {
+		var ok bool
+		if o, ok = s.outcomes[a.name]; !ok {
+			t.Fatal("no outcome")
+		}
+	}
+	for _, text := range o.want {
 		if !strings.Contains(got.body, text) {
 			t.Errorf("no %s in\n%s", text, got.body)
 		}
 	}
-	for _, text := range a.not {
+	for _, text := range o.not {
 		if strings.Contains(got.body, text) {
 			t.Errorf("%s in\n%s", text, got.body)
 		}
@@ -192,7 +202,7 @@ func (a *finishedResponse) check(t *testing.T, vendor, s wireFormat, m mode) {
 		losses = append(losses, fmt.Sprint(l.Severity, " ", l.Path))
 	}
 	slices.Sort(losses)
-	if diff := cmp.Diff(a.losses, losses); diff != "" {
+	if diff := cmp.Diff(o.losses, losses); diff != "" {
 		t.Errorf("losses (-want +got):\n%s%v", diff, report.Losses)
 	}
 }

@@ -186,7 +186,9 @@ func TestSoak(t *testing.T) {
 	var list []visit
 	for _, s := range wireFormats {
 		h := s.handler(upstream.Func(moody), o)
-		mux.Handle(s.root, h)
+		for _, root := range s.roots {
+			mux.Handle(root, h)
+		}
 		list = append(list, s.visits()...)
 	}
 	server := httptest.NewServer(mux)

@@ -23,9 +23,6 @@ import (
 // event, the first with the headers, and that they change nothing else. A whole response
 // has none.
 func TestKeepAlives(t *testing.T) {
-	// In chunks the first of an interval begins the next event. In an array they are white
-	// space between elements.
-	pings := map[string]int{"messages streamed": 5, "generatecontent streamed": 3}
 	eachMode(t, func(t *testing.T, s wireFormat, m mode) {
 		s.inBubble(t, formattest.Pausing, upstream.HandlerOptions{}, func(t *testing.T, b *bubble) {
 			start := time.Now()
@@ -48,7 +45,7 @@ func TestKeepAlives(t *testing.T) {
 					t.Errorf("%s %s; want %s", a.word, a.body, text)
 				}
 			}
-			if a.pings != pings[s.name+" "+m.name] {
+			if a.pings != m.pings {
 				t.Errorf("%d keep-alives in\n%s", a.pings, a.body)
 			}
 		})
@@ -325,7 +322,7 @@ func TestManyWriters(t *testing.T) {
 // TestCountTimes checks that the time to count tokens is limited, and that counting ends
 // when the client disconnects.
 func TestCountTimes(t *testing.T) {
-	eachFormat(t, func(t *testing.T, s wireFormat) {
+	eachCounting(t, func(t *testing.T, s wireFormat) {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			gone := false

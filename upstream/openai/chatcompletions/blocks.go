@@ -6,9 +6,11 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/callid"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/openaiformat"
 	"github.com/polywire/polywire/internal/partfield"
 	"github.com/polywire/polywire/internal/response"
 	"github.com/polywire/polywire/upstream"
@@ -25,7 +27,8 @@ type responseEncoder struct {
 	to messageWriter
 
 	members response.Members // of the response, without a field
-	choices []sentChoice     // parallel to Candidates
+	sources foreign.Sources
+	choices []sentChoice // parallel to Candidates
 	ids     callid.Namer
 }
 
@@ -48,10 +51,9 @@ func (e *expectation) encodesAnew() bool { return e.hideReasoning || e.functions
 
 // A sentChoice is what a [responseEncoder] keeps of a choice.
 type sentChoice struct {
-	calls    int              // tool calls that have begun
-	length   int64            // of the content, in characters
-	hasCalls bool             // a block after a tool call may be out of order
-	members  response.Members // without a field
+	calls    int   // tool calls that have begun
+	length   int64 // of the content, in characters
+	hasCalls bool  // a block after a tool call may be out of order
 }
 
 // A sentBlock is a block of a response for a client.
@@ -269,6 +271,7 @@ func (s *responseEncoder) addCitation(b *sentBlock, c *content.Citation) {
 		return
 	}
 	st.citations = append(st.citations, *c)
+	s.sources.Cite(c)
 }
 
 func isWebURL(s string) bool {
@@ -326,6 +329,12 @@ func (s *responseEncoder) finish() {
 	for k := range s.Candidates {
 		s.dropState(k)
 	}
+	for path, r := range s.sources.Lost() {
+		s.LoseAt(path, r)
+	}
+	if tier := openaiformat.ServiceTier(&s.Usage); tier != "" && s.members.Get("service_tier") == "" {
+		s.members.Set("service_tier", tier)
+	}
 }
 
 // addMembers adds members without a field, of the response or of choice k.
@@ -336,6 +345,7 @@ func (s *responseEncoder) addMembers(x *content.Extra, k int) {
 	index := s.Candidates[k].Index
 	var all response.Members
 	if all.Add(x, Format) {
+		s.sources.Name(x)
 		for path, r := range foreign.ResponseMembers(x, response.CandidatePath(index, "")) {
 			s.LoseAt(path, r)
 		}
@@ -382,7 +392,7 @@ func (s *responseEncoder) finishReason(k int) string {
 	c := &s.Candidates[k]
 	stop := &c.Stop
 	lose := func(r *loss.Rule) { s.LoseAt(response.CandidatePath(c.Index, "stop"), r) }
-	if stop.Format != Format && (stop.Details != "" || stop.Message != "") {
+	if stop.Format != Format && (stop.Message != "" || codec.HasMoreThan(stop, "")) {
 		lose(lossStopDetails)
 	}
 	if stop.Extra != nil {
@@ -404,7 +414,7 @@ func (s *responseEncoder) finishReason(k int) string {
 		return "length"
 	case stop.Format == Format && (stop.RawReason == "stop" || stop.RawReason == "tool_calls" && c.Calls > 0 && !s.functions):
 		return stop.RawReason
-	case stop.Reason == content.StopMalformedCall:
+	case stop.Reason == content.StopMalformedCall, stop.Reason == content.StopToolUse && c.Calls == 0:
 		lose(lossStopReason)
 		return "length"
 	case c.Calls > 0 && s.functions:

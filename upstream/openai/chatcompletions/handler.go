@@ -15,8 +15,8 @@ type Options struct {
 	// In this format the default of Limits.Body is 50 MiB; see [ValidateOptions] for the others.
 	upstream.HandlerOptions
 
-	// MediaTypes are the media types of files that the handler accepts in addition to PDF. The
-	// Upstream must be able to read them.
+	// MediaTypes are the media types of files that the handler accepts in addition to PDF, and to
+	// text unless Strict is set. The Upstream must be able to read them.
 	MediaTypes []string
 
 	// HideReasoning omits reasoning_content, in which clients receive the text of thinking. The

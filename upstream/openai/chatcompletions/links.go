@@ -9,10 +9,7 @@ import (
 // referencedFiles lists the files to which r refers by URL or id, in the order of the document. The
 // content that is loaded for one must be valid in a data URL at the same place.
 func referencedFiles(r *Request, opts *ValidateOptions) []handler.File {
-	rules := &openaiformat.FileRules{Documents: documentTypes, AnyText: true, Limits: openaiformat.FileLimits(&opts.Limits)}
-	if len(opts.MediaTypes) > 0 {
-		rules.Documents = append(documentTypes[:len(documentTypes):len(documentTypes)], opts.MediaTypes...)
-	}
+	rules := opts.fileRules()
 	return handler.Files(r.System, r.Messages, func(ref *handler.Reference) handler.File {
 		kind := openaiformat.DocumentFile
 		if _, image := ref.In[len(ref.In)-1].(*content.Image); image {

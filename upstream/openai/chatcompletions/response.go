@@ -5,10 +5,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/openaiformat"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -315,13 +315,7 @@ func writeAudio(w *jsonwire.Writer, u *content.Usage, kind string) {
 
 // reportCounts reports a loss if the usage has counts without a member in this format.
 func (s *responseEncoder) reportCounts() {
-	u := &s.Usage
-	lost := u.CacheWrite1h != 0 || u.ToolPrompt != 0 || codec.HasCounts(u.Extra, Format)
-	for _, m := range u.Modalities {
-		isAudio := m.Modality == "audio" && (m.Kind == "prompt" || m.Kind == "output")
-		lost = lost || m.Tokens != 0 && m.Modality != "text" && !isAudio
-	}
-	if lost {
+	if openaiformat.HasOtherCounts(&s.Usage, Format, true) {
 		s.LoseAt("usage", lossUsageCounts)
 	}
 }

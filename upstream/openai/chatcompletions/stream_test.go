@@ -169,7 +169,7 @@ func TestFinishReasons(t *testing.T) {
 		{upstream.Stop{}, false, "stop"},
 		{upstream.Stop{Reason: content.StopEnd}, true, "tool_calls"},
 		{upstream.Stop{Reason: content.StopToolUse}, true, "tool_calls"},
-		{upstream.Stop{Reason: content.StopToolUse}, false, "stop"},
+		{upstream.Stop{Reason: content.StopToolUse}, false, "length"},                                 // a call that could not be read
 		{upstream.Stop{Reason: content.StopToolUse, Format: Format, RawReason: "stop"}, true, "stop"}, // a forced function
 		{upstream.Stop{Reason: content.StopMaxTokens}, true, "length"},
 		{upstream.Stop{Reason: content.StopContext}, false, "length"},

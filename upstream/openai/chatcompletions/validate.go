@@ -59,12 +59,7 @@ func (r *Request) Validate(opts *ValidateOptions) error {
 	if opts == nil {
 		opts = &defaultOptions
 	}
-	v := validator{r: r, opts: opts, files: openaiformat.FileRules{
-		Documents: documentTypes, AnyText: !opts.Strict, Limits: openaiformat.FileLimits(&opts.Limits),
-	}}
-	if len(opts.MediaTypes) > 0 {
-		v.files.Documents = append(documentTypes[:len(documentTypes):len(documentTypes)], opts.MediaTypes...)
-	}
+	v := validator{r: r, opts: opts, files: opts.fileRules()}
 	v.Path.Style = codec.Bracketed
 	v.model()
 	v.conversation()
@@ -75,6 +70,15 @@ func (r *Request) Validate(opts *ValidateOptions) error {
 
 // documentTypes are the media types of documents that the vendor accepts.
 var documentTypes = []string{openaiformat.TypePDF}
+
+// fileRules returns the rules for files, also for those that are loaded for a link or an id.
+func (o *ValidateOptions) fileRules() openaiformat.FileRules {
+	rules := openaiformat.FileRules{Documents: documentTypes, AnyText: !o.Strict, Limits: openaiformat.FileLimits(&o.Limits)}
+	if len(o.MediaTypes) > 0 {
+		rules.Documents = append(documentTypes[:len(documentTypes):len(documentTypes)], o.MediaTypes...)
+	}
+	return rules
+}
 
 // A validator validates one request.
 type validator struct {

@@ -301,12 +301,33 @@ var wirePrefixes = map[string]string{
 	"output.strict":      "response_format.json_schema.strict",
 	"output.verbosity":   "verbosity",
 	"output.modalities":  "modalities",
-	"stop":               "finish_reason",
+}
+
+// responsePath converts a neutral path of a response. Texts, thinking and tool calls of all parts
+// are members of one message. It returns "" for other paths.
+func responsePath(steps []string) string {
+	choice := "choices[0]"
+	if len(steps) > 1 && steps[0] == "candidates" && parseIndex(steps[1]) >= 0 {
+		choice = "choices[" + steps[1] + "]"
+		if steps = steps[2:]; len(steps) == 0 || steps[0] != "parts" && steps[0] != "stop" {
+			return join(choice, steps)
+		}
+	}
+	switch steps[0] {
+	case "parts":
+		return choice + ".message"
+	case "stop":
+		return choice + ".finish_reason"
+	}
+	return ""
 }
 
 // wirePath converts a neutral path to a path in the document, without knowing the document. It
 // keeps unknown names.
 func wirePath(neutral string) string {
+	if path := responsePath(strings.Split(neutral, ".")); path != "" {
+		return path
+	}
 	first, rest, _ := strings.Cut(neutral, ".")
 	second, after, _ := strings.Cut(rest, ".")
 	if prefix, ok := wirePrefixes[first+"."+second]; ok {

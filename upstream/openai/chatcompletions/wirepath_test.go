@@ -84,6 +84,12 @@ func TestPath(t *testing.T) {
 		{"output.verbosity", "verbosity"},
 		{"extra.logit_bias", "logit_bias"},
 		{"extra.response_format.x", "response_format.x"},
+		{"parts.1", "choices[0].message"},
+		{"stop", "choices[0].finish_reason"},
+		{"candidates.1.parts.0", "choices[1].message"},
+		{"candidates.1.stop", "choices[1].finish_reason"},
+		{"candidates.1.groundingMetadata", "choices[1].groundingMetadata"},
+		{"candidates.1", "choices[1]"},
 	} {
 		if got := r.Path(tt[0]); got != tt[1] {
 			t.Errorf("%s: got %s, want %s", tt[0], got, tt[1])
@@ -137,6 +143,19 @@ func TestReferencedFiles(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"messages[4].content[1].image_url.url", "messages[4].content[2].file.file_id"}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// A loaded file is accepted where the same file within the request is.
+func TestLoadedText(t *testing.T) {
+	const file = `{"type":"file","file":{"file_data":"data:text/plain;base64,YQ=="}}`
+	r := parsed(t, withParts(`{"type":"file","file":{"file_id":"f"}},`+file))
+	for _, strict := range []bool{false, true} {
+		opts := &ValidateOptions{Strict: strict}
+		loaded := referencedFiles(r, opts)[0].Check(content.Blob{MediaType: "text/plain", Data: []byte("a")})
+		if inline := r.Validate(opts); (inline == nil) == strict || (loaded == nil) != (inline == nil) {
+			t.Errorf("strict %v: loaded: %v, within the request: %v", strict, loaded, inline)
+		}
 	}
 }
 

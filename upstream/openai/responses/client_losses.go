@@ -14,6 +14,8 @@ var (
 		Reason: "Responses output cannot contain documents, audio or video; the part was dropped"}
 	lossSentImage = &loss.Rule{Feature: loss.ResponseImage, Severity: content.LossDropped,
 		Reason: "Responses output has images only as base64; the image was dropped"}
+	lossOpenImage = &loss.Rule{Feature: loss.ResponseImage, Severity: content.LossDropped,
+		Reason: "Open Responses output cannot contain images; the image was dropped"}
 	lossSentTool = &loss.Rule{Feature: loss.ResponseVendorPart, Severity: content.LossDropped,
 		Reason: "Responses output cannot contain built-in tools of another vendor; the part was dropped"}
 	lossSentPart = &loss.Rule{Feature: loss.ResponseUnknown, Severity: content.LossDropped,
@@ -39,7 +41,11 @@ var (
 	lossSentStopDetails = &loss.Rule{Feature: loss.ResponseStop, Severity: content.LossHint,
 		Reason: "the details of the stop reason are in another format; they were dropped"}
 	lossSentCounts = &loss.Rule{Feature: loss.ResponseUsage, Severity: content.LossHint,
-		Reason: "token counts and usage members that Responses does not have were dropped"}
+		Reason: "Responses does not have some token counts or usage members; they were added to another count or dropped"}
+	lossSentSequence = &loss.Rule{Feature: loss.ResponseStop, Severity: content.LossHint,
+		Reason: "Responses does not report which stop sequence matched; it was dropped"}
+	lossSentCache = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
+		Reason: "Responses output has no cache marks; the mark was dropped"}
 	lossSentMembers = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
 		Reason: "Responses has no place for the extra members of the event; they were dropped"}
 	lossSentEvent = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
@@ -51,8 +57,8 @@ var (
 // clientLosses lists the losses of responses that are sent.
 var clientLosses = []*loss.Rule{
 	envelope.UnknownFormat, envelope.TooLarge, envelope.TooLate, envelope.TwoVendors, lossSentSignature, lossStateAfterCalls, response.LossHiddenThinking,
-	lossSentImage, lossSentFile, lossSentTool, lossSentPart, response.LossCallName, response.LossCallArguments, lossSentArguments, response.LossCutCall,
-	lossNotAllowed, lossSentCallID, lossSentCitation, lossCitedText, lossSentCandidates, lossSentStop, lossSentStopDetails, lossSentCounts,
-	lossSentMembers, lossSentEvent, lossKeptOutput, lossNoSummary, lossNotStored,
+	lossSentImage, lossOpenImage, lossSentFile, lossSentTool, lossSentPart, response.LossCallName, response.LossCallArguments, lossSentArguments, response.LossCutCall,
+	lossNotAllowed, lossSentCallID, lossSentCitation, lossCitedText, lossSentCandidates, lossSentStop, lossSentStopDetails, lossSentSequence, lossSentCounts,
+	lossSentCache, lossSentMembers, lossSentEvent, lossKeptOutput, lossNoSummary, lossNotStored,
 	foreign.SourcesLoss, foreign.LogprobsLoss, foreign.ResumeLoss, foreign.ResponseLoss,
 }

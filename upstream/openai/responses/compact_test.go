@@ -26,8 +26,8 @@ func TestCompaction(t *testing.T) {
 			final := gjson.Parse(w.Body.String())
 			if name == "streamed" {
 				r := readStream(t, w.Body.String())
-				final = r.final
-				if got, want := strings.Join(r.types, " "), "created in_progress output_item.added output_item.done completed"; got != want {
+				final = r.Final
+				if got, want := strings.Join(r.Types, " "), "created in_progress output_item.added output_item.done completed"; got != want {
 					t.Errorf("events %s, want %s", got, want)
 				}
 			}
@@ -63,7 +63,7 @@ func TestNoSummary(t *testing.T) {
 	u := &scripted{events: []upstream.Event{evStart, evStop(content.StopEnd)}}
 	const body = `{"model":"m","stream":true,"input":[{"role":"user","content":"hi"},{"type":"compaction_trigger"}]}`
 	r := readStream(t, post(NewHandler(u, nil), "/v1/responses", body).Body.String())
-	if got := r.final.Get("error.code").Str; got != "bad_gateway" {
+	if got := r.Final.Get("error.code").Str; got != "bad_gateway" {
 		t.Errorf("code = %q", got)
 	}
 	w := post(NewHandler(u, nil), "/v1/responses", strings.Replace(body, `"stream":true,`, "", 1))

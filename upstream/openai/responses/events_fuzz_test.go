@@ -59,16 +59,16 @@ func checkEvents(t *testing.T, made, division []byte, how uint8) {
 		for _, b := range batches {
 			cut = failed.Events(cut, slices.Clone(b))
 		}
-		r := new(streamReader)
-		if err := r.read(string(failed.End(cut, &handler.Failure{Code: upstream.CodeOverloaded}))); err != nil {
+		r := new(formattest.ResponseStream)
+		if err := r.Read(string(failed.End(cut, &handler.Failure{Code: upstream.CodeOverloaded}))); err != nil {
 			t.Fatalf("%s, failed: %v\n%s", name, err, formattest.DescribeEvents(batches))
 		}
 		out = s.End(out, nil)
-		r = new(streamReader)
-		if err := r.read(string(out)); err != nil {
+		r = new(formattest.ResponseStream)
+		if err := r.Read(string(out)); err != nil {
 			t.Fatalf("%s: %v\n%s\n%s", name, err, out, formattest.DescribeEvents(batches))
 		}
-		return receivedFrom(t, r.final, s.Losses())
+		return receivedFrom(t, r.Final, s.Losses())
 	}
 	want := receive("at once", formattest.Divide(events, nil, nil))
 	compare := func(name string, got received, batches [][]upstream.Event) {

@@ -1,6 +1,8 @@
 package responses
 
 import (
+	"cmp"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
@@ -79,7 +81,7 @@ func (s *encoder) appendResponse(dst []byte, status string, failed *openaiformat
 		{"parallel_tool_calls", e.parallelCalls, "true"},
 		{"tool_choice", e.toolChoice, `"auto"`},
 		{"truncation", e.truncation, `"disabled"`},
-		{"service_tier", serviceTier(s.tier, e.serviceTier), `"default"`},
+		{"service_tier", serviceTier(cmp.Or(s.tier, openaiformat.ServiceTier(&s.Usage)), e.serviceTier), `"default"`},
 		{"metadata", e.metadata, "{}"},
 		{"user", e.user, "null"},
 		{"safety_identifier", e.safetyIdentifier, "null"},
@@ -228,7 +230,7 @@ func appendPart(dst []byte, it *item, text string) []byte {
 	}
 	dst = jsonwire.AppendString(append(dst, `{"type":"output_text","text":`...), text)
 	dst = append(append(dst, `,"annotations":[`...), it.annotations...)
-	return append(dst, `],"logprobs":[]}`...)
+	return append(append(append(dst, `],"logprobs":[`...), it.logprobs...), `]}`...)
 }
 
 // status returns the status of the complete response and, if it is incomplete, the reason.
@@ -248,27 +250,41 @@ func (s *encoder) status() (status, reason string) {
 			return "incomplete", "content_filter"
 		}
 	}
-	if c.Broken {
+	if c.Broken || s.lacksCall() {
 		return "incomplete", "max_output_tokens"
 	}
 	return "completed", ""
+}
+
+// lacksCall reports whether the model stopped for a tool call that is not in the response: it could
+// not be read.
+func (s *encoder) lacksCall() bool {
+	c := &s.Candidates[0]
+	return c.Stop.Reason == content.StopToolUse && c.Stop.Format != Format && c.Calls == 0 && !c.Broken && !s.denied
 }
 
 // reportEnd reports what the end of the response drops.
 func (s *encoder) reportEnd() {
 	stop := &s.Candidates[0].Stop
 	switch stop.Reason {
-	case "", content.StopEnd, content.StopToolUse, content.StopSequence, content.StopMaxTokens, content.StopContext, content.StopSafety, content.StopRefusal:
+	case "", content.StopEnd, content.StopToolUse, content.StopMaxTokens, content.StopContext, content.StopSafety, content.StopRecitation, content.StopRefusal:
+	case content.StopSequence:
+		if stop.Format != Format {
+			s.LoseAt("stop", lossSentSequence)
+		}
 	default:
 		if stop.Format != Format {
 			s.LoseAt("stop", lossSentStop)
 		}
 	}
-	if stop.Format != Format && (stop.Details != "" || stop.Message != "") {
+	if s.lacksCall() {
+		s.LoseAt("stop", lossSentStop)
+	}
+	if stop.Format != Format && (stop.Message != "" || codec.HasMoreThan(stop, "")) {
 		s.LoseAt("stop", lossSentStopDetails)
 	}
 	s.addMembers(stop.Extra)
-	if u := &s.Usage; codec.HasCounts(u.Extra, Format) {
+	if openaiformat.HasOtherCounts(&s.Usage, Format, false) {
 		s.LoseAt("usage", lossSentCounts)
 	}
 	for path, r := range s.sources.Lost() {

@@ -13,6 +13,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/handler"
+	"github.com/polywire/polywire/internal/test/formattest"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -52,7 +53,7 @@ func testStream(x expectation) *encoder {
 }
 
 // stream encodes events, one by one, and reads the stream.
-func sendStream(t *testing.T, x expectation, events []upstream.Event) (*streamReader, []string) {
+func sendStream(t *testing.T, x expectation, events []upstream.Event) (*formattest.ResponseStream, []string) {
 	t.Helper()
 	s := testStream(x)
 	var out []byte
@@ -92,7 +93,7 @@ func sendWhole(t *testing.T, x expectation, events []upstream.Event) (gjson.Resu
 		losses = append(losses, l.Path+": "+l.Reason)
 	}
 	v := gjson.Parse(w.Text())
-	for _, m := range responseMembers {
+	for _, m := range formattest.ResponseMembers {
 		if !v.Get(m).Exists() {
 			t.Errorf("the whole response has no %s", m)
 		}
@@ -192,20 +193,20 @@ func TestOutput(t *testing.T) {
 			}
 			events := append([]upstream.Event{evStart}, tt.events...)
 			r, losses := sendStream(t, tt.client, events)
-			if diff := cmp.Diff(tt.want, r.output()); diff != "" {
+			if diff := cmp.Diff(tt.want, formattest.ItemsOf(r.Final)); diff != "" {
 				t.Errorf("streamed output (-want +got):\n%s", diff)
 			}
 			if diff := cmp.Diff(tt.losses, losses); diff != "" {
 				t.Errorf("losses of the stream (-want +got):\n%s", diff)
 			}
-			if got := r.final.Get("status").Str; got != tt.status {
+			if got := r.Final.Get("status").Str; got != tt.status {
 				t.Errorf("status = %q, want %q", got, tt.status)
 			}
-			if got := strings.Join(r.types[2:len(r.types)-1], " "); tt.types != "" && got != tt.types {
+			if got := strings.Join(r.Types[2:len(r.Types)-1], " "); tt.types != "" && got != tt.types {
 				t.Errorf("events:\n%s, want\n%s", got, tt.types)
 			}
 			v, losses := sendWhole(t, tt.client, events)
-			if diff := cmp.Diff(tt.want, outputOf(v)); diff != "" && !strings.Contains(tt.name, "overlaps") {
+			if diff := cmp.Diff(tt.want, formattest.ItemsOf(v)); diff != "" && !strings.Contains(tt.name, "overlaps") {
 				t.Errorf("whole output (-want +got):\n%s", diff)
 			}
 			if diff := cmp.Diff(tt.losses, losses); diff != "" {
@@ -221,13 +222,13 @@ func TestOutput(t *testing.T) {
 // TestBrokenCall tests arguments that turn out to be broken after the call has begun.
 func TestBrokenCall(t *testing.T) {
 	r, losses := sendStream(t, expectation{}, []upstream.Event{evStart, evOpen(0, toolCall("c1", "f")), evInput(0, `{"a":`), evClose(0), evStop(content.StopMaxTokens)})
-	if diff := cmp.Diff([]string{`function_call incomplete f({"a":)`}, r.output()); diff != "" {
+	if diff := cmp.Diff([]string{`function_call incomplete f({"a":)`}, formattest.ItemsOf(r.Final)); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff([]string{"parts.0: " + lossSentArguments.Reason}, losses); diff != "" {
 		t.Error(diff)
 	}
-	if got := r.final.Get("incomplete_details.reason").Str; got != "max_output_tokens" {
+	if got := r.Final.Get("incomplete_details.reason").Str; got != "max_output_tokens" {
 		t.Errorf("reason = %q", got)
 	}
 }
@@ -240,29 +241,29 @@ func TestSentState(t *testing.T) {
 	}
 	t.Run("returned with its item", func(t *testing.T) {
 		r, _ := sendStream(t, asked, events())
-		e, ok := envelope.Decode(r.items[0].done.Get("encrypted_content").Str)
+		e, ok := envelope.Decode(r.Items[0].Done.Get("encrypted_content").Str)
 		list, _ := envelope.DecodeThinking(e.Format, e.Data)
 		want := []*content.Thinking{{Signature: content.Signature{Format: otherFormat, Data: "sig"}}}
 		if diff := cmp.Diff(want, list); !ok || e.Kind != envelope.KindThinking || diff != "" {
 			t.Error(e, diff)
 		}
-		if id, ok := envelope.UnmarkID(r.items[1].done.Get("call_id").Str); !ok || id != "toolu_1" {
-			t.Errorf("the id of the call is not marked: %q", r.items[1].done.Get("call_id").Str)
+		if id, ok := envelope.UnmarkID(r.Items[1].Done.Get("call_id").Str); !ok || id != "toolu_1" {
+			t.Errorf("the id of the call is not marked: %q", r.Items[1].Done.Get("call_id").Str)
 		}
 	})
 	for name, x := range map[string]expectation{"not returned": {}, "not sent": {hideThinking: true}} {
 		t.Run(name, func(t *testing.T) {
 			r, losses := sendStream(t, x, events())
-			id, e, ok := envelope.DecodeID(r.items[len(r.items)-1].done.Get("call_id").Str)
+			id, e, ok := envelope.DecodeID(r.Items[len(r.Items)-1].Done.Get("call_id").Str)
 			list, _ := envelope.DecodeThinking(e.Format, e.Data)
 			want := []*content.Thinking{{Text: "hm", Signature: content.Signature{Format: otherFormat, Data: "sig"}}}
 			if diff := cmp.Diff(want, list); !ok || id != "toolu_1" || diff != "" {
 				t.Error(id, diff)
 			}
-			if x.hideThinking != (len(r.items) == 1) || losses != nil {
-				t.Errorf("%d items, losses %q", len(r.items), losses)
+			if x.hideThinking != (len(r.Items) == 1) || losses != nil {
+				t.Errorf("%d items, losses %q", len(r.Items), losses)
 			}
-			if len(r.items) == 2 && r.items[0].done.Get("encrypted_content").Exists() {
+			if len(r.Items) == 2 && r.Items[0].Done.Get("encrypted_content").Exists() {
 				t.Error("the state is in two places")
 			}
 		})
@@ -270,14 +271,14 @@ func TestSentState(t *testing.T) {
 	t.Run("thinking without state", func(t *testing.T) {
 		r, _ := sendStream(t, asked, []upstream.Event{evStart, evOpen(0, &content.Thinking{}), evText(0, "hm"), evClose(0),
 			evOpen(1, toolCall("c", "f")), evInput(1, `{}`), evClose(1)})
-		if id := r.items[1].done.Get("call_id").Str; id != "c" {
+		if id := r.Items[1].Done.Get("call_id").Str; id != "c" {
 			t.Errorf("the id of the call is %q", id)
 		}
 	})
 	t.Run("a signature of a call", func(t *testing.T) {
 		r, _ := sendStream(t, asked, []upstream.Event{evStart,
 			evOpen(0, &content.ToolUse{ID: "c", Name: "f", Signature: content.Signature{Format: "generatecontent", Data: "AAAA"}}), evInput(0, `{}`), evClose(0)})
-		id, e, ok := envelope.DecodeID(r.items[0].done.Get("call_id").Str)
+		id, e, ok := envelope.DecodeID(r.Items[0].Done.Get("call_id").Str)
 		if want := (envelope.Envelope{Format: "generatecontent", Kind: envelope.KindPart, Data: "AAAA"}); !ok || id != "c" || e != want {
 			t.Error(id, e, ok)
 		}
@@ -290,29 +291,33 @@ func TestFailure(t *testing.T) {
 	out := s.Events(nil, []upstream.Event{evStart, evOpen(0, &content.Text{}), evText(0, "a")})
 	f := handler.FailureOf(&upstream.Error{Code: upstream.CodeRateLimit, Text: "slow down"})
 	r := readStream(t, string(s.End(out, f)))
-	if got, want := strings.Join(r.types[len(r.types)-2:], " "), "error failed"; got != want {
+	if got, want := strings.Join(r.Types[len(r.Types)-2:], " "), "error failed"; got != want {
 		t.Errorf("the last events are %s, want %s", got, want)
 	}
-	for _, v := range []gjson.Result{r.failed, r.final.Get("error")} {
+	for _, v := range []gjson.Result{r.Failed, r.Final.Get("error")} {
 		if v.Get("code").Str != "rate_limit_exceeded" || v.Get("message").Str != "slow down" {
 			t.Errorf("error = %s", v.Raw)
 		}
 	}
-	if got := r.final.Get("output").Raw; got != "[]" {
+	if got := r.Final.Get("output").Raw; got != "[]" {
 		t.Errorf("output = %s", got)
 	}
 }
 
-// TestErrorForms tests the two forms of the error event.
+// TestErrorForms tests the forms of the error event: nested as in recorded streams and in Open
+// Responses, and besides with the members that the vendor documents.
 func TestErrorForms(t *testing.T) {
 	f := handler.FailureOf(errors.New("boom"))
-	for _, nested := range []bool{false, true} {
+	for _, openResponses := range []bool{false, true} {
 		s := testStream(expectation{})
-		s.settings.openResponses = nested
+		s.settings.openResponses = openResponses
 		out := string(s.End(nil, f))
 		readStream(t, out)
-		if got := strings.Contains(out, `"sequence_number":2,"error":{`); got != nested {
-			t.Errorf("nested: %v, want %v", got, nested)
+		if !strings.Contains(out, `"sequence_number":2,"error":{"type":"server_error","code":"server_error","message":`) {
+			t.Errorf("the error is not nested: %s", out)
+		}
+		if got := strings.Contains(out, `},"code":"server_error","message":`); got == openResponses {
+			t.Errorf("OpenResponses %v: members of the event %v", openResponses, got)
 		}
 		if !strings.Contains(out, `"error":{"code":"server_error"`) {
 			t.Error("the failed response has no code")
@@ -337,17 +342,17 @@ func TestKeptOutput(t *testing.T) {
 				out = s.Events(out, []upstream.Event{evClose(n)})
 			}
 			out = s.End(out, nil)
-			r := &streamReader{dropped: true}
-			if err := r.read(string(out)); err != nil {
+			r := &formattest.ResponseStream{MayOmitOutput: true}
+			if err := r.Read(string(out)); err != nil {
 				t.Fatal(err)
 			}
-			if got := r.final.Get("output").Raw; got != "[]" {
+			if got := r.Final.Get("output").Raw; got != "[]" {
 				t.Errorf("output has %d bytes", len(got))
 			}
 			got := 0
-			for _, it := range r.items {
-				for _, p := range it.parts {
-					got += p.text.Len()
+			for _, it := range r.Items {
+				for _, p := range it.Done.Get("content").Array() { // equals its deltas
+					got += len(p.Get("text").Str)
 				}
 			}
 			if got != sent {
@@ -370,11 +375,11 @@ func TestManyCitations(t *testing.T) {
 	}
 	out = s.Events(out, []upstream.Event{evClose(0)})
 	out = s.End(out, nil)
-	r := &streamReader{dropped: true}
-	if err := r.read(string(out)); err != nil {
+	r := &formattest.ResponseStream{MayOmitOutput: true}
+	if err := r.Read(string(out)); err != nil {
 		t.Fatal(err)
 	}
-	if n := len(r.items[0].parts[0].annotations); n < 10 || n > 100 {
+	if n := len(r.Items[0].Done.Get("content.0.annotations").Array()); n < 10 || n > 100 {
 		t.Errorf("%d annotations", n)
 	}
 }

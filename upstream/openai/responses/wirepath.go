@@ -75,7 +75,13 @@ func wirePath(neutral string) string {
 	for n := min(len(steps), 2); n > 0; n-- {
 		if path, ok := fixedPaths[strings.Join(steps[:n], ".")]; ok {
 			w.b.WriteString(path)
-			w.members(steps[n:])
+			rest := steps[n:]
+			for i, s := range rest {
+				if s == "parts" && path == "input" {
+					rest[i] = "content"
+				}
+			}
+			w.members(rest)
 			return w.b.String()
 		}
 	}
