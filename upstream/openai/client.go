@@ -336,9 +336,11 @@ func (p *plan) learn(err error) bool {
 // asksLogprobs reports whether the request asks for log probabilities. A client of the same format
 // needs them, too: not every chunk is forwarded.
 func (p *plan) asksLogprobs() bool {
-	x := p.Source.Extra // the document is sent
+	var x *content.Extra
 	if p.Document == nil {
 		x = p.Request.Extra
+	} else {
+		x = p.Source.Extra // the document is sent
 	}
 	_, asks := x.Get("logprobs")
 	return p.client.format == ChatFormat && asks
