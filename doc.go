@@ -24,9 +24,13 @@
 //     /v1/messages): parser, validator, encoder, handler and client.
 //   - [github.com/polywire/polywire/generatecontent] implements the generateContent
 //     format (POST …/models/{model}:generateContent) in the same way.
+//   - [github.com/polywire/polywire/upstream/openai/chatcompletions] and
+//     [github.com/polywire/polywire/upstream/openai/responses] implement Chat Completions (POST
+//     /v1/chat/completions) and Responses (POST /v1/responses) of OpenAI.
 //
 // The examples directory contains programs: gateway is a server, validate checks a
-// request body, translate prints a request in another format, embed is a service with
+// request body, translate prints a request in another format, playground shows
+// translations on a page, embed is a service with
 // its own model, tenants serves several tenants with keys, quotas and rules of their
 // own, tools runs tool calls itself, and relay compares the gateway with a plain proxy.
 //

@@ -29,7 +29,7 @@ func TestLossPages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	responses, err := losspage.Table(losspage.Responses)
+	responses, err := losspage.Tables()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,8 @@ something that the other format cannot represent. Polywire reports every such pl
   weaker one, such as another amount of thinking.
 - **dropped**: the meaning is lost, such as a sampling parameter that the server does not support.
 
-Documents between equal formats are sent unchanged.
+Between equal formats a request is sent as it is, except the name of the model, so nothing is lost. Of the servers of
+Chat Completions and Responses only OpenAI's own get documents in this way; others get requests encoded anew.
 
 ## Where losses are reported
 
@@ -116,6 +117,9 @@ outcome first and then the outcomes under other conditions:
   with a file that the model cannot read.
 - **–**: only clients of the server's own format can send it.
 
+Clients of all four formats have the same rows. Members and parts that a client's format does not have are in none of its
+requests.
+
 The handlers refuse the requests in rows in *italics*, as the vendors do. Only programs that embed Polywire can make them.
 
 The tables are made by running requests through the adapters. Unless a cell names a model, the models are
@@ -129,7 +133,7 @@ then the row of the file applies.
 
 ## Responses
 
-From the format of the server to the format of the client:
+The most severe loss that a response can have. Each column is the format of the server.
 
 {responses}
 

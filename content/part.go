@@ -64,7 +64,8 @@ type Media struct {
 }
 
 // Thinking is the reasoning of a model before its response. Messages calls it a
-// thinking or redacted_thinking block, generateContent a part with thought set.
+// thinking or redacted_thinking block, generateContent a part with thought set, Responses an
+// item of type reasoning. Compatible servers of Chat Completions have reasoning_content.
 type Thinking struct {
 	// Text is the visible thinking. It may be empty.
 	Text string
@@ -196,7 +197,7 @@ type Signature struct {
 }
 
 // Cache marks the end of a prefix of the request that the vendor should cache. Messages
-// calls it cache_control.
+// calls it cache_control, Chat Completions and Responses prompt_cache_breakpoint.
 type Cache struct {
 	// TTL is how long the prefix stays cached, in the form of the vendor, such as "5m"
 	// or "1h". Empty means the vendor's default.

@@ -216,9 +216,10 @@ func (d *decoder) delta(v jsonwire.Value, t *object.Type) error {
 }
 
 func deltaFormOf(tag jsonwire.Value) *deltaForm {
-	for i := range deltaForms {
-		if tag.Is(deltaForms[i].tag) {
-			return &deltaForms[i]
+	forms := deltaForms()
+	for i := range forms {
+		if tag.Is(forms[i].tag) {
+			return &forms[i]
 		}
 	}
 	return nil
@@ -272,7 +273,7 @@ func (d *decoder) deltaRest(event jsonwire.Value, t *object.Type, delta jsonwire
 // event reads the data of an event of a stream. kind is its type and name its name, which may
 // be empty.
 func (d *decoder) event(kind, name string, v jsonwire.Value) error {
-	t := typeOfTag(eventTypes, kind)
+	t := typeOfTag(eventTypes(), kind)
 	switch {
 	case v.Kind() != jsonwire.Object && (t != nil || name == ""):
 		return fmt.Errorf("messages: the data of an event (%s) is not an object", codec.Clip(kind))
@@ -475,8 +476,9 @@ func fastIndex(s string) (int, string) {
 
 // fastForm parses the type of a delta and the name of its value.
 func fastForm(s string) (*deltaForm, string) {
-	for i := range deltaForms {
-		f := &deltaForms[i]
+	forms := deltaForms()
+	for i := range forms {
+		f := &forms[i]
 		if f.event != upstream.EventText && f.event != upstream.EventInput {
 			continue
 		}

@@ -13,40 +13,12 @@ import (
 // add a member without a Go field, add it here. The blocks of responses are written by
 // response.go.
 
-// must returns a member that is required and that a Go field holds.
-func must[T, F any](name string, v *object.Value, at func(*T) *F) object.Field {
-	return object.In(object.Field{Name: name, Value: v, Required: true}, at)
-}
-
-// opt returns an optional member that a Go field holds.
-func opt[T, F any](name string, v *object.Value, at func(*T) *F) object.Field {
-	return object.In(object.Field{Name: name, Value: v}, at)
-}
-
-// optObject returns an optional member that a pointer to a struct of type t holds.
-func optObject[T, S any](name string, t *object.Type, at func(*T) **S) object.Field {
-	return object.InPointer(object.Field{Name: name, Value: &object.Value{Kinds: object.Object | object.Null, Object: t}}, at)
-}
-
 // optUnion is optObject for an object whose "type" is part of the paths in it.
 func optUnion[T, S any](name string, t *object.Type, at func(*T) **S) object.Field {
-	f := optObject(name, t, at)
+	f := object.OptObject(name, t, at)
 	f.Value.Tagged = true
 	return f
 }
-
-// optList returns an optional list of objects that a slice holds.
-func optList[T, E any](name string, v *object.Value, at func(*T) *[]E) object.Field {
-	return object.InList(object.Field{Name: name, Value: v}, at)
-}
-
-// required returns a required member that is kept as JSON text.
-func required(name string, v *object.Value) object.Field {
-	return object.Field{Name: name, Value: v, Required: true}
-}
-
-// optional returns an optional member that is kept as JSON text.
-func optional(name string, v *object.Value) object.Field { return object.Field{Name: name, Value: v} }
 
 // unlessDefault returns f without the values for which isDefault returns true.
 func unlessDefault(f object.Field, isDefault func(jsonwire.Value) bool) object.Field {
@@ -75,42 +47,11 @@ func fields(list []object.Field, more ...object.Field) []object.Field {
 	return append(slices.Clip(list), more...)
 }
 
-func objectOf(kinds object.Kinds, list []object.Field) *object.Value {
-	return &object.Value{Kinds: kinds, Object: object.Kept("", list...)}
-}
-
-func keptObject(list ...object.Field) *object.Value { return objectOf(object.Object, list) }
-
-func nullableObject(list ...object.Field) *object.Value {
-	return objectOf(object.Object|object.Null, list)
-}
-
 func list(elem *object.Value) *object.Value { return &object.Value{Kinds: object.List, Elem: elem} }
-
-func enum(values ...string) *object.Value {
-	return &object.Value{Kinds: object.Text, Enum: &object.Enum{Values: values}}
-}
-
-func nullableEnum(values ...string) *object.Value {
-	return &object.Value{Kinds: object.Text | object.Null, Enum: &object.Enum{Values: values}}
-}
-
-// constant accepts one text.
-func constant(value string) *object.Value {
-	return &object.Value{Kinds: object.Text, Enum: &object.Enum{Values: []string{value}, Closed: true}}
-}
-
-// variant returns the type of objects that are kept as JSON text and whose "type" is tag.
-func variant(tag string, list ...object.Field) object.Tag {
-	return object.Tag{Name: tag, Type: object.Kept("", fields([]object.Field{typeTag}, list...)...)}
-}
 
 func union(kinds object.Kinds, tags ...object.Tag) *object.Value {
 	return &object.Value{Kinds: kinds, Tags: tags}
 }
-
-// typeTag is the member "type" of an object whose type is known when it is read.
-var typeTag = object.Field{Name: "type", IsTag: true}
 
 // Values that many members accept.
 var (
@@ -157,100 +98,100 @@ var (
 
 var requestType = object.New("", func(r *Request) **content.Extra { return &r.Extra }, func() []object.Field {
 	return []object.Field{
-		must("model", anyText, func(r *Request) *string { return &r.Model }),
-		opt("max_tokens", nullableInteger, func(r *Request) **int64 { return &r.MaxTokens }),
-		optList("system", nullableTextBlocks, func(r *Request) *[]content.Part { return &r.System }),
-		opt("stream", nullableFlag, func(r *Request) *bool { return &r.Stream }),
-		optObject("metadata", metadataType, func(r *Request) **Metadata { return &r.Metadata }),
-		opt("stop_sequences", nullableTexts, func(r *Request) *[]string { return &r.StopSequences }),
-		opt("temperature", nullableNumber, func(r *Request) **float64 { return &r.Temperature }),
-		opt("top_p", nullableNumber, func(r *Request) **float64 { return &r.TopP }),
-		opt("top_k", nullableInteger, func(r *Request) **int64 { return &r.TopK }),
-		optList("tools", nullableList, func(r *Request) *[]content.Tool { return &r.Tools }),
+		object.Must("model", anyText, func(r *Request) *string { return &r.Model }),
+		object.Opt("max_tokens", nullableInteger, func(r *Request) **int64 { return &r.MaxTokens }),
+		object.OptList("system", nullableTextBlocks, func(r *Request) *[]content.Part { return &r.System }),
+		object.Opt("stream", nullableFlag, func(r *Request) *bool { return &r.Stream }),
+		object.OptObject("metadata", metadataType, func(r *Request) **Metadata { return &r.Metadata }),
+		object.Opt("stop_sequences", nullableTexts, func(r *Request) *[]string { return &r.StopSequences }),
+		object.Opt("temperature", nullableNumber, func(r *Request) **float64 { return &r.Temperature }),
+		object.Opt("top_p", nullableNumber, func(r *Request) **float64 { return &r.TopP }),
+		object.Opt("top_k", nullableInteger, func(r *Request) **int64 { return &r.TopK }),
+		object.OptList("tools", nullableList, func(r *Request) *[]content.Tool { return &r.Tools }),
 		optUnion("tool_choice", choiceType, func(r *Request) **ToolChoice { return &r.ToolChoice }),
 		optUnion("thinking", thinkingType, func(r *Request) **Thinking { return &r.Thinking }),
-		optObject("output_config", outputConfigType, func(r *Request) **OutputConfig { return &r.OutputConfig }),
-		opt("service_tier", nullableEnum(serviceTiers...), func(r *Request) *string { return &r.ServiceTier }),
-		opt("inference_geo", nullableText, func(r *Request) *string { return &r.InferenceGeo }),
-		opt("speed", nullableEnum(speeds...), func(r *Request) *string { return &r.Speed }),
-		optObject("cache_control", cacheType, func(r *Request) **content.Cache { return &r.CacheControl }),
-		optObject("output_format", outputFormatType, func(r *Request) **OutputFormat { return &r.OutputFormat }),
-		must("messages", list(nil), func(r *Request) *[]content.Turn { return &r.Messages }),
+		object.OptObject("output_config", outputConfigType, func(r *Request) **OutputConfig { return &r.OutputConfig }),
+		object.Opt("service_tier", object.OneOf(object.Text|object.Null, serviceTiers...), func(r *Request) *string { return &r.ServiceTier }),
+		object.Opt("inference_geo", nullableText, func(r *Request) *string { return &r.InferenceGeo }),
+		object.Opt("speed", object.OneOf(object.Text|object.Null, speeds...), func(r *Request) *string { return &r.Speed }),
+		object.OptObject("cache_control", cacheType, func(r *Request) **content.Cache { return &r.CacheControl }),
+		object.OptObject("output_format", outputFormatType, func(r *Request) **OutputFormat { return &r.OutputFormat }),
+		object.Must("messages", list(nil), func(r *Request) *[]content.Turn { return &r.Messages }),
 
-		optional("container", &object.Value{Kinds: object.Text | object.Object | object.Null, Object: containerType}),
-		optional("diagnostics", nullableObject(
-			optional("previous_message_id", &object.Value{Kinds: object.Text | object.Null, Max: 256}))),
-		optional("mcp_servers", &object.Value{Kinds: object.List | object.Null, Elem: &object.Value{Kinds: object.Object, Object: mcpServerType}}),
-		optional("context_management", &object.Value{Kinds: object.Object | object.Null, Object: managementType}),
-		optional("compaction", nullableObject(required("type", constant("summarize")), optional("instructions", nullableText))),
-		optional("thread", nullableObject(named("type", "previous_message_id")...)),
-		optional("fallbacks", &object.Value{Kinds: object.Text | object.List | object.Null,
-			Elem: keptObject(named("model", "max_tokens", "thinking", "output_config", "speed")...)}),
-		optional("fallback_credit_token", &object.Value{Kinds: object.Text | object.Object | object.Null, Object: object.Kept("",
-			required("token", nonEmptyText), optional("mode", nullableEnum("strict", "best_effort")))}),
-		optional("billing_policy", nullableObject(named("type", "bill_to")...))}
+		object.OptKept("container", &object.Value{Kinds: object.Text | object.Object | object.Null, Object: containerType}),
+		object.OptKept("diagnostics", object.NullableObject(
+			object.OptKept("previous_message_id", &object.Value{Kinds: object.Text | object.Null, Max: 256}))),
+		object.OptKept("mcp_servers", &object.Value{Kinds: object.List | object.Null, Elem: &object.Value{Kinds: object.Object, Object: mcpServerType}}),
+		object.OptKept("context_management", &object.Value{Kinds: object.Object | object.Null, Object: managementType}),
+		object.OptKept("compaction", object.NullableObject(object.RequiredKept("type", object.Closed(object.Text, "summarize")), object.OptKept("instructions", nullableText))),
+		object.OptKept("thread", object.NullableObject(named("type", "previous_message_id")...)),
+		object.OptKept("fallbacks", &object.Value{Kinds: object.Text | object.List | object.Null,
+			Elem: object.KeptObject(named("model", "max_tokens", "thinking", "output_config", "speed")...)}),
+		object.OptKept("fallback_credit_token", &object.Value{Kinds: object.Text | object.Object | object.Null, Object: object.Kept("",
+			object.RequiredKept("token", nonEmptyText), object.OptKept("mode", object.OneOf(object.Text|object.Null, "strict", "best_effort")))}),
+		object.OptKept("billing_policy", object.NullableObject(named("type", "bill_to")...))}
 })
 
 // The settings of a request.
 var (
 	metadataType = object.New("", func(m *Metadata) **content.Extra { return &m.Extra }, func() []object.Field {
 		return []object.Field{
-			opt("user_id", nullableText, func(m *Metadata) *string { return &m.UserID })}
+			object.Opt("user_id", nullableText, func(m *Metadata) *string { return &m.UserID })}
 	})
 
 	choiceType = object.New("", func(c *ToolChoice) **content.Extra { return &c.Extra }, func() []object.Field {
 		return []object.Field{
 			typeIn(func(c *ToolChoice) *string { return &c.Type }, choiceTypes...),
-			opt("name", nullableText, func(c *ToolChoice) *string { return &c.Name }),
-			opt("disable_parallel_tool_use", nullableFlag, func(c *ToolChoice) *bool { return &c.DisableParallelToolUse })}
+			object.Opt("name", nullableText, func(c *ToolChoice) *string { return &c.Name }),
+			object.Opt("disable_parallel_tool_use", nullableFlag, func(c *ToolChoice) *bool { return &c.DisableParallelToolUse })}
 	})
 
 	thinkingType = object.New("", func(t *Thinking) **content.Extra { return &t.Extra }, func() []object.Field {
 		return []object.Field{
 			typeIn(func(t *Thinking) *string { return &t.Type }, thinkingTypes...),
-			opt("budget_tokens", nullableInteger, func(t *Thinking) **int64 { return &t.BudgetTokens }),
-			opt("display", nullableEnum(displays...), func(t *Thinking) *string { return &t.Display }),
-			optional("block_binding", nullableObject(
-				optional("prefix_mismatch_behavior", nullableEnum("error", "drop_block"))))}
+			object.Opt("budget_tokens", nullableInteger, func(t *Thinking) **int64 { return &t.BudgetTokens }),
+			object.Opt("display", object.OneOf(object.Text|object.Null, displays...), func(t *Thinking) *string { return &t.Display }),
+			object.OptKept("block_binding", object.NullableObject(
+				object.OptKept("prefix_mismatch_behavior", object.OneOf(object.Text|object.Null, "error", "drop_block"))))}
 	})
 
 	outputConfigType = object.New("", func(c *OutputConfig) **content.Extra { return &c.Extra }, func() []object.Field {
 		return []object.Field{
-			opt("effort", nullableEnum(effortNames...), func(c *OutputConfig) *string { return &c.Effort }),
-			optObject("format", outputFormatType, func(c *OutputConfig) **OutputFormat { return &c.Format }),
-			optional("task_budget", nullableObject(
-				required("type", constant("tokens")),
-				required("total", &object.Value{Kinds: object.Integer}),
-				optional("remaining", nullableInteger)))}
+			object.Opt("effort", object.OneOf(object.Text|object.Null, effortNames...), func(c *OutputConfig) *string { return &c.Effort }),
+			object.OptObject("format", outputFormatType, func(c *OutputConfig) **OutputFormat { return &c.Format }),
+			object.OptKept("task_budget", object.NullableObject(
+				object.RequiredKept("type", object.Closed(object.Text, "tokens")),
+				object.RequiredKept("total", &object.Value{Kinds: object.Integer}),
+				object.OptKept("remaining", nullableInteger)))}
 	})
 
 	outputFormatType = object.New("", func(f *OutputFormat) **content.Extra { return &f.Extra }, func() []object.Field {
 		return []object.Field{
 			typeIn(func(f *OutputFormat) *string { return &f.Type }, "json_schema"),
-			must("schema", schemaObject, func(f *OutputFormat) *string { return &f.Schema })}
+			object.Must("schema", schemaObject, func(f *OutputFormat) *string { return &f.Schema })}
 	})
 
 	cacheType = object.New("", func(c *content.Cache) **content.Extra { return &c.Extra }, func() []object.Field {
 		return []object.Field{
-			object.Field{Name: "type", Const: "ephemeral", Value: constant("ephemeral"), Required: true},
-			opt("ttl", nullableEnum(ttls...), func(c *content.Cache) *string { return &c.TTL })}
+			object.Field{Name: "type", Const: "ephemeral", Value: object.Closed(object.Text, "ephemeral"), Required: true},
+			object.Opt("ttl", object.OneOf(object.Text|object.Null, ttls...), func(c *content.Cache) *string { return &c.TTL })}
 	})
 )
 
 // typeIn returns the member "type", with one of values, of an object whose type is read before
 // its other members.
 func typeIn[T any](at func(*T) *string, values ...string) object.Field {
-	return object.In(object.Field{Name: "type", Value: enum(values...), IsTag: true}, at)
+	return object.In(object.Field{Name: "type", Value: object.OneOf(object.Text, values...), IsTag: true}, at)
 }
 
 // cached returns the member cache_control.
 func cached[T any](at func(*T) **content.Cache) object.Field {
-	return optObject("cache_control", cacheType, at)
+	return object.OptObject("cache_control", cacheType, at)
 }
 
 // input returns the member input of a tool call. An empty Go field means {}.
 func input[T any](at func(*T) *string) object.Field {
-	f := must("input", anyObject, at)
+	f := object.Must("input", anyObject, at)
 	f.Default = "{}"
 	return f
 }
@@ -259,41 +200,41 @@ func input[T any](at func(*T) *string) object.Field {
 var (
 	containerType = object.KeptLater("", func() []object.Field {
 		return []object.Field{
-			optional("id", nullableText),
-			optional("skills", &object.Value{Kinds: object.List | object.Null, Max: 20, Elem: keptObject(
-				required("type", enum("anthropic", "custom")),
-				required("skill_id", &object.Value{Kinds: object.Text, Min: 1, Max: 64}),
-				optional("version", &object.Value{Kinds: object.Text | object.Null, Min: 1, Max: 64}))})}
+			object.OptKept("id", nullableText),
+			object.OptKept("skills", &object.Value{Kinds: object.List | object.Null, Max: 20, Elem: object.KeptObject(
+				object.RequiredKept("type", object.OneOf(object.Text, "anthropic", "custom")),
+				object.RequiredKept("skill_id", &object.Value{Kinds: object.Text, Min: 1, Max: 64}),
+				object.OptKept("version", &object.Value{Kinds: object.Text | object.Null, Min: 1, Max: 64}))})}
 	})
 
 	mcpServerType = object.KeptLater("", func() []object.Field {
 		return []object.Field{
-			required("type", constant("url")),
-			required("name", nonEmptyText),
-			required("url", nonEmptyText),
-			optional("authorization_token", nullableText),
-			optional("tool_configuration", nullableObject(optional("enabled", nullableFlag), optional("allowed_tools", nullableTexts)))}
+			object.RequiredKept("type", object.Closed(object.Text, "url")),
+			object.RequiredKept("name", nonEmptyText),
+			object.RequiredKept("url", nonEmptyText),
+			object.OptKept("authorization_token", nullableText),
+			object.OptKept("tool_configuration", object.NullableObject(object.OptKept("enabled", nullableFlag), object.OptKept("allowed_tools", nullableTexts)))}
 	})
 
 	managementType = object.KeptLater("", func() []object.Field {
-		inputTokens := variant("input_tokens", required("value", anyInteger))
-		toolUses := variant("tool_uses", required("value", anyInteger))
+		inputTokens := object.KeptTag("input_tokens", object.RequiredKept("value", anyInteger))
+		toolUses := object.KeptTag("tool_uses", object.RequiredKept("value", anyInteger))
 		edit := union(object.Object,
-			variant("clear_tool_uses_20250919",
-				optional("trigger", union(object.Object, inputTokens, toolUses)),
-				optional("keep", union(object.Object, toolUses)),
-				optional("clear_at_least", union(object.Object|object.Null, inputTokens)),
-				optional("exclude_tools", nullableTexts),
-				optional("clear_tool_inputs", &object.Value{Kinds: object.Flag | object.List | object.Null, Elem: anyText})),
-			variant("clear_thinking_20251015",
-				optional("keep", &object.Value{Kinds: object.Text | object.Object, Enum: &object.Enum{Values: []string{"all"}},
-					Tags: []object.Tag{variant("thinking_turns", required("value", anyInteger)), variant("all")}})),
-			variant("compact_20260112",
-				optional("trigger", union(object.Object|object.Null,
-					variant("input_tokens", required("value", &object.Value{Kinds: object.Integer, Min: 50000})))),
-				optional("pause_after_compaction", anyFlag),
-				optional("instructions", nullableText)))
-		return []object.Field{optional("edits", list(edit))}
+			object.KeptTag("clear_tool_uses_20250919",
+				object.OptKept("trigger", union(object.Object, inputTokens, toolUses)),
+				object.OptKept("keep", union(object.Object, toolUses)),
+				object.OptKept("clear_at_least", union(object.Object|object.Null, inputTokens)),
+				object.OptKept("exclude_tools", nullableTexts),
+				object.OptKept("clear_tool_inputs", &object.Value{Kinds: object.Flag | object.List | object.Null, Elem: anyText})),
+			object.KeptTag("clear_thinking_20251015",
+				object.OptKept("keep", &object.Value{Kinds: object.Text | object.Object, Enum: &object.Enum{Values: []string{"all"}},
+					Tags: []object.Tag{object.KeptTag("thinking_turns", object.RequiredKept("value", anyInteger)), object.KeptTag("all")}})),
+			object.KeptTag("compact_20260112",
+				object.OptKept("trigger", union(object.Object|object.Null,
+					object.KeptTag("input_tokens", object.RequiredKept("value", &object.Value{Kinds: object.Integer, Min: 50000})))),
+				object.OptKept("pause_after_compaction", anyFlag),
+				object.OptKept("instructions", nullableText)))
+		return []object.Field{object.OptKept("edits", list(edit))}
 	})
 )
 
@@ -301,121 +242,125 @@ var (
 var (
 	messageType = object.New("", func(t *content.Turn) **content.Extra { return &t.Extra }, func() []object.Field {
 		return []object.Field{
-			must("role", anyText, func(t *content.Turn) *content.Role { return &t.Role }),
-			must("content", blocks, func(t *content.Turn) *[]content.Part { return &t.Parts }),
-			optional("clear_at", nullableEnum("never", nextUserMessage)),
-			optional("output_config", nullableObject(optional("effort", nullableEnum(effortNames...))))}
+			object.Must("role", anyText, func(t *content.Turn) *content.Role { return &t.Role }),
+			object.Must("content", blocks, func(t *content.Turn) *[]content.Part { return &t.Parts }),
+			object.OptKept("clear_at", object.OneOf(object.Text|object.Null, "never", nextUserMessage)),
+			object.OptKept("output_config", object.NullableObject(object.OptKept("effort", object.OneOf(object.Text|object.Null, effortNames...))))}
 	})
 
 	textType = object.New("", func(t *content.Text) **content.Extra { return &t.Extra }, func() []object.Field {
 		return []object.Field{
-			typeTag,
-			must("text", anyText, func(t *content.Text) *string { return &t.Text }),
-			optList("citations", citationsList, func(t *content.Text) *[]content.Citation { return &t.Citations }),
+			object.TagField,
+			object.Must("text", anyText, func(t *content.Text) *string { return &t.Text }),
+			object.OptList("citations", citationsList, func(t *content.Text) *[]content.Citation { return &t.Citations }),
 			cached(func(t *content.Text) **content.Cache { return &t.Cache })}
 	})
 
 	imageType = object.New("", func(i *content.Image) **content.Extra { return &i.Extra }, func() []object.Field {
 		return []object.Field{
-			typeTag,
-			must("source", imageSource, func(i *content.Image) *content.Source { return &i.Source }),
+			object.TagField,
+			object.Must("source", imageSource, func(i *content.Image) *content.Source { return &i.Source }),
 			cached(func(i *content.Image) **content.Cache { return &i.Cache }),
-			optional("transformations", nullableObject(optional("oversized_image", nullableEnum("downsize", "error"))))}
+			object.OptKept("transformations", object.NullableObject(object.OptKept("oversized_image", object.OneOf(object.Text|object.Null, "downsize", "error"))))}
 	})
 
 	documentType = object.New("", func(d *content.Document) **content.Extra { return &d.Extra }, func() []object.Field {
 		return []object.Field{
-			typeTag,
-			must("source", documentSource, func(d *content.Document) *content.Source { return &d.Source }),
-			opt("title", title, func(d *content.Document) *string { return &d.Title }),
-			opt("context", nullableText, func(d *content.Document) *string { return &d.Context }),
-			opt("citations", citationsSwitch, func(d *content.Document) *bool { return &d.Citations }),
+			object.TagField,
+			object.Must("source", documentSource, func(d *content.Document) *content.Source { return &d.Source }),
+			object.Opt("title", title, func(d *content.Document) *string { return &d.Title }),
+			object.Opt("context", nullableText, func(d *content.Document) *string { return &d.Context }),
+			object.Opt("citations", citationsSwitch, func(d *content.Document) *bool { return &d.Citations }),
 			cached(func(d *content.Document) **content.Cache { return &d.Cache })}
 	})
 
 	searchResultType = object.New("", func(s *content.SearchResult) **content.Extra { return &s.Extra }, func() []object.Field {
 		return []object.Field{
-			typeTag,
-			must("source", anyText, func(s *content.SearchResult) *string { return &s.Source }),
-			must("title", anyText, func(s *content.SearchResult) *string { return &s.Title }),
-			must("content", textBlocks, func(s *content.SearchResult) *[]content.Part { return &s.Parts }),
-			opt("citations", citationsSwitch, func(s *content.SearchResult) *bool { return &s.Citations }),
+			object.TagField,
+			object.Must("source", anyText, func(s *content.SearchResult) *string { return &s.Source }),
+			object.Must("title", anyText, func(s *content.SearchResult) *string { return &s.Title }),
+			object.Must("content", textBlocks, func(s *content.SearchResult) *[]content.Part { return &s.Parts }),
+			object.Opt("citations", citationsSwitch, func(s *content.SearchResult) *bool { return &s.Citations }),
 			cached(func(s *content.SearchResult) **content.Cache { return &s.Cache })}
 	})
 
 	// citationsSwitch is {"enabled": …}, which a bool of the enclosing block holds. Its other
 	// members become part of the Extra of that block.
-	citationsSwitch = nullableObject(opt("enabled", nullableFlag, func(on *bool) *bool { return on }))
+	citationsSwitch = object.NullableObject(object.Opt("enabled", nullableFlag, func(on *bool) *bool { return on }))
 
 	thinkingBlockType = object.New("", func(t *content.Thinking) **content.Extra { return &t.Extra }, func() []object.Field {
 		return []object.Field{
-			typeTag,
-			must("thinking", anyText, func(t *content.Thinking) *string { return &t.Text }),
-			opt("signature", anyText, func(t *content.Thinking) *content.Signature { return &t.Signature })}
+			object.TagField,
+			object.Must("thinking", anyText, func(t *content.Thinking) *string { return &t.Text }),
+			object.Opt("signature", anyText, func(t *content.Thinking) *content.Signature { return &t.Signature })}
 	})
 
 	redactedType = object.New("", func(t *content.Thinking) **content.Extra { return &t.Extra }, func() []object.Field {
 		return []object.Field{
-			typeTag,
-			must("data", anyText, func(t *content.Thinking) *content.Signature { return &t.Redacted })}
+			object.TagField,
+			object.Must("data", anyText, func(t *content.Thinking) *content.Signature { return &t.Redacted })}
 	})
 
 	toolUseType = object.New("", func(t *content.ToolUse) **content.Extra { return &t.Extra }, func() []object.Field {
 		return []object.Field{
-			typeTag,
-			must("id", anyText, func(t *content.ToolUse) *string { return &t.ID }),
-			must("name", anyText, func(t *content.ToolUse) *string { return &t.Name }),
+			object.TagField,
+			object.Must("id", anyText, func(t *content.ToolUse) *string { return &t.ID }),
+			object.Must("name", anyText, func(t *content.ToolUse) *string { return &t.Name }),
 			input(func(t *content.ToolUse) *string { return &t.Input }),
 			cached(func(t *content.ToolUse) **content.Cache { return &t.Cache }),
-			callerField, toolsetField}
+			callerField(), toolsetField()}
 	})
 
 	toolResultType = object.New("", func(t *content.ToolResult) **content.Extra { return &t.Extra }, func() []object.Field {
 		return []object.Field{
-			typeTag,
-			must("tool_use_id", anyText, func(t *content.ToolResult) *string { return &t.ID }),
-			optList("content", nullableBlocks, func(t *content.ToolResult) *[]content.Part { return &t.Parts }),
-			opt("is_error", nullableFlag, func(t *content.ToolResult) *bool { return &t.Error }),
+			object.TagField,
+			object.Must("tool_use_id", anyText, func(t *content.ToolResult) *string { return &t.ID }),
+			object.OptList("content", nullableBlocks, func(t *content.ToolResult) *[]content.Part { return &t.Parts }),
+			object.Opt("is_error", nullableFlag, func(t *content.ToolResult) *bool { return &t.Error }),
 			cached(func(t *content.ToolResult) **content.Cache { return &t.Cache }),
-			toolsetField}
+			toolsetField()}
 	})
 
 	serverToolUseType = serverToolUse(callerField)
-	mcpToolUseType    = serverToolUse(required("server_name", nonEmptyText))
+	mcpToolUseType    = serverToolUse(func() object.Field { return object.RequiredKept("server_name", nonEmptyText) })
 
-	serverToolResultType = serverToolResult(
-		must("content", anyValue, func(t *content.ServerToolResult) *string { return &t.Content }), callerField)
-	mcpToolResultType = serverToolResult(
-		opt("content", anyValue, func(t *content.ServerToolResult) *string { return &t.Content }),
-		unlessDefault(optional("is_error", anyFlag), isFalse))
+	serverToolResultType = object.New("", func(t *content.ServerToolResult) **content.Extra { return &t.Extra }, func() []object.Field {
+		return []object.Field{
+			object.TagField,
+			object.Must("tool_use_id", anyText, func(t *content.ServerToolResult) *string { return &t.ID }),
+			object.Must("content", anyValue, func(t *content.ServerToolResult) *string { return &t.Content }),
+			cached(func(t *content.ServerToolResult) **content.Cache { return &t.Cache }),
+			callerField()}
+	})
 
-	callerField = implied(optional("caller", union(object.Object|object.Null,
-		variant("direct"),
-		variant("code_execution_20250825", required("tool_id", nonEmptyText)),
-		variant("code_execution_20260120", required("tool_id", nonEmptyText)))), isDirectCaller)
-	toolsetField = optional("toolset_name", nullableText)
+	mcpToolResultType = object.New("", func(t *content.ServerToolResult) **content.Extra { return &t.Extra }, func() []object.Field {
+		return []object.Field{
+			object.TagField,
+			object.Must("tool_use_id", anyText, func(t *content.ServerToolResult) *string { return &t.ID }),
+			object.Opt("content", anyValue, func(t *content.ServerToolResult) *string { return &t.Content }),
+			cached(func(t *content.ServerToolResult) **content.Cache { return &t.Cache }),
+			unlessDefault(object.OptKept("is_error", anyFlag), isFalse)}
+	})
 )
 
-func serverToolUse(kept ...object.Field) *object.Type {
-	return object.New("", func(t *content.ServerToolUse) **content.Extra { return &t.Extra }, func() []object.Field {
-		return fields([]object.Field{
-			typeTag,
-			must("id", anyText, func(t *content.ServerToolUse) *string { return &t.ID }),
-			must("name", anyText, func(t *content.ServerToolUse) *string { return &t.Name }),
-			input(func(t *content.ServerToolUse) *string { return &t.Input }),
-			cached(func(t *content.ServerToolUse) **content.Cache { return &t.Cache }),
-		}, kept...)
-	})
+func callerField() object.Field {
+	return implied(object.OptKept("caller", union(object.Object|object.Null,
+		object.KeptTag("direct"),
+		object.KeptTag("code_execution_20250825", object.RequiredKept("tool_id", nonEmptyText)),
+		object.KeptTag("code_execution_20260120", object.RequiredKept("tool_id", nonEmptyText)))), isDirectCaller)
 }
 
-func serverToolResult(of object.Field, kept ...object.Field) *object.Type {
-	return object.New("", func(t *content.ServerToolResult) **content.Extra { return &t.Extra }, func() []object.Field {
-		return fields([]object.Field{
-			typeTag,
-			must("tool_use_id", anyText, func(t *content.ServerToolResult) *string { return &t.ID }),
-			of,
-			cached(func(t *content.ServerToolResult) **content.Cache { return &t.Cache }),
-		}, kept...)
+func toolsetField() object.Field { return object.OptKept("toolset_name", nullableText) }
+
+func serverToolUse(last func() object.Field) *object.Type {
+	return object.New("", func(t *content.ServerToolUse) **content.Extra { return &t.Extra }, func() []object.Field {
+		return []object.Field{
+			object.TagField,
+			object.Must("id", anyText, func(t *content.ServerToolUse) *string { return &t.ID }),
+			object.Must("name", anyText, func(t *content.ServerToolUse) *string { return &t.Name }),
+			input(func(t *content.ServerToolUse) *string { return &t.Input }),
+			cached(func(t *content.ServerToolUse) **content.Cache { return &t.Cache }),
+			last()}
 	})
 }
 
@@ -438,35 +383,35 @@ func isEmptyList(x jsonwire.Value) bool { return x.Kind() == jsonwire.Array && x
 var (
 	base64Type = object.New("", func(s *content.Base64) **content.Extra { return &s.Extra }, func() []object.Field {
 		return []object.Field{
-			typeTag,
-			must("media_type", anyText, func(s *content.Base64) *string { return &s.MediaType }),
-			must("data", anyText, func(s *content.Base64) *string { return &s.Data })}
+			object.TagField,
+			object.Must("media_type", anyText, func(s *content.Base64) *string { return &s.MediaType }),
+			object.Must("data", anyText, func(s *content.Base64) *string { return &s.Data })}
 	})
 
 	urlType = object.New("", func(s *content.URL) **content.Extra { return &s.Extra }, func() []object.Field {
 		return []object.Field{
-			typeTag,
-			must("url", anyText, func(s *content.URL) *string { return &s.URL })}
+			object.TagField,
+			object.Must("url", anyText, func(s *content.URL) *string { return &s.URL })}
 	})
 
 	fileType = object.New("", func(s *content.File) **content.Extra { return &s.Extra }, func() []object.Field {
 		return []object.Field{
-			typeTag,
-			must("file_id", anyText, func(s *content.File) *string { return &s.ID })}
+			object.TagField,
+			object.Must("file_id", anyText, func(s *content.File) *string { return &s.ID })}
 	})
 
 	plainTextType = object.New("", func(s *content.PlainText) **content.Extra { return &s.Extra }, func() []object.Field {
 		return []object.Field{
-			typeTag,
-			object.In(object.Field{Name: "media_type", Value: constant(plainType), Required: true, Default: plainType},
+			object.TagField,
+			object.In(object.Field{Name: "media_type", Value: object.Closed(object.Text, plainType), Required: true, Default: plainType},
 				func(s *content.PlainText) *string { return &s.MediaType }),
-			must("data", anyText, func(s *content.PlainText) *string { return &s.Text })}
+			object.Must("data", anyText, func(s *content.PlainText) *string { return &s.Text })}
 	})
 
 	partsType = object.New("", func(s *content.Parts) **content.Extra { return &s.Extra }, func() []object.Field {
 		return []object.Field{
-			typeTag,
-			must("content", blocks, func(s *content.Parts) *[]content.Part { return &s.Parts })}
+			object.TagField,
+			object.Must("content", blocks, func(s *content.Parts) *[]content.Part { return &s.Parts })}
 	})
 )
 
@@ -508,31 +453,31 @@ var citationForms = sync.OnceValue(func() []citationForm {
 		citation(citationForm{tag: "search_result_location", kind: content.CiteSearchResult, title: "title", url: "source",
 			index: "search_result_index", start: "start_block_index", end: "end_block_index"}),
 		citation(citationForm{tag: "web_search_result_location", kind: content.CiteWeb, title: "title", url: "url"},
-			required("encrypted_index", anyText)),
+			object.RequiredKept("encrypted_index", anyText)),
 	}
 })
 
 func documentCitation(tag string, kind content.CitationKind, start, end string) citationForm {
 	return citation(citationForm{tag: tag, kind: kind, title: "document_title", index: "document_index", start: start, end: end, file: true},
-		opt("file_id", nullableText, func(c *content.Citation) *string { return &c.FileID }))
+		object.Opt("file_id", nullableText, func(c *content.Citation) *string { return &c.FileID }))
 }
 
 // citation completes a form.
 func citation(f citationForm, more ...object.Field) citationForm {
 	list := []object.Field{
-		typeTag,
-		must("cited_text", anyText, func(c *content.Citation) *string { return &c.Text }),
+		object.TagField,
+		object.Must("cited_text", anyText, func(c *content.Citation) *string { return &c.Text }),
 		object.In(object.Field{Name: f.title, Value: nullableText, WriteNull: true},
 			func(c *content.Citation) *string { return &c.Title }),
 	}
 	if f.url != "" {
-		list = append(list, must(f.url, anyText, func(c *content.Citation) *string { return &c.URL }))
+		list = append(list, object.Must(f.url, anyText, func(c *content.Citation) *string { return &c.URL }))
 	}
 	if f.index != "" {
 		list = append(list,
-			must(f.index, anyInteger, func(c *content.Citation) *int64 { return &c.Index }),
-			must(f.start, anyInteger, func(c *content.Citation) *int64 { return &c.Start }),
-			must(f.end, anyInteger, func(c *content.Citation) *int64 { return &c.End }))
+			object.Must(f.index, anyInteger, func(c *content.Citation) *int64 { return &c.Index }),
+			object.Must(f.start, anyInteger, func(c *content.Citation) *int64 { return &c.Start }),
+			object.Must(f.end, anyInteger, func(c *content.Citation) *int64 { return &c.End }))
 	}
 	f.of = object.New("", func(c *content.Citation) **content.Extra { return &c.Extra }, func() []object.Field { return fields(list, more...) })
 	return f
@@ -552,26 +497,28 @@ func citationFormOf(tag string, kind content.CitationKind) *citationForm {
 
 var customToolType = object.New("", func(t *content.Tool) **content.Extra { return &t.Extra }, func() []object.Field {
 	return []object.Field{
-		typeTag,
-		must("name", anyText, func(t *content.Tool) *string { return &t.Name }),
-		opt("description", nullableText, func(t *content.Tool) *string { return &t.Description }),
-		must("input_schema", schemaObject, func(t *content.Tool) *content.Schema { return &t.Input }),
-		opt("strict", nullableFlag, func(t *content.Tool) **bool { return &t.Strict }),
+		object.TagField,
+		object.Must("name", anyText, func(t *content.Tool) *string { return &t.Name }),
+		object.Opt("description", nullableText, func(t *content.Tool) *string { return &t.Description }),
+		object.Must("input_schema", schemaObject, func(t *content.Tool) *content.Schema { return &t.Input }),
+		object.Opt("strict", nullableFlag, func(t *content.Tool) **bool { return &t.Strict }),
 		cached(func(t *content.Tool) **content.Cache { return &t.Cache }),
-		unlessDefault(optional("allowed_callers", callerNames), isDirectOnly),
-		unlessDefault(optional("defer_loading", nullableFlag), isFalse),
-		unlessDefault(optional("input_examples", nullableList), isEmptyList),
-		optional("eager_input_streaming", nullableFlag)}
+		unlessDefault(object.OptKept("allowed_callers", callerNames), isDirectOnly),
+		unlessDefault(object.OptKept("defer_loading", nullableFlag), isFalse),
+		unlessDefault(object.OptKept("input_examples", nullableList), isEmptyList),
+		object.OptKept("eager_input_streaming", nullableFlag)}
 })
 
 var (
-	callerNames = &object.Value{Kinds: object.List | object.Null, Elem: enum(
-		"direct", "code_execution_20250825", "code_execution_20260120", "code_execution_20260521")}
-
-	// keptCache is a cache_control in an object that is kept as JSON text.
-	keptCache = optional("cache_control", nullableObject(
-		required("type", constant("ephemeral")), optional("ttl", nullableEnum(ttls...))))
+	callerNames = &object.Value{Kinds: object.List | object.Null, Elem: &object.Value{Kinds: object.Text, Enum: &object.Enum{Values: callers}}}
+	callers     = []string{"direct", "code_execution_20250825", "code_execution_20260120", "code_execution_20260521"}
 )
+
+// keptCache returns a cache_control in an object that is kept as JSON text.
+func keptCache() object.Field {
+	return object.OptKept("cache_control", object.NullableObject(
+		object.RequiredKept("type", object.Closed(object.Text, "ephemeral")), object.OptKept("ttl", object.OneOf(object.Text|object.Null, ttls...))))
+}
 
 const (
 	oldEditor  = "str_replace_editor"
@@ -583,48 +530,48 @@ const (
 
 // builtins returns the tools of the vendor by their types.
 var builtins = sync.OnceValue(func() []object.Tag {
-	directOnly := &object.Value{Kinds: object.List | object.Null, Elem: enum("direct")}
+	directOnly := &object.Value{Kinds: object.List | object.Null, Elem: object.OneOf(object.Text, "direct")}
 	commonFields := []object.Field{
-		optional("allowed_callers", callerNames), keptCache,
-		optional("defer_loading", nullableFlag), optional("strict", nullableFlag),
+		object.OptKept("allowed_callers", callerNames), keptCache(),
+		object.OptKept("defer_loading", nullableFlag), object.OptKept("strict", nullableFlag),
 	}
-	withExamples := fields(commonFields, optional("input_examples", nullableList))
+	withExamples := fields(commonFields, object.OptKept("input_examples", nullableList))
 
-	toggles := nullableObject(named("enabled", "defer_loading")...)
+	toggles := object.NullableObject(named("enabled", "defer_loading")...)
 	toggleTable := &object.Value{Kinds: object.Object | object.Null, Members: toggles}
-	toolsetFields := []object.Field{optional("configs", toggleTable), keptCache, optional("allowed_callers", directOnly)}
+	toolsetFields := []object.Field{object.OptKept("configs", toggleTable), keptCache(), object.OptKept("allowed_callers", directOnly)}
 	displayFields := fields(withExamples,
-		required("display_width_px", positive), required("display_height_px", positive),
-		optional("display_number", nullableInteger))
+		object.RequiredKept("display_width_px", positive), object.RequiredKept("display_height_px", positive),
+		object.OptKept("display_number", nullableInteger))
 
 	domainFields := fields(commonFields,
-		optional("max_uses", nullableCount), optional("allowed_domains", nullableTexts), optional("blocked_domains", nullableTexts))
-	searchFields := fields(domainFields, optional("user_location", nullableObject(
-		required("type", constant("approximate")), optional("city", nullableText), optional("region", nullableText),
-		optional("country", nullableText), optional("timezone", nullableText))))
-	chosenTools := required("tools", list(keptObject(required("type", constant("tool_reference")), required("name", nonEmptyText))))
+		object.OptKept("max_uses", nullableCount), object.OptKept("allowed_domains", nullableTexts), object.OptKept("blocked_domains", nullableTexts))
+	searchFields := fields(domainFields, object.OptKept("user_location", object.NullableObject(
+		object.RequiredKept("type", object.Closed(object.Text, "approximate")), object.OptKept("city", nullableText), object.OptKept("region", nullableText),
+		object.OptKept("country", nullableText), object.OptKept("timezone", nullableText))))
+	chosenTools := object.RequiredKept("tools", list(object.KeptObject(object.RequiredKept("type", object.Closed(object.Text, "tool_reference")), object.RequiredKept("name", nonEmptyText))))
 	resultFilter := union(object.Object|object.Null,
-		variant("all"), variant("none"), variant("only", chosenTools), variant("except", chosenTools))
+		object.KeptTag("all"), object.KeptTag("none"), object.KeptTag("only", chosenTools), object.KeptTag("except", chosenTools))
 	fetchFields := fields(domainFields,
-		optional("citations", citationsSwitch),
-		optional("max_content_tokens", nullableCount),
-		optional("url_sources", nullableObject(
-			optional("client_tool_results", resultFilter),
-			optional("server_tool_results", resultFilter),
-			optional("user_input", union(object.Object|object.Null, variant("all"), variant("none"))))))
-	responseInclusion := optional("response_inclusion", nullableEnum("full", "excluded"))
-	useCache := optional("use_cache", nullableFlag)
+		object.OptKept("citations", citationsSwitch),
+		object.OptKept("max_content_tokens", nullableCount),
+		object.OptKept("url_sources", object.NullableObject(
+			object.OptKept("client_tool_results", resultFilter),
+			object.OptKept("server_tool_results", resultFilter),
+			object.OptKept("user_input", union(object.Object|object.Null, object.KeptTag("all"), object.KeptTag("none"))))))
+	responseInclusion := object.OptKept("response_inclusion", object.OneOf(object.Text|object.Null, "full", "excluded"))
+	useCache := object.OptKept("use_cache", nullableFlag)
 	return []object.Tag{
 		builtin("bash_20250124", "bash", withExamples),
 		builtin("bash_20241022", "bash", withExamples),
 		builtin("text_editor_20250124", oldEditor, withExamples),
 		builtin("text_editor_20241022", oldEditor, withExamples),
 		builtin("text_editor_20250429", newEditor, withExamples),
-		builtin("text_editor_20250728", newEditor, withExamples, optional("max_characters", nullableCount)),
+		builtin("text_editor_20250728", newEditor, withExamples, object.OptKept("max_characters", nullableCount)),
 		builtin("memory_20250818", "memory", withExamples),
 		builtin("computer_20241022", "computer", displayFields),
 		builtin("computer_20250124", "computer", displayFields),
-		builtin("computer_20251124", "computer", displayFields, optional("enable_zoom", nullableFlag)),
+		builtin("computer_20251124", "computer", displayFields, object.OptKept("enable_zoom", nullableFlag)),
 		builtin("computer_toolset_20260801", "", toolsetFields),
 		builtin("browser_toolset_20260801", "", toolsetFields),
 		builtin("web_search_20250305", "web_search", searchFields),
@@ -643,11 +590,11 @@ var builtins = sync.OnceValue(func() []object.Tag {
 		builtin("tool_search_tool_bm25_20251119", bm25Tool, commonFields),
 		builtin(bm25Tool, bm25Tool, commonFields),
 		builtin("advisor_20260301", "advisor", commonFields,
-			required("model", nonEmptyText), optional("max_tokens", nullableCount), optional("max_uses", nullableCount),
-			optional("caching", anyObjectOrNull)),
+			object.RequiredKept("model", nonEmptyText), object.OptKept("max_tokens", nullableCount), object.OptKept("max_uses", nullableCount),
+			object.OptKept("caching", anyObjectOrNull)),
 		builtin(mcpToolset, "", []object.Field{
-			required("mcp_server_name", nonEmptyText), optional("default_config", toggles), optional("configs", toggleTable),
-			optional("tools", nullableList), keptCache}),
+			object.RequiredKept("mcp_server_name", nonEmptyText), object.OptKept("default_config", toggles), object.OptKept("configs", toggleTable),
+			object.OptKept("tools", nullableList), keptCache()}),
 	}
 })
 
@@ -656,9 +603,9 @@ var builtins = sync.OnceValue(func() []object.Tag {
 func builtin(kind, name string, list []object.Field, more ...object.Field) object.Tag {
 	list = fields(list, more...)
 	if name != "" {
-		list = append(list, required("name", constant(name)))
+		list = append(list, object.RequiredKept("name", object.Closed(object.Text, name)))
 	}
-	return variant(kind, list...)
+	return object.KeptTag(kind, list...)
 }
 
 // otherToolType has the names of all tools of the vendor. It is for tools that this version
@@ -734,27 +681,27 @@ var typedForms = [...]blockForm{
 // those of typedForms, and those that are kept as [content.Unknown].
 var blockForms = sync.OnceValue(func() []blockForm {
 	toolReferences := []object.Tag{
-		variant("tool_reference", required("name", nonEmptyText)),
-		variant("mcp_tool_reference", required("server_name", nonEmptyText), required("name", nonEmptyText)),
-		variant("mcp_toolset_reference", required("server_name", nonEmptyText)),
+		object.KeptTag("tool_reference", object.RequiredKept("name", nonEmptyText)),
+		object.KeptTag("mcp_tool_reference", object.RequiredKept("server_name", nonEmptyText), object.RequiredKept("name", nonEmptyText)),
+		object.KeptTag("mcp_toolset_reference", object.RequiredKept("server_name", nonEmptyText)),
 	}
-	toolAdditions := append(slices.Clip(toolReferences), variant("tool_definition", required("definition", anyObject)))
-	modelOnly := keptObject(required("model", nonEmptyText))
+	toolAdditions := append(slices.Clip(toolReferences), object.KeptTag("tool_definition", object.RequiredKept("definition", anyObject)))
+	modelOnly := object.KeptObject(object.RequiredKept("model", nonEmptyText))
 	return append(typedForms[:len(typedForms):len(typedForms)],
-		untyped("container_upload", inUser|inAssistant, required("file_id", nonEmptyText)),
-		untyped("tool_reference", inResult, required("tool_name", nonEmptyText)),
+		untyped("container_upload", inUser|inAssistant, object.RequiredKept("file_id", nonEmptyText)),
+		untyped("tool_reference", inResult, object.RequiredKept("tool_name", nonEmptyText)),
 		untyped("browser_state", inResult, named("tabs", "state_changes")...),
-		untyped("mcp_tool_listing", inAssistant, required("mcp_server_name", nonEmptyText),
-			required("tools", list(keptObject(required("name", nonEmptyText), optional("description", nullableText),
-				required("input_schema", anyObject))))),
+		untyped("mcp_tool_listing", inAssistant, object.RequiredKept("mcp_server_name", nonEmptyText),
+			object.RequiredKept("tools", list(object.KeptObject(object.RequiredKept("name", nonEmptyText), object.OptKept("description", nullableText),
+				object.RequiredKept("input_schema", anyObject))))),
 		untyped("compaction", inAssistant|inUser,
-			optional("content", title), optional("encrypted_content", nullableText), optional("signature", nullableText),
-			optional("tool_changes", &object.Value{Kinds: object.List | object.Object | object.Null})),
+			object.OptKept("content", title), object.OptKept("encrypted_content", nullableText), object.OptKept("signature", nullableText),
+			object.OptKept("tool_changes", &object.Value{Kinds: object.List | object.Object | object.Null})),
 		untyped("fallback", inAssistant,
-			required("from", modelOnly), required("to", modelOnly), optional("trigger", anyObjectOrNull)),
-		untyped("advisor_tool_result", inAssistant, required("tool_use_id", nonEmptyText), required("content", anyObject)),
-		untyped(toolAddition, inSystem, required("tool", union(object.Object, toolAdditions...))),
-		untyped("tool_removal", inSystem, required("tool", union(object.Object, toolReferences...))))
+			object.RequiredKept("from", modelOnly), object.RequiredKept("to", modelOnly), object.OptKept("trigger", anyObjectOrNull)),
+		untyped("advisor_tool_result", inAssistant, object.RequiredKept("tool_use_id", nonEmptyText), object.RequiredKept("content", anyObject)),
+		untyped(toolAddition, inSystem, object.RequiredKept("tool", union(object.Object, toolAdditions...))),
+		untyped("tool_removal", inSystem, object.RequiredKept("tool", union(object.Object, toolReferences...))))
 })
 
 // typeOf returns the "type" of the block that represents p, and its table, or "" if the
@@ -807,7 +754,7 @@ func serverToolResultTypeOf(p *content.ServerToolResult) *object.Type {
 
 // untyped returns the form of a block that has no Go type.
 func untyped(tag string, where places, list ...object.Field) blockForm {
-	return blockForm{tag, where, variant(tag, fields(list, keptCache)...).Type}
+	return blockForm{tag, where, object.KeptTag(tag, fields(list, keptCache())...).Type}
 }
 
 // blockFormOf returns the form with a tag, or nil.

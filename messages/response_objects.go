@@ -2,6 +2,7 @@ package messages
 
 import (
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/polywire/polywire/content"
@@ -17,7 +18,7 @@ import (
 
 // read returns a member that a Go field holds. Its value is any, because servers deviate from
 // the format: the decoder checks what it needs.
-func read[T, F any](name string, at func(*T) *F) object.Field { return opt(name, anyValue, at) }
+func read[T, F any](name string, at func(*T) *F) object.Field { return object.Opt(name, anyValue, at) }
 
 // messageValues are the members of a message, or of the delta of a message_delta. They are
 // read in another order than that of the document.
@@ -32,29 +33,34 @@ type messageValues struct {
 var endNames = [...]string{"container", "context_management", "input_transformations"}
 
 var (
-	stopFields = []object.Field{
+	responseType = object.KeptLater("", func() []object.Field {
+		return fields(messageFields(), endFields()...)
+	})
+	startType = object.KeptLater("", func() []object.Field {
+		return fields(messageFields(), named(endNames[:]...)...)
+	})
+	stopType = object.KeptLater("", func() []object.Field {
+		return fields(stopFields(), named(endNames[0])...)
+	})
+)
+
+func stopFields() []object.Field {
+	return []object.Field{
 		read("stop_reason", func(m *messageValues) *jsonwire.Value { return &m.reason }),
 		read("stop_sequence", func(m *messageValues) *jsonwire.Value { return &m.sequence }),
 		read("stop_details", func(m *messageValues) *jsonwire.Value { return &m.details }),
 	}
-	messageFields = fields(fields(stopFields, named("diagnostics")...),
+}
+
+func messageFields() []object.Field {
+	return fields(fields(stopFields(), named("diagnostics")...),
 		read("type", func(m *messageValues) *jsonwire.Value { return &m.kind }),
 		read("id", func(m *messageValues) *jsonwire.Value { return &m.id }),
 		read("role", func(m *messageValues) *jsonwire.Value { return &m.role }),
 		read("model", func(m *messageValues) *jsonwire.Value { return &m.model }),
 		read("content", func(m *messageValues) *jsonwire.Value { return &m.content }),
 		read("usage", func(m *messageValues) *jsonwire.Value { return &m.usage }))
-
-	responseType = object.KeptLater("", func() []object.Field {
-		return fields(messageFields, endFields()...)
-	})
-	startType = object.KeptLater("", func() []object.Field {
-		return fields(messageFields, named(endNames[:]...)...)
-	})
-	stopType = object.KeptLater("", func() []object.Field {
-		return fields(stopFields, named(endNames[0])...)
-	})
-)
+}
 
 func endFields() (list []object.Field) {
 	for i, name := range endNames {
@@ -71,24 +77,23 @@ func isMessageMember(name string) bool {
 // eventValues are the members of an event of a stream.
 type eventValues struct{ index, block, delta, message, usage jsonwire.Value }
 
-var (
-	eventIndex = read("index", func(e *eventValues) *jsonwire.Value { return &e.index })
-	eventDelta = read("delta", func(e *eventValues) *jsonwire.Value { return &e.delta })
-)
+// eventTypes returns the events of a stream.
+var eventTypes = sync.OnceValue(func() []object.Tag {
+	index := read("index", func(e *eventValues) *jsonwire.Value { return &e.index })
+	delta := read("delta", func(e *eventValues) *jsonwire.Value { return &e.delta })
+	return []object.Tag{
+		object.KeptTag("content_block_delta", index, delta),
+		object.KeptTag("content_block_start", index,
+			read("content_block", func(e *eventValues) *jsonwire.Value { return &e.block })),
+		object.KeptTag("content_block_stop", index),
+		object.KeptTag("message_start", read("message", func(e *eventValues) *jsonwire.Value { return &e.message })),
+		object.KeptTag("message_delta", fields(named(endNames[1:]...), delta,
+			read("usage", func(e *eventValues) *jsonwire.Value { return &e.usage }))...),
+		object.KeptTag("message_stop"),
+	}
+})
 
-// eventTypes are the events of a stream.
-var eventTypes = []object.Tag{
-	variant("content_block_delta", eventIndex, eventDelta),
-	variant("content_block_start", eventIndex,
-		read("content_block", func(e *eventValues) *jsonwire.Value { return &e.block })),
-	variant("content_block_stop", eventIndex),
-	variant("message_start", read("message", func(e *eventValues) *jsonwire.Value { return &e.message })),
-	variant("message_delta", fields(named(endNames[1:]...), eventDelta,
-		read("usage", func(e *eventValues) *jsonwire.Value { return &e.usage }))...),
-	variant("message_stop"),
-}
-
-func isKnownEvent(kind string) bool { return typeOfTag(eventTypes, kind) != nil }
+func isKnownEvent(kind string) bool { return typeOfTag(eventTypes(), kind) != nil }
 
 // A deltaForm describes a kind of delta.
 type deltaForm struct {
@@ -98,17 +103,19 @@ type deltaForm struct {
 	of    *object.Type
 }
 
-// deltaForms lists the kinds of deltas.
-var deltaForms = [...]deltaForm{
-	newDelta("text_delta", "text", upstream.EventText),
-	newDelta("input_json_delta", "partial_json", upstream.EventInput),
-	newDelta("thinking_delta", "thinking", upstream.EventText, named("estimated_tokens")...),
-	newDelta("signature_delta", "signature", upstream.EventSignature),
-	newDelta("citations_delta", "citation", upstream.EventCitation),
-}
+// deltaForms returns the kinds of deltas, which are never changed.
+var deltaForms = sync.OnceValue(func() []deltaForm {
+	return []deltaForm{
+		newDelta("text_delta", "text", upstream.EventText),
+		newDelta("input_json_delta", "partial_json", upstream.EventInput),
+		newDelta("thinking_delta", "thinking", upstream.EventText, named("estimated_tokens")...),
+		newDelta("signature_delta", "signature", upstream.EventSignature),
+		newDelta("citations_delta", "citation", upstream.EventCitation),
+	}
+})
 
 func newDelta(tag, value string, event upstream.EventKind, kept ...object.Field) deltaForm {
-	return deltaForm{tag, value, event, variant(tag, fields(kept, read(value, itself))...).Type}
+	return deltaForm{tag, value, event, object.KeptTag(tag, fields(kept, read(value, itself))...).Type}
 }
 
 // itself is for types of which only one member has a Go field.
@@ -118,9 +125,9 @@ func itself(v *jsonwire.Value) *jsonwire.Value { return v }
 func isDeltaMember(name string) bool { return anyDelta.Holds(name) }
 
 var anyDelta = object.KeptLater("", func() []object.Field {
-	list := []object.Field{typeTag}
-	for i := range deltaForms {
-		list = append(list, read(deltaForms[i].value, itself))
+	list := []object.Field{object.TagField}
+	for _, f := range deltaForms() {
+		list = append(list, read(f.value, itself))
 	}
 	return list
 })
@@ -151,25 +158,25 @@ var usageType = object.KeptLater("", func() []object.Field {
 
 // within returns a member of usage that is an object of further counts.
 func within(name string, list ...object.Field) object.Field {
-	return opt(name, keptObject(list...), func(t *tokens) *tokens { return t })
+	return object.Opt(name, object.KeptObject(list...), func(t *tokens) *tokens { return t })
 }
 
 // Responses of other endpoints.
 var (
 	countType = object.KeptLater("", func() []object.Field {
-		return []object.Field{read("input_tokens", itself), optional("context_management", anyValue)}
+		return []object.Field{read("input_tokens", itself), object.OptKept("context_management", anyValue)}
 	})
 
 	modelType = object.New("", func(m *upstream.Model) **content.Extra { return &m.Extra }, func() []object.Field {
 		return []object.Field{
-			typeTag,
+			object.TagField,
 			read("id", func(m *upstream.Model) *string { return &m.ID }),
 			read("display_name", func(m *upstream.Model) *string { return &m.Name }),
 			read("created_at", func(m *upstream.Model) *time.Time { return &m.Created }),
 			read("max_input_tokens", func(m *upstream.Model) *int64 { return &m.MaxInput }),
 			read("max_tokens", func(m *upstream.Model) *int64 { return &m.MaxOutput }),
-			optional("lifecycle", anyValue), optional("line", anyValue), optional("deprecated_at", anyValue),
-			optional("retires_at", anyValue), optional("capabilities", anyValue), optional("allowed_fallback_models", anyValue)}
+			object.OptKept("lifecycle", anyValue), object.OptKept("line", anyValue), object.OptKept("deprecated_at", anyValue),
+			object.OptKept("retires_at", anyValue), object.OptKept("capabilities", anyValue), object.OptKept("allowed_fallback_models", anyValue)}
 	})
 )
 

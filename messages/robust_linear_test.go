@@ -1,26 +1,11 @@
 package messages
 
 import (
-	"runtime"
 	"testing"
 
+	"github.com/polywire/polywire/internal/test/formattest"
 	"github.com/polywire/polywire/internal/test/race"
 )
-
-// allocated returns how many bytes and objects f allocates, at best: a pool may
-// have been emptied.
-func allocated(f func()) (bytes, objects uint64) {
-	bytes, objects = 1<<63, 1<<63
-	for range 3 {
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		f()
-		runtime.ReadMemStats(&after)
-		bytes = min(bytes, after.TotalAlloc-before.TotalAlloc)
-		objects = min(objects, after.Mallocs-before.Mallocs)
-	}
-	return bytes, objects
-}
 
 // A document of twice the size costs twice the memory and not more, whatever
 // it is made of.
@@ -31,8 +16,8 @@ func TestWorstIsLinear(t *testing.T) {
 	for _, w := range worsts {
 		t.Run(w.name, func(t *testing.T) {
 			once, twice := w.body(w.n/4), w.body(w.n/2)
-			b1, n1 := allocated(func() { parseValidate(once) })
-			b2, n2 := allocated(func() { parseValidate(twice) })
+			b1, n1 := formattest.Allocated(func() { parseValidate(once) })
+			b2, n2 := formattest.Allocated(func() { parseValidate(twice) })
 			const bytes, objects = 5 << 20, 200 // for what comes from a pool, and what grows in steps
 			if b2 > 2*b1+b1/4+bytes || n2 > 2*n1+n1/4+objects {
 				t.Errorf("%d bytes in %d objects for %d, %d in %d for twice that", b1, n1, len(once), b2, n2)

@@ -10,9 +10,10 @@
 //
 //	http.Handle("/v1/", messages.NewHandler(hello, nil))
 //
-// The handlers of packages messages and generatecontent parse the requests of their
-// format, call the Upstream and encode its response. [HandlerOptions] configures them:
-// API keys, timeouts, limits, files and logs.
+// The handlers of packages messages, generatecontent, openai/chatcompletions and
+// openai/responses parse the requests of their format, call the Upstream and encode its
+// response. [HandlerOptions] configures them: API keys, timeouts, limits, files and logs.
+// [Handlers] serves several of them on one port.
 //
 // Packages anthropic, gemini and openai below this one contain adapters, which are
 // upstreams that call the servers of vendors. Package echo contains an Upstream that

@@ -63,10 +63,12 @@ type Error struct {
 	//
 	// A host may set the details of its own errors: for Messages the value of
 	// error.details, such as {"error_code":"thread_not_found"}; for generateContent
-	// an element of error.details, an object with "@type".
+	// an element of error.details, an object with "@type"; for Chat Completions and
+	// Responses an object whose members replace those of error, such as {"code":"x"}.
 	//
 	// Adapters set the vendor's whole error object, recognized by its members message
-	// and type (Messages) or code (generateContent). Handlers send it instead of
+	// and type (Messages), code (generateContent) or both of these (Chat Completions and
+	// Responses). Handlers send it instead of
 	// their own error object if it has the same meaning as Code and Text. If these were
 	// changed, the handler sends type, status and message according to Code and Text,
 	// and the other members of Details.

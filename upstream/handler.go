@@ -113,7 +113,7 @@ type HandlerOptions struct {
 	// always sent.
 	//
 	// Nil means the default of the format: "anthropic-workspace-id" and
-	// "anthropic-user-profile-id" for Messages, no header for generateContent. An
+	// "anthropic-user-profile-id" for Messages, no header for the other formats. An
 	// empty list that is not nil forwards no header. A listed header that is not sent
 	// is reported as a loss. Names of credentials, and of headers of the connection or
 	// body, are not allowed: NewHandler panics.
@@ -223,7 +223,7 @@ var (
 //
 // The id is 1 to 128 bytes of visible ASCII. HandlerOptions.RequestID can provide it.
 // The handler sends it to the client (Messages: header request-id, and request_id in
-// errors; generateContent: header x-request-id), logs it as "request" and sets it in
+// errors; the other formats: header x-request-id), logs it as "request" and sets it in
 // the [Report]. Every context that a handler passes on contains it: to Authenticate,
 // upstreams, resolvers, OnLoss, OnDone and the Logger.
 func RequestID(ctx context.Context) string { return reqctx.From(ctx).ID }

@@ -62,6 +62,7 @@ type target struct {
 func (a *api) serve(mux *http.ServeMux) {
 	get(mux, "/api/formats", formatList())
 	get(mux, "/api/samples", map[string]any{"samples": samples})
+	post(a, mux, "/api/recognize", recognizeText)
 	post(a, mux, "/api/request", translateRequest)
 	post(a, mux, "/api/places", findPlaces)
 	post(a, mux, "/api/response", translateResponse)
@@ -179,19 +180,17 @@ func writeBusy(w http.ResponseWriter, text string) {
 
 // A formatInfo describes a format to the page.
 type formatInfo struct {
-	Name   string `json:"name"`
-	Title  string `json:"title"`
-	Short  string `json:"short"`
-	Client bool   `json:"client"`
-	Server bool   `json:"server"`
-	Model  string `json:"model"`
+	Name  string `json:"name"`
+	Title string `json:"title"`
+	Short string `json:"short"`
+	Model string `json:"model"`
 }
 
 // formatList returns the answer for /api/formats.
 func formatList() any {
 	var list []formatInfo
 	for _, f := range format.All {
-		list = append(list, formatInfo{f.Name, f.Title, f.Short, f.Client != nil, true, f.Model})
+		list = append(list, formatInfo{f.Name, f.Title, f.Short, f.Model})
 	}
 	return map[string]any{"formats": list}
 }

@@ -71,7 +71,7 @@ func newLoss(l content.Loss, path func(string) string) loss {
 
 // translateRequest translates a request to all targets.
 func translateRequest(r *http.Request, t *task) (*requestResult, error) {
-	if err := t.check(true); err != nil {
+	if err := t.check(); err != nil {
 		return nil, err
 	}
 	src := newSource(t.Text)
@@ -93,20 +93,20 @@ func translateRequest(r *http.Request, t *task) (*requestResult, error) {
 	return result, nil
 }
 
-// check finds the formats of a task. It returns an error if one is unknown or not possible.
-func (t *task) check(request bool) error {
+// check finds the formats of a task. It returns an error if one is unknown.
+func (t *task) check() error {
 	t.source = format.ByName(t.Format)
 	switch {
-	case t.source == nil || request && t.source.Client == nil:
-		return fmt.Errorf("format: unknown format %q; want one of %q", t.Format, format.Names(request))
+	case t.source == nil:
+		return fmt.Errorf("format: unknown format %q; want one of %q", t.Format, format.Names())
 	case len(t.Targets) > maxTargets:
 		return fmt.Errorf("targets: at most %d are allowed", maxTargets)
 	}
 	for i := range t.Targets {
 		to := &t.Targets[i]
 		to.format, to.same = format.ByName(to.Format), to.Format == t.Format
-		if to.format == nil || !request && to.format.Client == nil {
-			return fmt.Errorf("targets.%d.format: unknown format %q; want one of %q", i, to.Format, format.Names(!request))
+		if to.format == nil {
+			return fmt.Errorf("targets.%d.format: unknown format %q; want one of %q", i, to.Format, format.Names())
 		}
 	}
 	return nil

@@ -6,7 +6,6 @@ import (
 	"net/http"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/examples/internal/format"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -31,7 +30,7 @@ type responseOutput struct {
 
 // translateResponse translates a whole response to all targets.
 func translateResponse(_ *http.Request, t *task) (*responseResult, error) {
-	if err := t.check(false); err != nil {
+	if err := t.check(); err != nil {
 		return nil, err
 	}
 	src := newSource(t.Text)
@@ -43,7 +42,7 @@ func translateResponse(_ *http.Request, t *task) (*responseResult, error) {
 	}
 	if failed := new(upstream.Error); errors.As(err, &failed) && failed.Details != nil { // the response is an error
 		for _, to := range t.Targets {
-			status, document := to.format.Client.EncodeError(format.AnyRequest(""), err)
+			status, document := to.format.Client.EncodeError(to.format.AnyRequest(""), err)
 			out := responseOutput{Format: to.Format, Losses: []loss{}, Status: status}
 			out.setText(document)
 			result.Outputs = append(result.Outputs, out)
@@ -56,14 +55,14 @@ func translateResponse(_ *http.Request, t *task) (*responseResult, error) {
 		return result, nil
 	}
 	result.Events = newEvents(frame.Events)
-	in := newResponsePlaces(src, t.source.Client, resp, true)
+	in := newResponsePlaces(src, &t.source.Client, resp, true)
 	result.Losses = responseLosses(resp.Losses, in.path, in, nil)
 	for _, to := range t.Targets {
-		document, losses := to.format.Client.EncodeResponse(format.AnyRequest(""), resp)
+		document, losses := to.format.Client.EncodeResponse(to.format.AnyRequest(""), resp)
 		out := responseOutput{Format: to.Format}
 		out.setText(document)
 		path := to.format.Client.Path
-		out.Losses = responseLosses(losses, path, in, newResponsePlaces(newSource(out.Text), to.format.Client, resp, false))
+		out.Losses = responseLosses(losses, path, in, newResponsePlaces(newSource(out.Text), &to.format.Client, resp, false))
 		result.Outputs = append(result.Outputs, out)
 	}
 	return result, nil

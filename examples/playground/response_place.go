@@ -21,13 +21,10 @@ type responsePlaces struct {
 }
 
 // newResponsePlaces returns the places of resp in the document of src. client is the format of
-// the document, or nil. decoded reports that resp was decoded from the document.
+// the document. decoded reports that resp was decoded from the document.
 func newResponsePlaces(src *source, client *format.Client, resp *upstream.Response, decoded bool) *responsePlaces {
-	p := &responsePlaces{src: src, path: samePath, exact: decoded && client != nil, parts: map[string]int32{}}
+	p := &responsePlaces{src: src, path: client.Path, exact: decoded, parts: map[string]int32{}}
 	p.first = sync.OnceValue(func() map[string]int32 { return firstMembers(src.tree()) })
-	if client != nil {
-		p.path = client.Path
-	}
 	p.add("parts.", resp.Parts)
 	for i, c := range resp.MoreCandidates {
 		p.add("candidates."+strconv.Itoa(i+1)+".parts.", c.Parts)
@@ -143,7 +140,7 @@ func (p *responsePlaces) find(neutral string) *span {
 	return nil
 }
 
-// memberPaths are the paths in the formats that only servers use.
+// memberPaths are other places of members in some formats.
 var memberPaths = map[string][]string{
 	"stop": {"choices.0.finish_reason", "incomplete_details", "status"},
 }

@@ -21,6 +21,8 @@ type sample struct {
 // kind is selected.
 var samples = []sample{
 	newSample("agent.json", "Turn of a coding agent", "request", "messages"),
+	newSample("responses.json", "Turn of a coding agent with a free-form tool", "request", "openai-responses"),
+	newSample("chat.json", "Tool results and an answer with a schema", "request", "openai"),
 	newSample("image.json", "Question about an image", "request", "generatecontent"),
 	newSample("schema.json", "Answer with a schema", "request", "generatecontent"),
 	newSample("invalid.json", "Invalid request", "request", "messages"),

@@ -7,16 +7,6 @@ import (
 	"github.com/polywire/polywire/examples/internal/format"
 )
 
-// targetsOf returns the names of the formats to which a sample can be translated.
-func targetsOf(s sample) (names []string) {
-	for _, f := range format.All {
-		if s.Kind == "request" || f.Client != nil {
-			names = append(names, f.Name)
-		}
-	}
-	return names
-}
-
 // Every sample can be translated to every format, except the invalid one.
 func TestSamples(t *testing.T) {
 	seen := map[string]bool{}
@@ -26,7 +16,7 @@ func TestSamples(t *testing.T) {
 				t.Errorf("the id is not unique, or there is no title: %+v", s)
 			}
 			seen[s.ID] = true
-			targets := targetsOf(s)
+			targets := format.Names()
 			body := taskBody(t, s.Format, s.Text, targets...)
 			switch s.Kind {
 			case "request":

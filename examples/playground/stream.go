@@ -40,24 +40,21 @@ type streamLoss struct {
 
 // translateStream translates a streamed response to all targets, event by event.
 func translateStream(r *http.Request, t *task) (*streamResult, error) {
-	if err := t.check(false); err != nil {
+	if err := t.check(); err != nil {
 		return nil, err
 	}
 	in, err := newEventSource(t.Text)
 	if err != nil {
 		return nil, err
 	}
-	s := &streamTranslation{in: in, result: &streamResult{Steps: in.steps, End: []string{}}, path: samePath, decoded: map[content.Loss]bool{}}
-	if t.source.Client != nil {
-		s.path = t.source.Client.Path
-	}
+	s := &streamTranslation{in: in, result: &streamResult{Steps: in.steps, End: []string{}}, path: t.source.Client.Path, decoded: map[content.Loss]bool{}}
 	for i := range t.Targets {
-		s.targets = append(s.targets, newStreamTarget(t.Targets[i].format.Client))
+		s.targets = append(s.targets, newStreamTarget(t.Targets[i].format))
 	}
 	for _, st := range in.steps {
 		st.Outputs = make([]string, len(t.Targets))
 	}
-	err = upstream.Run(r.Context(), upstream.Replay(t.source.NewStreamReader(in)), format.AnyRequest(""), s)
+	err = upstream.Run(r.Context(), upstream.Replay(t.source.NewStreamReader(in)), t.source.AnyRequest(""), s)
 	if err != nil {
 		s.result.Error = errorText(err)
 	}
@@ -156,9 +153,9 @@ type streamTarget struct {
 	err    error // of Send
 }
 
-func newStreamTarget(c *format.Client) *streamTarget {
-	t := &streamTarget{client: c}
-	t.w = c.NewStreamWriter(&t.out, format.AnyRequest(""))
+func newStreamTarget(f *format.Format) *streamTarget {
+	t := &streamTarget{client: &f.Client}
+	t.w = f.Client.NewStreamWriter(&t.out, f.AnyRequest(""))
 	return t
 }
 

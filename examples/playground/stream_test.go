@@ -61,8 +61,9 @@ func TestStream(t *testing.T) {
 // translated returns a stream as one writer writes it.
 func translated(t *testing.T, f *format.Format, text, to string) string {
 	var b strings.Builder
-	w := format.ByName(to).Client.NewStreamWriter(&b, format.AnyRequest(""))
-	if err := w.End(upstream.Run(t.Context(), upstream.Replay(f.NewStreamReader(strings.NewReader(text))), format.AnyRequest(""), w)); err != nil {
+	req := format.ByName(to).AnyRequest("")
+	w := format.ByName(to).Client.NewStreamWriter(&b, req)
+	if err := w.End(upstream.Run(t.Context(), upstream.Replay(f.NewStreamReader(strings.NewReader(text))), req, w)); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()

@@ -38,7 +38,7 @@ type targetPlace struct {
 // It needs no table of a target: it changes an item of the request, encodes it again, and
 // compares both documents.
 func findPlaces(r *http.Request, t *task) (*placesResult, error) {
-	if err := t.check(true); err != nil {
+	if err := t.check(); err != nil {
 		return nil, err
 	}
 	if len(t.Targets) != 1 {

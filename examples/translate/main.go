@@ -11,9 +11,9 @@
 //	go run ./examples/translate -reply -from openai -to messages < reply.json
 //	go run ./examples/translate -stream -from openai -to messages < events.txt
 //
-// Clients use messages or generatecontent. Servers use one of these, openai (chat
-// completions) or openai-responses. With -refuse, a request with such a loss is not
-// translated. Between equal formats the input is checked and then written unchanged.
+// The formats are messages, generatecontent, openai (Chat Completions) and openai-responses.
+// With -refuse, a request with such a loss is not translated. Between equal formats the
+// input is checked and then written unchanged.
 //
 // The exit status is 0 for success, 1 if the input is invalid, cannot be represented or is
 // refused, and 2 for wrong usage.
@@ -81,10 +81,11 @@ var severities = map[string]content.Severity{
 
 // parse reads the command line and prints errors to t.log.
 func (t *task) parse(args []string) error {
+	formats := joinOr(format.Names())
 	f := flag.NewFlagSet("translate", flag.ContinueOnError)
 	f.SetOutput(t.log)
-	f.StringVar(&t.from, "from", "", "`format` of the input: messages or generatecontent; for a response also openai or openai-responses")
-	f.StringVar(&t.to, "to", "", "`format` of the output: messages, generatecontent, openai or openai-responses; for a response only the first two")
+	f.StringVar(&t.from, "from", "", "`format` of the input: "+formats)
+	f.StringVar(&t.to, "to", "", "`format` of the output: "+formats)
 	f.BoolVar(&t.reply, "reply", false, "translate a whole response instead of a request")
 	f.BoolVar(&t.stream, "stream", false, "translate a streamed response instead of a request")
 	f.StringVar(&t.model, "model", "", "`name` of the model to use instead of the one that the request names")
@@ -105,22 +106,14 @@ func (t *task) parse(args []string) error {
 
 // check returns an error if a value is invalid.
 func (t *task) check(refuse string) error {
-	clients, all := format.Names(true), format.Names(false)
-	from, to := clients, all
+	names := format.Names()
 	response := t.reply || t.stream
-	if response {
-		from, to = to, from
-	}
 	var known bool
 	switch t.refuse, known = severities[refuse]; {
-	case !response && slices.Contains(all, t.from) && !slices.Contains(from, t.from):
-		return fmt.Errorf("-from: requests in the format %q are not supported; want %s, or -reply or -stream for a response", t.from, joinOr(from))
-	case response && slices.Contains(all, t.to) && !slices.Contains(to, t.to):
-		return fmt.Errorf("-to: responses in the format %q are not supported; want %s", t.to, joinOr(to))
-	case !slices.Contains(from, t.from):
-		return fmt.Errorf("-from: unknown format %q; want %s", t.from, joinOr(from))
-	case !slices.Contains(to, t.to):
-		return fmt.Errorf("-to: unknown format %q; want %s", t.to, joinOr(to))
+	case !slices.Contains(names, t.from):
+		return fmt.Errorf("-from: unknown format %q; want %s", t.from, joinOr(names))
+	case !slices.Contains(names, t.to):
+		return fmt.Errorf("-to: unknown format %q; want %s", t.to, joinOr(names))
 	case t.reply && t.stream:
 		return errors.New("-reply and -stream: want only one of them")
 	case !known:

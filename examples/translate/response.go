@@ -21,7 +21,7 @@ func (t *task) response(ctx context.Context) error {
 	if t.stream {
 		translate = t.streamed
 	}
-	if err := translate(ctx, format.AnyRequest(t.model), in, out); err != nil {
+	if err := translate(ctx, format.ByName(t.to).AnyRequest(t.model), in, out); err != nil {
 		return err
 	}
 	_, err := copied.WriteTo(t.out)

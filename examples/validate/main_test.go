@@ -38,6 +38,29 @@ func TestRun(t *testing.T) {
 			name: "generateContent with count", args: "-format generatecontent -count", code: valid,
 			body: `{"generateContentRequest":{"model":"models/m","contents":[{"parts":[{"text":"Hi."}]}]}}`,
 		},
+		{name: "Chat Completions", args: "-format openai", body: `{"model":"m","x":1,` + hello + `}`, code: valid},
+		{
+			name: "Chat Completions with strict", args: "-format openai -strict", code: invalid,
+			body:   `{"model":"m","x":1,` + hello + `}`,
+			stdout: "x: Unknown parameter: 'x'.\n",
+		},
+		{
+			name: "several violations of Chat Completions", args: "-format openai", code: invalid,
+			body:   `{"n":"two",` + hello + `}`,
+			stdout: "n: Invalid type for 'n': expected an integer, but got a string instead.\nmodel: Missing required parameter: 'model'.\n",
+		},
+		{name: "Responses", args: "-format openai-responses", body: `{"model":"m","input":"Hi.","x":1}`, code: valid},
+		{
+			name: "Responses with strict", args: "-format openai-responses -strict", code: invalid,
+			body:   `{"model":"m","input":"Hi.","x":1}`,
+			stdout: "x: Unknown parameter: 'x'.\n",
+		},
+		{
+			name: "type of a part of Responses", args: "-format openai-responses", code: invalid,
+			body:   `{"model":"m","input":[{"role":"user","content":[{"type":"text","text":"Hi."}]}]}`,
+			stdout: "…input[0].content[0]",
+		},
+		{name: "count of Responses", args: "-format openai-responses -count", code: failed, stderr: "-count"},
 		{name: "unknown format", args: "-format xml", code: failed, stderr: "unknown format"},
 		{
 			name: "invalid JSON", body: "{\n", code: invalid,

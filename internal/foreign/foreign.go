@@ -5,14 +5,15 @@ package foreign
 
 import (
 	"strings"
+	"sync"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
 )
 
-// formats are the formats that have data.
-var formats = [...]*format{&messages, &generateContent, &openAI}
+// formats returns the formats that have data, which are never changed.
+var formats = sync.OnceValue(func() []*format { return []*format{messages(), generateContent(), openAI()} })
 
 // A format is what only one format has, or formats that share most of it.
 type format struct {
@@ -73,7 +74,7 @@ var (
 
 // dataOf returns the data of a format, which is empty for one without data.
 func dataOf(name content.Format) *format {
-	for _, f := range formats {
+	for _, f := range formats() {
 		for _, s := range f.names {
 			if s == name {
 				return f
@@ -138,7 +139,7 @@ func isOver(t *content.Turn) bool {
 // Number returns the number that stands for the name of a format in ids of tool calls. It
 // never changes. Numbers are greater than 0.
 func Number(name content.Format) (n byte, ok bool) {
-	for _, f := range formats {
+	for _, f := range formats() {
 		for i, s := range f.names {
 			if s == name {
 				return f.number + byte(i), true
@@ -150,7 +151,7 @@ func Number(name content.Format) (n byte, ok bool) {
 
 // Numbered returns the format with a number.
 func Numbered(n byte) (name content.Format, ok bool) {
-	for _, f := range formats {
+	for _, f := range formats() {
 		if n >= f.number && int(n-f.number) < len(f.names) {
 			return f.names[n-f.number], true
 		}
@@ -178,7 +179,7 @@ func HoldsText(s content.Signature) bool {
 // IsVersionHeader reports whether a header selects versions of a format. The losses of the
 // features that it selects are reported where these are used.
 func IsVersionHeader(name string) bool {
-	for _, f := range formats {
+	for _, f := range formats() {
 		for _, h := range f.headers {
 			if strings.EqualFold(h, name) {
 				return true

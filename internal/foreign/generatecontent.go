@@ -9,49 +9,51 @@ import (
 	"github.com/polywire/polywire/internal/loss"
 )
 
-var generateContent = format{
-	names:  []content.Format{"generatecontent"},
-	number: 1,
+func generateContent() *format {
+	return &format{
+		names:  []content.Format{"generatecontent"},
+		number: 1,
 
-	signsCalls: true,
+		signsCalls: true,
 
-	response: map[string]*loss.Rule{
-		"citationMetadata": SourcesLoss, "urlContextMetadata": SourcesLoss, "groundingAttributions": SourcesLoss,
-		"logprobsResult": LogprobsLoss, "continuationToken": ResumeLoss,
-	},
-	sources: &sourceList{member: "groundingMetadata", links: groundingLinks, describes: isOnlyGrounding},
+		response: map[string]*loss.Rule{
+			"citationMetadata": SourcesLoss, "urlContextMetadata": SourcesLoss, "groundingAttributions": SourcesLoss,
+			"logprobsResult": LogprobsLoss, "continuationToken": ResumeLoss,
+		},
+		sources: &sourceList{member: "groundingMetadata", links: groundingLinks, describes: isOnlyGrounding},
 
-	members: [kinds]table{
-		Request: {
-			"store": {rule: MembersLoss}, "labels": {rule: MembersLoss}, "processingOptions": {rule: MembersLoss},
+		members: [kinds]table{
+			Request: {
+				"store": {rule: MembersLoss}, "labels": {rule: MembersLoss}, "processingOptions": {rule: MembersLoss},
 
-			"safetySettings": {rule: SafetyLoss}, "modelArmorConfig": {rule: SafetyLoss},
-			"cachedContent": {rule: StateLoss}, "continuationToken": {rule: StateLoss}, "outputConfig": {rule: SettingLoss}, "generationOutputConfig": {rule: SettingLoss},
+				"safetySettings": {rule: SafetyLoss}, "modelArmorConfig": {rule: SafetyLoss},
+				"cachedContent": {rule: StateLoss}, "continuationToken": {rule: StateLoss}, "outputConfig": {rule: SettingLoss}, "generationOutputConfig": {rule: SettingLoss},
 
-			"systemInstruction": {members: table{}},
-			"toolConfig": {members: table{
-				"includeServerSideToolInvocations": {rule: MembersLoss}, "retrievalConfig": {rule: SettingLoss},
-			}},
-			"generationConfig": {members: table{
-				"mediaResolution":  {rule: MembersLoss},
-				"responseLogprobs": {rule: SettingLoss}, "logprobs": {rule: SettingLoss},
-				"speechConfig": {rule: SettingLoss}, "audioTranscriptionConfig": {rule: SettingLoss},
-				"audioTimestamp": {rule: SettingLoss}, "translationConfig": {rule: SettingLoss},
-				"enableAffectiveDialog": {rule: SettingLoss}, "enableEnhancedCivicAnswers": {rule: InfluenceLoss},
-				"routingConfig": {rule: SettingLoss}, "modelConfig": {rule: SettingLoss}, "imageConfig": {rule: SettingLoss},
-				"responseMimeType": {}, "responseModalities": {}, "thinkingConfig": {}, "responseSchema": {rule: SettingLoss},
-				"responseFormat": {members: table{
-					"text": {rule: SettingLoss, isExempt: isOutputType}, "image": {rule: SettingLoss}, "audio": {rule: SettingLoss},
+				"systemInstruction": {members: table{}},
+				"toolConfig": {members: table{
+					"includeServerSideToolInvocations": {rule: MembersLoss}, "retrievalConfig": {rule: SettingLoss},
 				}},
-			}},
+				"generationConfig": {members: table{
+					"mediaResolution":  {rule: MembersLoss},
+					"responseLogprobs": {rule: SettingLoss}, "logprobs": {rule: SettingLoss},
+					"speechConfig": {rule: SettingLoss}, "audioTranscriptionConfig": {rule: SettingLoss},
+					"audioTimestamp": {rule: SettingLoss}, "translationConfig": {rule: SettingLoss},
+					"enableAffectiveDialog": {rule: SettingLoss}, "enableEnhancedCivicAnswers": {rule: InfluenceLoss},
+					"routingConfig": {rule: SettingLoss}, "modelConfig": {rule: SettingLoss}, "imageConfig": {rule: SettingLoss},
+					"responseMimeType": {}, "responseModalities": {}, "thinkingConfig": {}, "responseSchema": {rule: SettingLoss},
+					"responseFormat": {members: table{
+						"text": {rule: SettingLoss, isExempt: isOutputType}, "image": {rule: SettingLoss}, "audio": {rule: SettingLoss},
+					}},
+				}},
+			},
+			Part: {
+				"functionCall":  {members: table{"partialArgs": {rule: SettingLoss}}},
+				"videoMetadata": {rule: SettingLoss},
+			},
+			Tool:   {"behavior": {rule: MembersLoss}},
+			Choice: {"streamFunctionCallArguments": {rule: MembersLoss}},
 		},
-		Part: {
-			"functionCall":  {members: table{"partialArgs": {rule: SettingLoss}}},
-			"videoMetadata": {rule: SettingLoss},
-		},
-		Tool:   {"behavior": {rule: MembersLoss}},
-		Choice: {"streamFunctionCallArguments": {rule: MembersLoss}},
-	},
+	}
 }
 
 // isOutputType reports whether the neutral request has the media type and the schema of

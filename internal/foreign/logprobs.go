@@ -1,6 +1,8 @@
 package foreign
 
 import (
+	"strings"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
 )
@@ -10,6 +12,7 @@ type Logprob struct {
 	Token  string
 	Number string  // as in the document
 	Value  float64 // of Number
+	Bytes  string  // of the token, as a JSON array; empty if the response does not have them
 
 	// Top are the most probable tokens at its place, if the response has them.
 	Top []Logprob
@@ -55,6 +58,9 @@ func openAITokens(v jsonwire.Value, withTop bool) (list []Logprob, ok bool) {
 		p := Logprob{Token: token.Str(), Number: number.Raw()}
 		if p.Value, ok = number.Float(); !ok || token.Kind() != jsonwire.String {
 			return nil, false
+		}
+		if b := x.Get("bytes"); b.Kind() == jsonwire.Array {
+			p.Bytes = strings.Clone(b.Raw())
 		}
 		if withTop {
 			if p.Top, ok = openAITokens(x.Get("top_logprobs"), false); !ok {

@@ -10,43 +10,45 @@ import (
 	"github.com/polywire/polywire/internal/loss"
 )
 
-var messages = format{
-	names:    []content.Format{"messages"},
-	number:   2,
-	response: map[string]*loss.Rule{"container": ResumeLoss},
-	headers:  []string{"anthropic-version", "anthropic-beta"},
-	members: [kinds]table{
-		Request: {
-			"speed": {rule: MembersLoss}, "cache_control": {rule: MembersLoss}, "diagnostics": {rule: MembersLoss},
-			"fallback_credit_token": {rule: MembersLoss}, "billing_policy": {rule: MembersLoss}, "metadata": {rule: MembersLoss},
+func messages() *format {
+	return &format{
+		names:    []content.Format{"messages"},
+		number:   2,
+		response: map[string]*loss.Rule{"container": ResumeLoss},
+		headers:  []string{"anthropic-version", "anthropic-beta"},
+		members: [kinds]table{
+			Request: {
+				"speed": {rule: MembersLoss}, "cache_control": {rule: MembersLoss}, "diagnostics": {rule: MembersLoss},
+				"fallback_credit_token": {rule: MembersLoss}, "billing_policy": {rule: MembersLoss}, "metadata": {rule: MembersLoss},
 
-			"inference_geo": {rule: LocationLoss, isExempt: isGlobal, exempt: MembersLoss},
-			"fallbacks":     {rule: InfluenceLoss}, "thread": {rule: StateLoss}, "container": {rule: SettingLoss},
-			"mcp_servers": {rule: SettingLoss}, "compaction": {rule: SettingLoss},
-			"context_management": {rule: SettingLoss, isExempt: clearsThinking, exempt: MembersLoss},
-			"output_format":      {rule: SettingLoss, isExempt: isOutputSchema},
-			"output_config": {members: table{
-				"format": {rule: SettingLoss, isExempt: isOutputSchema}, "task_budget": {rule: SettingLoss},
-			}},
-			"thinking": {rule: SettingLoss}, "tool_choice": {rule: SettingLoss}, // of an unknown type
+				"inference_geo": {rule: LocationLoss, isExempt: isGlobal, exempt: MembersLoss},
+				"fallbacks":     {rule: InfluenceLoss}, "thread": {rule: StateLoss}, "container": {rule: SettingLoss},
+				"mcp_servers": {rule: SettingLoss}, "compaction": {rule: SettingLoss},
+				"context_management": {rule: SettingLoss, isExempt: clearsThinking, exempt: MembersLoss},
+				"output_format":      {rule: SettingLoss, isExempt: isOutputSchema},
+				"output_config": {members: table{
+					"format": {rule: SettingLoss, isExempt: isOutputSchema}, "task_budget": {rule: SettingLoss},
+				}},
+				"thinking": {rule: SettingLoss}, "tool_choice": {rule: SettingLoss}, // of an unknown type
+			},
+			Turn: {
+				"clear_at":      {rule: MembersLoss, isExempt: isClearTime},
+				"output_config": {rule: SettingLoss},
+			},
+			Tool: {
+				"defer_loading": {rule: MembersLoss}, "eager_input_streaming": {rule: MembersLoss},
+				"allowed_callers": {rule: InfluenceLoss}, "input_examples": {rule: InfluenceLoss},
+			},
+			Thinking: {"block_binding": {rule: MembersLoss}},
 		},
-		Turn: {
-			"clear_at":      {rule: MembersLoss, isExempt: isClearTime},
-			"output_config": {rule: SettingLoss},
+		blocks: map[string]block{
+			"compaction":     {text: summary, prefix: "Summary of the conversation so far:\n\n", rule: SummaryAsText, isState: isEncrypted},
+			"tool_reference": {text: func(raw string) string { return gjson.Get(raw, "tool_name").Str }, rule: ReferenceAsText},
 		},
-		Tool: {
-			"defer_loading": {rule: MembersLoss}, "eager_input_streaming": {rule: MembersLoss},
-			"allowed_callers": {rule: InfluenceLoss}, "input_examples": {rule: InfluenceLoss},
-		},
-		Thinking: {"block_binding": {rule: MembersLoss}},
-	},
-	blocks: map[string]block{
-		"compaction":     {text: summary, prefix: "Summary of the conversation so far:\n\n", rule: SummaryAsText, isState: isEncrypted},
-		"tool_reference": {text: func(raw string) string { return gjson.Get(raw, "tool_name").Str }, rule: ReferenceAsText},
-	},
-	tools:       messagesTools,
-	addMembers:  addMessagesMembers,
-	isTemporary: func(x *content.Extra) bool { return gjson.Get(x.JSON, "clear_at").Str == "next_user_message" },
+		tools:       messagesTools,
+		addMembers:  addMessagesMembers,
+		isTemporary: func(x *content.Extra) bool { return gjson.Get(x.JSON, "clear_at").Str == "next_user_message" },
+	}
 }
 
 // isGlobal reports whether inference_geo allows any place.

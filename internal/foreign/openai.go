@@ -8,53 +8,55 @@ import (
 	"github.com/polywire/polywire/internal/loss"
 )
 
-// openAI is for both formats of the vendor, which share most members.
-var openAI = format{
-	names:  []content.Format{"openai-chat", "openai-responses"},
-	number: 3,
+// openAI returns the data of both formats of the vendor, which share most members.
+func openAI() *format {
+	return &format{
+		names:  []content.Format{"openai-chat", "openai-responses"},
+		number: 3,
 
-	response: map[string]*loss.Rule{"logprobs": LogprobsLoss},
-	logprobs: openAILogprobs,
+		response: map[string]*loss.Rule{"logprobs": LogprobsLoss},
+		logprobs: openAILogprobs,
 
-	// Items of reasoning hold their summary.
-	holdsText: func(s content.Signature) bool {
-		return s.Format == "openai-responses" && len(s.Data) > 0 && s.Data[0] == '{'
-	},
-
-	members: [kinds]table{
-		Request: {
-			"metadata": {rule: MembersLoss}, "store": {rule: MembersLoss}, "user": {rule: MembersLoss}, "safety_identifier": {rule: MembersLoss},
-			"prompt_cache_key": {rule: MembersLoss}, "prompt_cache_options": {rule: MembersLoss}, "prompt_cache_retention": {rule: MembersLoss},
-			"prediction": {rule: MembersLoss}, "service_tier": {rule: MembersLoss}, "stream_options": {rule: MembersLoss},
-			"background": {rule: MembersLoss}, "include": {rule: MembersLoss}, "access_programs": {rule: MembersLoss},
-			"client_metadata": {rule: MembersLoss},
-
-			"verbosity": {rule: InfluenceLoss}, "truncation": {rule: InfluenceLoss}, "moderation": {rule: SafetyLoss},
-			"previous_response_id": {rule: StateLoss}, "conversation": {rule: StateLoss}, "prompt": {rule: StateLoss},
-
-			"logprobs": {rule: SettingLoss}, "top_logprobs": {rule: SettingLoss}, "logit_bias": {rule: SettingLoss},
-			"modalities": {rule: SettingLoss}, "audio": {rule: SettingLoss}, "web_search_options": {rule: SettingLoss},
-			"max_tool_calls": {rule: SettingLoss}, "context_management": {rule: SettingLoss},
-			"reasoning": {members: table{
-				"context": {rule: InfluenceLoss, isExempt: usesAllReasoning}, "mode": {rule: SettingLoss},
-			}},
-			"text": {members: table{"format": {members: table{}}}}, "n": {rule: SettingLoss}, "image": {rule: SettingLoss},
-
-			"response_format": {members: table{"json_schema": {members: table{}}}},
-			"max_tokens":      {rule: MembersLoss}, // beside max_completion_tokens
+		// Items of reasoning hold their summary.
+		holdsText: func(s content.Signature) bool {
+			return s.Format == "openai-responses" && len(s.Data) > 0 && s.Data[0] == '{'
 		},
-		// The role "developer" has the meaning of "system". Earlier audio of the model is part of
-		// the conversation. "arguments" are those of a tool call that are not a JSON object.
-		Turn: {"role": {}, "audio": {rule: InfluenceLoss}},
-		Part: {"role": {}, "arguments": {rule: InfluenceLoss}},
-		Tool: {
-			"defer_loading": {rule: MembersLoss}, "async": {rule: InfluenceLoss}, "allowed_callers": {rule: InfluenceLoss},
-			"namespace": {members: table{"description": {rule: InfluenceLoss}}},
+
+		members: [kinds]table{
+			Request: {
+				"metadata": {rule: MembersLoss}, "store": {rule: MembersLoss}, "user": {rule: MembersLoss}, "safety_identifier": {rule: MembersLoss},
+				"prompt_cache_key": {rule: MembersLoss}, "prompt_cache_options": {rule: MembersLoss}, "prompt_cache_retention": {rule: MembersLoss},
+				"prediction": {rule: MembersLoss}, "service_tier": {rule: MembersLoss}, "stream_options": {rule: MembersLoss},
+				"background": {rule: MembersLoss}, "include": {rule: MembersLoss}, "access_programs": {rule: MembersLoss},
+				"client_metadata": {rule: MembersLoss},
+
+				"verbosity": {rule: InfluenceLoss}, "truncation": {rule: InfluenceLoss}, "moderation": {rule: SafetyLoss},
+				"previous_response_id": {rule: StateLoss}, "conversation": {rule: StateLoss}, "prompt": {rule: StateLoss},
+
+				"logprobs": {rule: SettingLoss}, "top_logprobs": {rule: SettingLoss}, "logit_bias": {rule: SettingLoss},
+				"modalities": {rule: SettingLoss}, "audio": {rule: SettingLoss}, "web_search_options": {rule: SettingLoss},
+				"max_tool_calls": {rule: SettingLoss}, "context_management": {rule: SettingLoss},
+				"reasoning": {members: table{
+					"context": {rule: InfluenceLoss, isExempt: usesAllReasoning}, "mode": {rule: SettingLoss},
+				}},
+				"text": {members: table{"format": {members: table{}}}}, "n": {rule: SettingLoss}, "image": {rule: SettingLoss},
+
+				"response_format": {members: table{"json_schema": {members: table{}}}},
+				"max_tokens":      {rule: MembersLoss}, // beside max_completion_tokens
+			},
+			// The role "developer" has the meaning of "system". Earlier audio of the model is part of
+			// the conversation. "arguments" are those of a tool call that are not a JSON object.
+			Turn: {"role": {}, "audio": {rule: InfluenceLoss}},
+			Part: {"role": {}, "arguments": {rule: InfluenceLoss}},
+			Tool: {
+				"defer_loading": {rule: MembersLoss}, "async": {rule: InfluenceLoss}, "allowed_callers": {rule: InfluenceLoss},
+				"namespace": {members: table{"description": {rule: InfluenceLoss}}},
+			},
 		},
-	},
-	blocks: map[string]block{
-		"compaction": {isState: hasEncrypted},
-	},
+		blocks: map[string]block{
+			"compaction": {isState: hasEncrypted},
+		},
+	}
 }
 
 // usesAllReasoning reports whether reasoning.context asks for what other vendors do: they use all

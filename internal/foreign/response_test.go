@@ -112,7 +112,7 @@ func TestLogprobs(t *testing.T) {
 	const a, b = `{"token":"a","logprob":-0.50,"bytes":[97],"top_logprobs":[{"token":"b","logprob":-1}]}`, `{"token":"b","logprob":-2,"top_logprobs":[]}`
 	for json, want := range map[string][]Logprob{
 		`{"logprobs":{"content":[` + a + `],"refusal":[` + b + `]}}`: {
-			{Token: "a", Number: "-0.50", Value: -0.5, Top: []Logprob{{Token: "b", Number: "-1", Value: -1}}}, {Token: "b", Number: "-2", Value: -2}},
+			{Token: "a", Number: "-0.50", Value: -0.5, Bytes: "[97]", Top: []Logprob{{Token: "b", Number: "-1", Value: -1}}}, {Token: "b", Number: "-2", Value: -2}},
 		`{"logprobs":{"content":[` + b + `],"refusal":null}}`:                                {{Token: "b", Number: "-2", Value: -2}},
 		`{"logprobs":{"content":[` + b + `]},"other":1}`:                                     nil,
 		`{"logprobs":{"content":[{"token":"b"}]}}`:                                           nil,

@@ -54,6 +54,10 @@ type Thoughts struct {
 	// vendor's tools that have this id only show it, and are not sent. Nil means that
 	// they are sent themselves.
 	ItemID func(t *content.Thinking) string
+
+	// ItemText returns the text of what a carried thinking block without text holds. Nil means
+	// that carried blocks have their text.
+	ItemText func(t *content.Thinking) string
 }
 
 // Unsigned says which thinking is sent that the target's vendor did not sign.
@@ -359,15 +363,16 @@ func (l *lowering) thought(p *content.Thinking, at Path, hasCalls bool) {
 			p = &q
 		}
 		l.push(p)
-	case l.repeatsCarried(p, s):
+	case l.repeatsCarried(p):
 	default:
 		l.lose(rule, at)
 	}
 }
 
-// repeatsCarried reports whether unsigned thinking is carried in a signature, too.
-func (l *lowering) repeatsCarried(p *content.Thinking, s content.Signature) bool {
-	if s.Data != "" || p.Text == "" {
+// repeatsCarried reports whether thinking that is not sent is carried in the signature of another
+// part, too.
+func (l *lowering) repeatsCarried(p *content.Thinking) bool {
+	if p.Text == "" {
 		return false
 	}
 	text, list := p.Text, l.carriedText
@@ -442,8 +447,12 @@ func (l *lowering) beginRecall(run []content.Turn, hasCalls bool) {
 			list, _ := envelope.DecodeThinking(l.t.Format, state)
 			l.carried[p] = list
 			for _, t := range list {
-				if t.Text != "" {
-					l.carriedText = append(l.carriedText, t.Text)
+				text := t.Text
+				if text == "" && l.t.Thoughts.ItemText != nil {
+					text = l.t.Thoughts.ItemText(t)
+				}
+				if text != "" {
+					l.carriedText = append(l.carriedText, text)
 				}
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
 )
 
@@ -137,7 +138,16 @@ func (l *lowering) oneSampler() {
 func (l *lowering) samplingMembers(accepted bool) {
 	if accepted && l.t.Sampling.Members != nil {
 		if json := l.t.Sampling.Members(l.n.Extra); json != "" {
-			l.to.Extra = &content.Extra{Format: l.t.Format, JSON: json}
+			l.setMembers(func(members string) string {
+				var w jsonwire.Writer
+				w.BeginObject()
+				if members != "" {
+					w.Members(members)
+				}
+				w.Members(json)
+				w.EndObject()
+				return w.Text()
+			})
 			return
 		}
 	}

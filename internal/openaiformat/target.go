@@ -31,11 +31,19 @@ const (
 	TopLogprobs      = "generationConfig.logprobs"
 )
 
-var foreignMembers = []lower.ForeignMember{{Name: mediaResolution, Detail: noDetail}, {Name: ResponseLogprobs}, {Name: TopLogprobs}}
+// The members of Responses that have another form in Chat Completions.
+const (
+	Include          = "include"
+	OwnTopLogprobs   = "top_logprobs"
+	IncludeLogprobs  = "message.output_text.logprobs"
+	IncludeReasoning = "reasoning.encrypted_content"
+)
+
+var foreignMembers = []lower.ForeignMember{{Name: mediaResolution, Detail: noDetail}, {Name: ResponseLogprobs}, {Name: TopLogprobs}, {Name: Include}, {Name: OwnTopLogprobs}}
 
 // VendorForeignMembers are the members of other formats that have a form at the vendor's own
 // servers, which accept the resolution of images.
-var VendorForeignMembers = []lower.ForeignMember{{Name: mediaResolution, Detail: defaultDetail}, {Name: ResponseLogprobs}, {Name: TopLogprobs}}
+var VendorForeignMembers = []lower.ForeignMember{{Name: mediaResolution, Detail: defaultDetail}, {Name: ResponseLogprobs}, {Name: TopLogprobs}, {Name: Include}, {Name: OwnTopLogprobs}}
 
 // CopiedMember returns the rule for a member of the vendor's other format that servers of the
 // format to have under the same name.

@@ -44,3 +44,17 @@ func CitedRange(v jsonwire.Value) (start, end int64) {
 	}
 	return start, end
 }
+
+// WithModel returns the document of a response with another name of the model, or "" if it has none.
+func WithModel(doc, model string) string {
+	d, err := jsonwire.Parse(doc, jsonwire.Limits{})
+	if err != nil {
+		return ""
+	}
+	defer d.Close()
+	at := d.Root().Get("model")
+	if !at.Exists() {
+		return ""
+	}
+	return doc[:at.Offset()] + string(jsonwire.AppendString(nil, model)) + doc[at.End():]
+}

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"net/http"
 	"strings"
 
 	"github.com/polywire/polywire/content"
@@ -57,7 +58,8 @@ func (c *Client) CountTokens(_ context.Context, req *upstream.Request) (upstream
 // also implements [upstream.TokenCounter], [upstream.ModelLister], [upstream.Preflighter]
 // and [upstream.RequestEncoder]. It is safe for concurrent use.
 //
-// The server stores nothing: each request contains the whole conversation. The server
+// The server stores nothing, unless the client's own document asks for it: each request
+// contains the whole conversation. The server
 // sends thinking in encrypted form. The client of the handler receives it in signatures
 // of [ResponsesFormat], and the next request returns it in its original order. The same
 // holds for the items of built-in tools.
@@ -114,6 +116,12 @@ func (c *Responses) CountTokens(ctx context.Context, req *upstream.Request) (ups
 	if p.Err != nil {
 		return upstream.TokenCount{}, p.Err
 	}
+	if p.Document != nil { // the endpoint does not accept all members of a request
+		p.lower()
+		if p.Err != nil {
+			return upstream.TokenCount{}, p.Err
+		}
+	}
 	if p.Request.Load {
 		return p.Estimate(), nil
 	}
@@ -161,6 +169,7 @@ type client struct {
 	path     string // of generation requests
 	server   *adapter.Client
 	isOpenAI bool
+	forwards bool // the documents of clients of the format
 	dialect  Dialect
 	known    server
 	limits   adapter.OutputLimits
@@ -178,7 +187,7 @@ type client struct {
 // newClient returns the common part of a client. path is that of generation requests.
 func (o *Options) newClient(f content.Format, path string, s *adapter.Client) client {
 	return client{
-		format: f, path: path, server: s, isOpenAI: o.isOpenAI(), dialect: o.Dialect, known: servers[o.host()], limits: o.OutputLimits,
+		format: f, path: path, server: s, isOpenAI: o.isOpenAI(), forwards: o.forwardsDocuments(), dialect: o.Dialect, known: servers[o.host()], limits: o.OutputLimits,
 		attribution: o.KeepAttribution, customKey: o.CacheKey, apiVersion: o.APIVersion, deployments: o.Deployments,
 	}
 }
@@ -195,7 +204,7 @@ func (c *client) generate(ctx context.Context, req *upstream.Request, w *upstrea
 		return err
 	}
 	err := p.generate(ctx, w)
-	if f := openaiformat.Filtered(c.format, err); f != nil {
+	if f := openaiformat.Filtered(c.format, err); f != nil && p.Document == nil {
 		return w.Frame(f)
 	}
 	return err
@@ -227,22 +236,26 @@ func (c *client) EncodeRequest(ctx context.Context, req *upstream.Request) (upst
 	if c.format == ResponsesFormat {
 		e.Prompt = cachedResponses
 	}
-	return p.Encode(ctx, e, func() (string, error) { return p.write(ctx).Text(), nil })
+	return p.Encode(ctx, e, func() (string, error) { return adapter.Text(p.body(ctx), nil) })
 }
 
 // exchange sends a request. If the server rejects a member, it sends the request again
-// without it.
+// without it. The error about a document of a client is returned: the client has written it.
 func (c *client) exchange(ctx context.Context, p *plan, w *upstream.Writer) (*adapter.Response, error) {
 	for attempt := 1; ; attempt++ {
 		news, violation := p.Load(ctx)
 		if err := cmp.Or(w.Loss(news), violation); err != nil {
 			return nil, err
 		}
-		resp, err := c.server.Do(ctx, &adapter.Request{Path: c.pathOf(c.path, p.Model), Body: adapter.Written{Writer: p.write(ctx)}, Stream: p.Source.Stream, Plan: &p.Plan})
+		x := &adapter.Request{Path: c.pathOf(c.path, p.Model), Body: p.body(ctx), Stream: p.Source.Stream, Plan: &p.Plan}
+		if p.Document != nil {
+			x.ClientHeader = p.header
+		}
+		resp, err := c.server.Do(ctx, x)
 		if err == nil {
 			return resp, nil
 		}
-		if attempt == maxAttempts || !p.learn(err) {
+		if attempt == maxAttempts || p.Document != nil || !p.learn(err) {
 			return nil, err
 		}
 		if err := cmp.Or(w.Loss(p.lower()), p.Err); err != nil {
@@ -266,6 +279,7 @@ type plan struct {
 	client   *client
 	name     string // of the model, of which Model may be a deployment
 	target   target
+	header   http.Header        // of the client, sent with its document
 	counting bool               // tokens are counted; Responses API only
 	shape    openaiformat.Shape // of the document that was written last
 }
@@ -275,7 +289,12 @@ func (c *client) plan(req *upstream.Request) *plan {
 	name := c.server.Model(req.Model)
 	model := cmp.Or(c.deployments[name], name)
 	p := &plan{Plan: adapter.Plan{Source: req, Model: model}, client: c, name: name, target: c.target(name, model)}
-	p.lower()
+	p.setTarget()
+	if p.Document = p.document(); p.Document == nil {
+		p.lower()
+	} else {
+		p.setHeader()
+	}
 	if c.apiVersion != "" && !isDeployment(model) {
 		p.Err = &content.Violation{Code: content.CodeValue, Path: "model", Text: "is not a valid name of a deployment"}
 	}
@@ -285,12 +304,17 @@ func (c *client) plan(req *upstream.Request) *plan {
 // lower lowers the request for the target, whose refusals may be new. It returns the losses
 // that are new.
 func (p *plan) lower() []content.Loss {
+	p.setTarget()
+	return p.Lower()
+}
+
+// setTarget sets what the model accepts.
+func (p *plan) setTarget() {
 	k := targetKey{p.name, p.target.refusals}
 	p.Target = p.client.targets.Get(k, func() (*lower.Target, targetKey) {
 		k.model = strings.Clone(k.model)
 		return p.target.lowerTarget(p.client.format), k
 	})
-	return p.Lower()
 }
 
 // A targetKey identifies a target of a client.
@@ -309,11 +333,15 @@ func (p *plan) learn(err error) bool {
 	return true
 }
 
-// asksLogprobs reports whether the request asks for log probabilities as a request of
-// another format. A client of Chat Completions reads them in the document.
+// asksLogprobs reports whether the request asks for log probabilities. A client of the same format
+// needs them, too: not every chunk is forwarded.
 func (p *plan) asksLogprobs() bool {
-	_, asks := p.Request.Extra.Get("logprobs")
-	return p.client.format == ChatFormat && asks && codec.Own(p.Source.Extra, ChatFormat) == nil
+	x := p.Source.Extra // the document is sent
+	if p.Document == nil {
+		x = p.Request.Extra
+	}
+	_, asks := x.Get("logprobs")
+	return p.client.format == ChatFormat && asks
 }
 
 // isThinkingOff reports whether the request turns thinking off.

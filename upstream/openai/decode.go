@@ -135,7 +135,7 @@ func (p *plan) generate(ctx context.Context, w *upstream.Writer) error {
 func (p *plan) newReader(src io.Reader) adapter.FrameReader {
 	limits := p.client.server.Limits()
 	if p.client.format == ResponsesFormat {
-		return responses.NewStreamReaderWith(src, limits, responses.DecodeOptions{Stops: p.Request.Cut})
+		return responses.NewStreamReaderWith(src, limits, p.responsesOptions())
 	}
 	return chatcompletions.NewStreamReaderWith(src, limits, p.chatOptions())
 }
@@ -143,9 +143,22 @@ func (p *plan) newReader(src io.Reader) adapter.FrameReader {
 // decodeText decodes the whole response to the request.
 func (p *plan) decodeText(text string, limits content.Limits) (*upstream.Frame, error) {
 	if p.client.format == ResponsesFormat {
-		return responses.DecodeResponseWith(text, limits, responses.DecodeOptions{Stops: p.Request.Cut})
+		f, err := responses.DecodeResponseWith(text, limits, p.responsesOptions())
+		if err == nil && !p.client.isOpenAI {
+			f.Data = "" // it may lack members that clients need
+		}
+		return f, err
 	}
 	return chatcompletions.DecodeResponseWith(text, limits, p.chatOptions())
+}
+
+// responsesOptions returns what a response in Responses depends on. A document of a client has no
+// stop sequences.
+func (p *plan) responsesOptions() (o responses.DecodeOptions) {
+	if p.Document == nil {
+		o.Stops = p.Request.Cut
+	}
+	return o
 }
 
 // chatOptions returns what a response in Chat Completions depends on.

@@ -13,8 +13,15 @@
 // and [Options.APIVersion] selects the dated API.
 //
 // A client converts each request to the format of the API. Before it sends the request,
-// it reports the losses of the conversion: see [upstream.Writer.Loss]. It never
-// forwards a client's headers.
+// it reports the losses of the conversion: see [upstream.Writer.Loss].
+//
+// OpenAI's own server gets the document of a client of its format byte for byte, except for the
+// model, and for stream_options of Chat Completions, which ask for the usage. Requests for streams
+// of Responses are encoded anew. The headers that the
+// handler forwards are sent with it. If the server rejects the document, the client gets its error.
+// A request is encoded anew if the host or a middleware has changed it, if it carries the state of
+// another vendor, if [Options.Dialect] has more than a Kind, or if the server has rejected a member
+// of an earlier request for the same model. Azure and compatible servers get no documents.
 //
 // The last user message is never replaced. If a part of it cannot be represented and
 // nothing is left of the message, the request fails with a [content.Violation] that

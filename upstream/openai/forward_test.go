@@ -63,3 +63,32 @@ func TestChunksPass(t *testing.T) {
 		}
 	}
 }
+
+// Chunks of several choices are encoded anew, with their log probabilities.
+func TestLogprobsOfChoices(t *testing.T) {
+	const probabilities = `{"content":[{"token":"%","logprob":-0.5,"bytes":null,"top_logprobs":[]}],"refusal":null}`
+	var body strings.Builder
+	for i, text := range []string{"A", "B"} {
+		body.WriteString(`data: {"id":"c1","object":"chat.completion.chunk","created":9,"model":"m","choices":[{"index":` + string('0'+rune(i)) +
+			`,"delta":{"role":"assistant","content":"` + text + `"},"logprobs":` + strings.Replace(probabilities, "%", text, 1) + `,"finish_reason":"stop"}]}` + "\n\n")
+	}
+	body.WriteString("data: [DONE]\n\n")
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, body.String())
+	}))
+	defer server.Close()
+	up, err := New(&Options{BaseURL: server.URL + "/v1", Key: "k", Dialect: Dialect{Kind: ServerOpenAI}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := httptest.NewRequest("POST", "/v1/chat/completions", strings.NewReader(
+		`{"model":"m","messages":[{"role":"user","content":"Hi"}],"stream":true,"n":2,"logprobs":true}`))
+	w := httptest.NewRecorder()
+	chatcompletions.NewHandler(up, nil).ServeHTTP(w, r)
+	for _, text := range []string{"A", "B"} {
+		if want := strings.Replace(probabilities, "%", text, 1); !strings.Contains(w.Body.String(), want) {
+			t.Errorf("the response has no %s:\n%s", want, w.Body)
+		}
+	}
+}

@@ -68,8 +68,7 @@ type Options struct {
 	// also ends streams; the context of a request bounds the time.
 	HTTPClient *http.Client
 
-	// Header is sent with every HTTP request. The headers of Polywire's clients are
-	// never forwarded.
+	// Header is sent with every HTTP request, and replaces headers that a handler forwards.
 	Header http.Header
 
 	// MapModel maps the requested model name to the name that is sent. Nil sends the
@@ -87,6 +86,8 @@ type Options struct {
 	// tenants should differ, because a tenant can observe whether a beginning is in the cache
 	// of its key. It must be safe for concurrent use. A key in the Extra of a request takes
 	// precedence.
+	//
+	// A client's document that is sent as it is has a key only if CacheKey returns one.
 	//
 	// Nil means a digest of the identity of the client (see [upstream.WithClient]), of the
 	// texts of the system, and of the session in the user id, as Claude Code sends it, or else

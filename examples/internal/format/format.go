@@ -17,18 +17,17 @@ import (
 	"github.com/polywire/polywire/upstream/openai/responses"
 )
 
-// A Format is a wire format. Servers use every format.
+// A Format is a wire format. Clients and servers use every format.
 type Format struct {
 	Name   string // of the format, such as "messages"
 	Title  string // for people
 	Short  string // a title of at most 16 characters
 	Model  string // a usual model of servers
-	Client *Client
+	Client Client
 	Server
 }
 
-// A Client has the functions for a format that clients use. It is nil if Polywire does not
-// serve the format.
+// A Client has the functions for the side of clients.
 type Client struct {
 	// DecodeRequest returns the neutral form of a request, and the losses of decoding it.
 	DecodeRequest func(body []byte) (*upstream.Request, []content.Loss, error)
@@ -37,6 +36,9 @@ type Client struct {
 	NewStreamWriter func(io.Writer, *upstream.Request) StreamWriter
 	EncodeError     func(*upstream.Request, error) (status int, body []byte)
 	Path            func(neutral string) string // of responses
+
+	// everything is a request that asks for parts of a response which have no neutral field.
+	everything string
 }
 
 // A StreamWriter writes a streamed response.
@@ -46,7 +48,7 @@ type StreamWriter interface {
 	Losses() []content.Loss
 }
 
-// A Server has the functions for a format that servers use.
+// A Server has the functions for the side of servers.
 type Server struct {
 	// NewUpstream returns an upstream that encodes requests for the server at a URL. An
 	// empty URL means the vendor's server.
@@ -56,11 +58,21 @@ type Server struct {
 	NewStreamReader func(io.Reader) upstream.FrameReader
 }
 
-// AnyRequest returns the request for a response whose own request is unknown. It shows
-// everything that is in the response. Without thinking in the request, the response would
-// contain none: Messages needs the mode, and generateContent the display. model may be empty.
-func AnyRequest(model string) *upstream.Request {
-	return &upstream.Request{Model: model, Thinking: upstream.Thinking{Mode: upstream.ThinkingAuto, Display: "summarized"}}
+// AnyRequest returns the request for a response to clients of f whose own request is unknown.
+// It asks for everything that a response can contain. Without thinking in the request, the
+// response would contain none: Messages needs the mode, the others the display. model may be
+// empty.
+func (f *Format) AnyRequest(model string) *upstream.Request {
+	r := new(upstream.Request)
+	if f.Client.everything != "" {
+		var err error
+		if r, _, err = f.Client.DecodeRequest([]byte(f.Client.everything)); err != nil {
+			panic(err) // a mistake in All
+		}
+	}
+	r.Model = model
+	r.Thinking = upstream.Thinking{Mode: upstream.ThinkingAuto, Display: "summarized"}
+	return r
 }
 
 // ByName returns the format with a name, or nil.
@@ -72,13 +84,10 @@ func ByName(name string) *Format {
 	return All[i]
 }
 
-// Names returns the names of all formats, in alphabetical order. If clients is true, these are
-// only the formats that clients use.
-func Names(clients bool) (names []string) {
+// Names returns the names of all formats, in alphabetical order.
+func Names() (names []string) {
 	for _, f := range All {
-		if f.Client != nil || !clients {
-			names = append(names, f.Name)
-		}
+		names = append(names, f.Name)
 	}
 	slices.Sort(names)
 	return names
@@ -88,7 +97,7 @@ func Names(clients bool) (names []string) {
 var All = []*Format{
 	{
 		Name: "messages", Title: "Anthropic Messages", Short: "Messages", Model: "claude-sonnet-5",
-		Client: &Client{
+		Client: Client{
 			DecodeRequest:   decodeMessages,
 			EncodeResponse:  messages.EncodeResponse,
 			NewStreamWriter: func(w io.Writer, r *upstream.Request) StreamWriter { return messages.NewStreamWriter(w, r) },
@@ -109,7 +118,7 @@ var All = []*Format{
 	},
 	{
 		Name: "generatecontent", Title: "Gemini generateContent", Short: "Gemini", Model: "gemini-3.1-pro-preview",
-		Client: &Client{
+		Client: Client{
 			DecodeRequest:   decodeGenerateContent,
 			EncodeResponse:  generatecontent.EncodeResponse,
 			NewStreamWriter: func(w io.Writer, r *upstream.Request) StreamWriter { return generatecontent.NewStreamWriter(w, r) },
@@ -130,12 +139,13 @@ var All = []*Format{
 	},
 	{
 		Name: "openai", Title: "OpenAI Chat Completions", Short: "Chat Completions", Model: "gpt-5.2",
-		Client: &Client{
+		Client: Client{
 			DecodeRequest:   decodeChatCompletions,
 			EncodeResponse:  chatcompletions.EncodeResponse,
 			NewStreamWriter: func(w io.Writer, r *upstream.Request) StreamWriter { return chatcompletions.NewStreamWriter(w, r) },
 			EncodeError:     chatcompletions.EncodeError,
 			Path:            new(chatcompletions.Request).Path,
+			everything:      `{"model":"m","messages":[{"role":"user","content":"Hello."}],"stream":true,"stream_options":{"include_usage":true}}`,
 		},
 		Server: Server{
 			NewUpstream: func(url string) (upstream.Upstream, error) {
@@ -151,12 +161,13 @@ var All = []*Format{
 	},
 	{
 		Name: "openai-responses", Title: "OpenAI Responses", Short: "Responses", Model: "gpt-5.2",
-		Client: &Client{
+		Client: Client{
 			DecodeRequest:   decodeResponses,
 			EncodeResponse:  responses.EncodeResponse,
 			NewStreamWriter: func(w io.Writer, r *upstream.Request) StreamWriter { return responses.NewStreamWriter(w, r) },
 			EncodeError:     responses.EncodeError,
 			Path:            new(responses.Request).Path,
+			everything:      `{"model":"m","input":"Hello.","store":false,"include":["reasoning.encrypted_content"],"reasoning":{"summary":"auto"}}`,
 		},
 		Server: Server{
 			NewUpstream: func(url string) (upstream.Upstream, error) {

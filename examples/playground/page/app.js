@@ -36,8 +36,8 @@ const input = new Editor($('input-editor'), {
   label: 'Input',
   tooltip,
   onInput: typed,
-  onPasted: translate,
-  onPaste: (text) => (state.kind === 'stream' ? undefined : formatOneLine(text)),
+  onPasted: pasted,
+  onPaste: formatOneLine,
   onSelect: (items) => select(items, input),
   onPoint: (at) => state.kind === 'stream' && stepper.goToInput(at),
 });
@@ -65,12 +65,12 @@ function eventPane() {
 // Targets
 
 const targetFormats = () => {
-  const all = state.formats.filter((f) => (state.kind === 'request' ? f.server : f.client));
+  const all = state.formats;
   // A document that passes unchanged is the least interesting one.
   return [...all.filter((f) => f.name !== state.format), ...all.filter((f) => f.name === state.format)];
 };
 
-const isShown = (f) => state.chosen.get(`${state.kind} ${f.name}`) ?? (state.kind !== 'request' || f.name !== state.format);
+const isShown = (f) => state.chosen.get(`${state.kind} ${f.name}`) ?? f.name !== state.format;
 
 function shownTargets() {
   return targetFormats().filter(isShown).map((f) => target(f));
@@ -97,13 +97,11 @@ function layOut() {
   const { kind } = state;
   document.body.dataset.kind = kind;
   $('kinds').querySelector(`[value=${kind}]`).checked = true;
-  const inputs = state.formats.filter((f) => (kind === 'request' ? f.client : f.server));
-  if (!inputs.some((f) => f.name === state.format)) state.format = inputs[0].name;
-  $('format').replaceChildren(...inputs.map((f) => new Option(f.title, f.name, false, f.name === state.format)));
+  $('format').replaceChildren(...state.formats.map((f) => new Option(f.title, f.name, false, f.name === state.format)));
   $('targets').replaceChildren($('targets').querySelector('legend'), ...targetFormats().map(checkbox));
   $('tidy').hidden = kind === 'stream';
   $('stepper').hidden = kind !== 'stream';
-  input.syntax = kind === 'stream' ? 'stream' : 'json';
+  input.setSyntax(kind === 'stream' ? 'stream' : 'json');
   const shown = shownTargets();
   for (const t of shown) t.setKind(kind);
   showWrap();
@@ -123,7 +121,7 @@ function checkbox(f) {
   box.value = f.name;
   box.checked = isShown(f);
   label.append(box, f.short ?? f.title);
-  if (f.name === state.format) label.title = 'The format of the input: passes unchanged, except the name of the model';
+  if (state.kind === 'request' && f.name === state.format) label.title = 'The format of the input: passes unchanged, except the name of the model';
   box.addEventListener('change', () => {
     state.chosen.set(`${state.kind} ${f.name}`, box.checked);
     layOut();
@@ -157,6 +155,29 @@ function setInput({ kind, format, text, sample }) {
   input.setText(text);
   clearOutputs('');
   stepper.reset();
+  translate();
+}
+
+// pasted translates an input that has replaced the whole text. Its kind and format are selected
+// if the server recognizes them.
+async function pasted() {
+  stop();
+  let found;
+  try {
+    found = await call('translate', '/api/recognize', { text: input.text });
+    if (!found) return; // a newer call has replaced this one
+  } catch (err) {
+    warn(err.message);
+  }
+  if (found?.kind && (found.kind !== state.kind || found.format !== state.format)) {
+    state.kind = found.kind;
+    state.format = found.format;
+    listSamples();
+    layOut();
+    clearOutputs('');
+    stepper.reset();
+  }
+  $('sample').value = '';
   translate();
 }
 

@@ -90,6 +90,14 @@ export class Editor {
   }
 
   // setWrap chooses whether long lines continue on the next row.
+  // setSyntax selects the colours of the text.
+  setSyntax(syntax) {
+    if (syntax === this.syntax) return;
+    this.syntax = syntax;
+    this.drop();
+    this.invalidate(true);
+  }
+
   setWrap(wrap) {
     if (wrap === this.wrap) return;
     this.wrap = wrap;

@@ -90,7 +90,11 @@ func startLenientGemini(t *testing.T) (upstream.Upstream, *fake.Server) {
 }
 
 func startChat(t *testing.T) (upstream.Upstream, *fake.Server) {
-	f := fakeopenai.New(t, fakeopenai.Options{Key: vendorKey, Forbid: []string{key}})
+	return startChatWith(t, fakeopenai.Options{Key: vendorKey, Forbid: []string{key}})
+}
+
+func startChatWith(t *testing.T, opts fakeopenai.Options) (upstream.Upstream, *fake.Server) {
+	f := fakeopenai.New(t, opts)
 	up, err := openai.New(&openai.Options{
 		BaseURL: f.Base(), Key: vendorKey, HTTPClient: testClient(t), Dialect: openai.Dialect{Kind: openai.ServerOpenAI},
 	})
@@ -98,7 +102,11 @@ func startChat(t *testing.T) (upstream.Upstream, *fake.Server) {
 }
 
 func startResponses(t *testing.T) (upstream.Upstream, *fake.Server) {
-	f := fakeopenai.New(t, fakeopenai.Options{Key: vendorKey, Forbid: []string{key}})
+	return startResponsesWith(t, fakeopenai.Options{Key: vendorKey, Forbid: []string{key}})
+}
+
+func startResponsesWith(t *testing.T, opts fakeopenai.Options) (upstream.Upstream, *fake.Server) {
+	f := fakeopenai.New(t, opts)
 	up, err := openai.NewResponses(&openai.Options{
 		BaseURL: f.Base(), Key: vendorKey, HTTPClient: testClient(t), Dialect: openai.Dialect{Kind: openai.ServerOpenAI},
 	})

@@ -1,9 +1,7 @@
 package conformance
 
 import (
-	"context"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -29,16 +27,8 @@ func serveGoogle(t *testing.T, c googleSDK, up upstream.Upstream) googleServer {
 // serveGoogleWith is serveGoogle with options and a wrapper of the handler.
 func serveGoogleWith(t *testing.T, c googleSDK, up upstream.Upstream, how upstream.HandlerOptions, around func(http.Handler) http.Handler) googleServer {
 	t.Helper()
-	s := &server{reports: make(chan *upstream.Report, 64), budget: &upstream.Budget{}}
-	how.Authenticate, how.Budget = upstream.Keys(key), s.budget
-	how.OnDone = func(_ context.Context, r *upstream.Report) { s.reports <- r }
-	h := around(generatecontent.NewHandler(up, &generatecontent.Options{HandlerOptions: how}))
-	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.path.Store(&r.URL.Path)
-		h.ServeHTTP(w, r)
-	}))
-	t.Cleanup(ts.Close)
-	s.url, s.stop = ts.URL, ts.Close
+	s := newServer(&how)
+	s.start(t, around(generatecontent.NewHandler(up, &generatecontent.Options{HandlerOptions: how})))
 	return googleServer{s, c}
 }
 

@@ -14,7 +14,9 @@ import (
 	"github.com/polywire/polywire/internal/test/fake"
 	fakeanthropic "github.com/polywire/polywire/internal/test/fake/anthropic"
 	fakegemini "github.com/polywire/polywire/internal/test/fake/gemini"
+	fakeopenai "github.com/polywire/polywire/internal/test/fake/openai"
 	"github.com/polywire/polywire/upstream"
+	openairesponses "github.com/polywire/polywire/upstream/openai/responses"
 )
 
 // A library is a client that builds on a format, an official SDK with a tool
@@ -26,7 +28,9 @@ type library struct {
 	limit    bool   // sends the limit that it knows for the model if none is set
 	thread   bool   // uses a thread for a loop
 	mute     bool   // knows no thinking
+	hides    bool   // does not show thinking
 	unsigned bool   // returns tool calls without their signatures
+	stored   bool   // needs a store of responses
 	answer   string // the tool by whose call it asks for an object; empty: by a schema
 	run      func(t *testing.T, c libraryCall) (*libraryReply, error)
 }
@@ -91,12 +95,29 @@ var libraries = []library{
 	{name: "genai-1-of-2025", format: "google", levels: true, run: inNode("genai", "genai-1", "google")},
 	{name: "genai-3-of-2026", format: "google", levels: true, run: inNode("genai", "genai-3", "google")},
 
+	{name: "openai-sdk-4-of-2025-chat", format: "chat", run: inNode("chat", "openai-4", "chat")},
+	{name: "openai-sdk-4-of-2025-responses", format: "responses", run: inNode("responses", "openai-4", "responses")},
+	{name: "openai-sdk-7-of-2026-chat", format: "chat", run: inNode("chat", "openai-7", "chat")},
+	{name: "openai-sdk-7-of-2026-responses", format: "responses", run: inNode("responses", "openai-7", "responses")},
+	{name: "openai-runner-chat", format: "chat", hides: true, run: inNode("chat-runner", "openai-7", "chat")},
+	{name: "openai-runner-responses", format: "responses", run: inNode("responses-runner", "openai-7", "responses")},
+	{name: "agents-sdk-0.20-of-2026-chat", format: "chat", hides: true, run: inNode("agents", "agents-0.20", "chat")},
+	{name: "agents-sdk-0.20-of-2026-responses", format: "responses", run: inNode("agents", "agents-0.20", "responses")},
+	{name: "ai-sdk-5-of-2026-chat", format: "chat", hides: true, run: inNode("ai", "ai-5", "chat")},
+	{name: "ai-sdk-5-of-2026-responses", format: "responses", run: inNode("ai", "ai-5", "responses")},
+	{name: "ai-sdk-7-of-2026-chat", format: "chat", hides: true, run: inNode("ai", "ai-7", "chat")},
+	{name: "ai-sdk-7-of-2026-compatible", format: "chat", run: inNode("ai", "ai-7", "compatible")},
+	{name: "ai-sdk-7-of-2026-responses", format: "responses", run: inNode("ai", "ai-7", "responses")},
+	{name: "ai-sdk-7-of-2026-stored", stored: true, format: "responses", run: inNode("ai", "ai-7", "stored")},
+	{name: "langchain-1-of-2026-chat", format: "chat", run: inNode("langchain", "langchain-1", "chat")},
+	{name: "langchain-1-of-2026-responses", format: "responses", run: inNode("langchain", "langchain-1", "responses")},
+
 	{name: "genkit-messages", format: "messages", run: inGenkit("messages")},
 	{name: "genkit-google", format: "google", levels: true, run: inGenkit("google")},
 }
 
 var libraryNode = sync.OnceValues(func() (*node, error) {
-	return startNode("libraries.mjs", "ai", "@anthropic-ai/sdk", "@google/genai", "@langchain/anthropic", "major-ai-4/node_modules/ai")
+	return startNode("libraries.mjs", "ai", "@anthropic-ai/sdk", "@google/genai", "@langchain/anthropic", "@langchain/openai", "@openai/agents", "openai", "major-ai-4/node_modules/ai")
 })
 
 // genkitDriver builds and starts the driver of Genkit Go, which is a separate
@@ -155,10 +176,13 @@ func (n *node) library(c libraryCall) (*libraryReply, error) {
 
 // own returns the name of the vendor whose format the library uses.
 func (l library) own() string {
-	if l.format == "messages" {
+	switch l.format {
+	case "messages":
 		return "anthropic"
+	case "google":
+		return "gemini"
 	}
-	return "gemini"
+	return l.format
 }
 
 // gemini returns the options of the library's own vendor.
@@ -166,12 +190,20 @@ func (l library) gemini() fakegemini.Options {
 	return fakegemini.Options{Key: vendorKey, Forbid: []string{key}, KeepSignatures: true, NoDummies: !l.unsigned, Lenient: true}
 }
 
+// openai returns the options of the library's own vendor.
+func (l library) openai() fakeopenai.Options {
+	return fakeopenai.Options{Key: vendorKey, Forbid: []string{key}, Lenient: true}
+}
+
 // vendor starts the vendor of the library's format without an adapter.
 func (l library) vendor(t *testing.T) *fake.Server {
-	if l.format == "messages" {
+	switch l.format {
+	case "messages":
 		return fakeanthropic.New(t, fakeanthropic.Options{Key: vendorKey, KeepThinking: true}).Server
+	case "google":
+		return fakegemini.New(t, l.gemini()).Server
 	}
-	return fakegemini.New(t, l.gemini()).Server
+	return fakeopenai.New(t, l.openai()).Server
 }
 
 // serve starts the library's handler over a vendor. The vendor receives its own
@@ -185,6 +217,10 @@ func (l library) serve(t *testing.T, v vendor) (*server, *fake.Server) {
 			return startAnthropicWith(t, fakeanthropic.Options{Key: vendorKey, Forbid: []string{key}})
 		}
 	case v.name != l.own():
+	case l.format == chatFormat:
+		start = func(t *testing.T) (upstream.Upstream, *fake.Server) { return startChatWith(t, l.openai()) }
+	case l.format == responsesFormat:
+		start = func(t *testing.T) (upstream.Upstream, *fake.Server) { return startResponsesWith(t, l.openai()) }
 	case l.thread:
 		start = func(t *testing.T) (upstream.Upstream, *fake.Server) {
 			f := fakeanthropic.NewHandler(fakeanthropic.Options{Key: vendorKey, Forbid: []string{key}, KeepThinking: true})
@@ -194,11 +230,20 @@ func (l library) serve(t *testing.T, v vendor) (*server, *fake.Server) {
 		start = func(t *testing.T) (upstream.Upstream, *fake.Server) { return startGeminiWith(t, l.gemini()) }
 	}
 	up, f := start(t)
-	up = upstream.Edit(up, func(_ context.Context, r *upstream.Request) (*upstream.Request, error) {
-		return r.WithModel(v.model), nil
-	})
-	if l.format == "messages" {
-		return serveModel(t, up, nil), f
+	// Libraries of OpenAI's formats request a model of the vendor that their members suit.
+	if v.name != l.own() || l.format == "messages" || l.format == "google" {
+		up = upstream.Edit(up, func(_ context.Context, r *upstream.Request) (*upstream.Request, error) {
+			return r.WithModel(v.model), nil
+		})
 	}
-	return serveGoogle(t, nil, up).server, f
+	switch l.format {
+	case "messages":
+		return serveModel(t, up, nil), f
+	case "google":
+		return serveGoogle(t, nil, up).server, f
+	}
+	if l.stored {
+		return serveResponses(t, up, &openairesponses.Options{Store: openairesponses.NewMemoryStore(1 << 20)}), f
+	}
+	return serveOpenAI(t, l.format, up), f
 }

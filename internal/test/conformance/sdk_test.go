@@ -42,7 +42,9 @@ type call struct {
 	Params  any    `json:"params"` // the request's body
 	Limit   int64  `json:"limit"`
 	Name    string `json:"name"`
-	Op      string `json:"op"` // "count", "models", "model", or empty; for TypeScript only
+	Op      string `json:"op"`     // "count", "models", "model", or empty; for TypeScript only
+	Format  string `json:"format"` // for clients of several formats
+	Major   string `json:"major"`  // the folder in ts/majors; for TypeScript only
 
 	Header map[string]string `json:"header"` // extra headers
 }
@@ -64,6 +66,10 @@ type answer struct {
 	Turn json.RawMessage `json:"turn"`
 
 	Models []model `json:"models"` // for TypeScript only
+
+	// Document is the whole response as the client reads it, for the formats of OpenAI.
+	Document  json.RawMessage `json:"document"`
+	reasoning string          // of a stream's deltas
 }
 
 // A block is a content block; fields that its type does not have are empty.
@@ -86,6 +92,8 @@ type failure struct {
 	Cause     string `json:"cause"` // the client's own text
 
 	RetryAfter string `json:"retry_after"`
+	Code       string `json:"code"`  // in the formats of OpenAI
+	Param      string `json:"param"` // in the formats of OpenAI
 }
 
 func (f *failure) Error() string {

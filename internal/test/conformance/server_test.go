@@ -44,16 +44,25 @@ func serveModel(t *testing.T, up upstream.Upstream, opts *messages.Options) *ser
 	if opts == nil {
 		opts = &messages.Options{}
 	}
-	s := &server{
-		reports: make(chan *upstream.Report, 64),
-		budget:  &upstream.Budget{},
-	}
+	s := newServer(&opts.HandlerOptions)
+	return s.start(t, bedrock.Handler(messages.NewHandler(up, opts)))
+}
+
+// newServer returns a server that is not started, and sets the options that its handler needs.
+func newServer(opts *upstream.HandlerOptions) *server {
+	s := &server{reports: make(chan *upstream.Report, 64), budget: &upstream.Budget{}}
 	opts.Authenticate = upstream.Keys(key)
 	opts.OnDone = func(_ context.Context, r *upstream.Report) { s.reports <- r }
 	opts.Budget = s.budget
-	h := bedrock.Handler(messages.NewHandler(up, opts))
+	return s
+}
+
+// start serves h on loopback.
+func (s *server) start(t *testing.T, h http.Handler) *server {
+	t.Helper()
 	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.header.Store(&r.Header)
+		s.path.Store(&r.URL.Path)
 		h.ServeHTTP(w, r)
 	}))
 	t.Cleanup(ts.Close)

@@ -20,7 +20,7 @@ const hostKey = "sk-host-5e11d00r"
 // An adapter is an adapter over the fake of its vendor.
 type adapter struct {
 	name   string
-	format string // the client format that is the vendor's own, if any
+	format string // the client format that is the vendor's own, if it gets the documents of clients
 	model  string
 	start  func(t testing.TB, v vendor) (upstream.Upstream, *fake.Server)
 	at     func(t testing.TB, url string, c *http.Client) upstream.Upstream
@@ -38,8 +38,8 @@ type vendor struct {
 var adapters = []adapter{
 	{"anthropic", "messages", "claude-sonnet-4-5", startAnthropic, anthropicAt, 3},
 	{"gemini", "generatecontent", "gemini-3.8-flash", startGemini, geminiAt, 3},
-	{"chat", "", "gpt-4.1", startChat, chatAt, 3},
-	{"responses", "", "gpt-5.6", startResponses, responsesAt, 3},
+	{"chat", "chatcompletions", "gpt-4.1", startChat, chatAt, 3},
+	{"responses", "responses", "gpt-5.6", startResponses, responsesAt, 3},
 }
 
 func adapterNamed(t testing.TB, name string) adapter {

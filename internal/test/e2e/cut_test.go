@@ -60,7 +60,7 @@ func record(t *testing.T, f endpoint, b adapter, m mode, pieces ...fake.Piece) w
 	tr := &tape{inner: httpClient(t).Transport}
 	up := b.at(t, vendorURL(vendor, b), &http.Client{Transport: tr})
 	vendor.Say(pieces...)
-	s := vendorResponse{think: true, tools: true}
+	s := vendorResponse{think: thinks(f.client(), b), tools: true}
 	if a := newGateway(f, up, upstream.HandlerOptions{}).ask(b.model, s.request(f), m); !a.Whole {
 		t.Fatalf("the complete response is not accepted: status %d %s", a.Status, clip(a.Body))
 	}
@@ -86,19 +86,23 @@ func complete(b adapter, stream string) int {
 // with a broken connection. The client must receive the format's error instead
 // of an end, and only text that the vendor sent.
 func TestCutAnywhere(t *testing.T) {
-	each(t, func(t *testing.T, f endpoint, b adapter) {
-		for _, m := range []mode{sse, whole} {
-			full := record(t, f, b, m, fake.Thinking("Hm, so."), fake.Text(cutText), fake.Call("get_weather", cutArgs))
-			if !strings.HasPrefix(full.kind, "text/event-stream") {
-				full.kind = "application/json"
-			}
-			least := len(bytes.TrimRight(full.bytes, "\r\n ]"))
-			if m == sse {
-				least = complete(b, string(full.bytes))
-			}
-			synctest.Test(t, func(t *testing.T) { cutEverywhere(t, f, b, m, full, least) })
+	each(t, cutAnywhere)
+	eachOpenAI(t, cutAnywhere)
+}
+
+// cutAnywhere cuts streams and whole responses.
+func cutAnywhere(t *testing.T, f endpoint, b adapter) {
+	for _, m := range []mode{sse, whole} {
+		full := record(t, f, b, m, fake.Thinking("Hm, so."), fake.Text(cutText), fake.Call("get_weather", cutArgs))
+		if !strings.HasPrefix(full.kind, "text/event-stream") {
+			full.kind = "application/json"
 		}
-	})
+		least := len(bytes.TrimRight(full.bytes, "\r\n ]"))
+		if m == sse {
+			least = complete(b, string(full.bytes))
+		}
+		synctest.Test(t, func(t *testing.T) { cutEverywhere(t, f, b, m, full, least) })
+	}
 }
 
 // The text and the arguments of the response that is cut.
@@ -111,7 +115,7 @@ const (
 func cutEverywhere(t *testing.T, f endpoint, b adapter, m mode, full wire, least int) {
 	net := &wire{kind: full.kind}
 	g := newGateway(f, b.at(t, "http://vendor.example/v1", &http.Client{Transport: net}), upstream.HandlerOptions{})
-	body := (&vendorResponse{think: true, tools: true}).request(f)
+	body := (&vendorResponse{think: thinks(f.client(), b), tools: true}).request(f)
 	for n := 0; n < least; n++ {
 		net.bytes, net.end = full.bytes[:n], io.EOF
 		if n%5 == 0 {
@@ -126,7 +130,7 @@ func cutEverywhere(t *testing.T, f endpoint, b adapter, m mode, full wire, least
 			t.Fatalf("%s cut after %d: text %q", m, n, a.text("text"))
 		}
 		for _, c := range a.calls() {
-			if f.name != "messages" && c.Args != canonical([]byte(cutArgs)) {
+			if f.name == "generatecontent" && c.Args != canonical([]byte(cutArgs)) {
 				t.Fatalf("%s cut after %d: tool call with arguments %s", m, n, c.Args)
 			}
 		}

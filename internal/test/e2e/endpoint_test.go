@@ -4,12 +4,15 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/upstream/openai/chatcompletions"
+	"github.com/polywire/polywire/upstream/openai/responses"
 )
 
 // A mode is the kind of response that a client requests.
@@ -44,8 +47,20 @@ var endpoints = []endpoint{
 	}, generateRequest, readGenerate},
 }
 
+// openAIEndpoints are the handlers of OpenAI's formats.
+var openAIEndpoints = []endpoint{
+	{"chatcompletions", []mode{whole, sse}, func(up upstream.Upstream, s upstream.HandlerOptions) http.Handler {
+		return chatcompletions.NewHandler(up, &chatcompletions.Options{HandlerOptions: s})
+	}, chatRequest, readChat},
+	{"responses", []mode{whole, sse}, func(up upstream.Upstream, s upstream.HandlerOptions) http.Handler {
+		return responses.NewHandler(up, &responses.Options{HandlerOptions: s})
+	}, responsesRequest, readResponses},
+}
+
+var allEndpoints = slices.Concat(endpoints, openAIEndpoints)
+
 func endpointNamed(name string) endpoint {
-	for _, f := range endpoints {
+	for _, f := range allEndpoints {
 		if f.name == name {
 			return f
 		}
@@ -96,6 +111,36 @@ func generateRequest(model, members string, m mode) *http.Request {
 	return r
 }
 
+// chatRequest returns a request with the given members of a document, and the headers that all
+// clients send.
+func chatRequest(model, members string, m mode) *http.Request {
+	body := `{"model":"` + model + `",`
+	if m == sse {
+		body += `"stream":true,"stream_options":{"include_usage":true},`
+	}
+	return openAIRequest("/v1/chat/completions", body+members+"}")
+}
+
+func responsesRequest(model, members string, m mode) *http.Request {
+	path, body := "/v1/responses", `{"model":"`+model+`",`
+	switch m {
+	case count:
+		path += "/input_tokens"
+	case sse:
+		body += `"stream":true,`
+	}
+	return openAIRequest(path, body+members+"}")
+}
+
+func openAIRequest(path, body string) *http.Request {
+	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))
+	r.Header.Set("Authorization", "Bearer "+clientKey)
+	r.Header.Set("User-Agent", "client-agent-mark")
+	r.Header.Set("X-Stainless-Lang", "client-lang-mark")
+	r.Header.Set("Content-Type", "application/json")
+	return r
+}
+
 // A gateway is one instance: a handler over an adapter.
 type gateway struct {
 	endpoint endpoint
@@ -140,8 +185,23 @@ func (g *gateway) do(r *http.Request, m mode) *response {
 }
 
 // each runs f for each pair of endpoint and adapter, in parallel.
-func each(t *testing.T, f func(t *testing.T, f endpoint, b adapter)) {
-	for _, e := range endpoints {
+func each(t *testing.T, f func(t *testing.T, f endpoint, b adapter)) { eachOf(t, endpoints, f) }
+
+// eachOpenAI is each for OpenAI's formats, without the clouds.
+func eachOpenAI(t *testing.T, f func(t *testing.T, f endpoint, b adapter)) {
+	for _, e := range openAIEndpoints {
+		for _, b := range adapters {
+			t.Run(e.name+"→"+b.name, func(t *testing.T) {
+				t.Parallel()
+				f(t, e, b)
+			})
+		}
+	}
+}
+
+// eachOf is each for some endpoints.
+func eachOf(t *testing.T, list []endpoint, f func(t *testing.T, f endpoint, b adapter)) {
+	for _, e := range list {
 		run := func(name string, b adapter) {
 			t.Run(e.name+"→"+name, func(t *testing.T) {
 				t.Parallel()

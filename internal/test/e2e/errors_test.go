@@ -18,12 +18,13 @@ import (
 type vendorFailure struct {
 	name   string
 	pieces func(back string) []fake.Piece
-	// messages and generate are "status type" of each endpoint.
-	messages, generate string
+	// messages and generate are "status type" of each endpoint, openAI is "status type code" of
+	// OpenAI's: openai-clients.md §9.
+	messages, generate, openAI string
 	// contains must be in the message, omits must not.
 	contains, omits string
 	// own is "status type" in the vendor's own format, if it differs. There the
-	// client receives the vendor's message, even if it contains omits.
+	// client receives the vendor's message, even if it contains omits. OpenAI's formats share one.
 	own string
 	// wait reports whether the client must be asked to wait seven seconds.
 	wait bool
@@ -61,27 +62,27 @@ func reply(code int, kind, body string) func(string) []fake.Piece {
 }
 
 var vendorFailures = []vendorFailure{
-	{name: "bad request", pieces: status(400, "The field WO1 is wrong"), messages: "400 invalid_request_error", generate: "400 INVALID_ARGUMENT", contains: "The field WO1 is wrong"},
-	{name: "key and URL in the message", pieces: status(400, "Bad WO1 key sk-ant-REDACTED at https://user:pw@host.example/p?sig=SECRET1"), messages: "400 invalid_request_error", generate: "400 INVALID_ARGUMENT", contains: "WO1", omits: "SECRET1"},
-	{name: "invalid host key", pieces: status(401, "invalid key WO1 of organization acme"), messages: "502 api_error", generate: "502 UNAVAILABLE", omits: "WO1"},
-	{name: "host not permitted", own: "403 permission_error PERMISSION_DENIED", pieces: status(403, "no access WO1"), messages: "502 api_error", generate: "502 UNAVAILABLE", omits: "WO1"},
-	{name: "unknown model", pieces: status(404, "model WO1 not found"), messages: "404 not_found_error", generate: "404 NOT_FOUND", contains: "WO1"},
-	{name: "too many requests", pieces: rateLimit, messages: "429 rate_limit_error", generate: "429 RESOURCE_EXHAUSTED", contains: "WO1", wait: true},
-	{name: "exhausted quota", pieces: spentQuota, messages: "429 rate_limit_error", generate: "429 RESOURCE_EXHAUSTED"},
-	{name: "internal error", own: "500 api_error INTERNAL", pieces: status(500, "stack trace WO1"), messages: "503 api_error", generate: "503 UNAVAILABLE", omits: "WO1"},
-	{name: "timeout", own: "504 timeout_error DEADLINE_EXCEEDED", pieces: status(504, "too late WO1"), messages: "504 timeout_error", generate: "504 DEADLINE_EXCEEDED", omits: "WO1"},
-	{name: "an HTML page", pieces: reply(502, "text/html", "<html><body>WO1 nginx</body></html>"), messages: "503 api_error", generate: "503 UNAVAILABLE", omits: "WO1"},
-	{name: "empty error", pieces: reply(502, "", ""), messages: "503 api_error", generate: "503 UNAVAILABLE"},
-	{name: "HTML page with status 200", pieces: reply(200, "text/html", "<html>WO1</html>"), messages: "502 api_error", generate: "502 UNAVAILABLE", omits: "WO1"},
-	{name: "empty body with status 200", pieces: reply(200, "application/json", ""), messages: "502 api_error", generate: "502 UNAVAILABLE"},
-	{name: "redirect", pieces: func(string) []fake.Piece {
+	{name: "bad request", openAI: "400 invalid_request_error", pieces: status(400, "The field WO1 is wrong"), messages: "400 invalid_request_error", generate: "400 INVALID_ARGUMENT", contains: "The field WO1 is wrong"},
+	{name: "key and URL in the message", openAI: "400 invalid_request_error", pieces: status(400, "Bad WO1 key sk-ant-REDACTED at https://user:pw@host.example/p?sig=SECRET1"), messages: "400 invalid_request_error", generate: "400 INVALID_ARGUMENT", contains: "WO1", omits: "SECRET1"},
+	{name: "invalid host key", openAI: "502 server_error bad_gateway", pieces: status(401, "invalid key WO1 of organization acme"), messages: "502 api_error", generate: "502 UNAVAILABLE", omits: "WO1"},
+	{name: "host not permitted", openAI: "502 server_error bad_gateway", own: "403 permission_error PERMISSION_DENIED invalid_request_error", pieces: status(403, "no access WO1"), messages: "502 api_error", generate: "502 UNAVAILABLE", omits: "WO1"},
+	{name: "unknown model", openAI: "404 invalid_request_error model_not_found", pieces: status(404, "model WO1 not found"), messages: "404 not_found_error", generate: "404 NOT_FOUND", contains: "WO1"},
+	{name: "too many requests", openAI: "429 rate_limit_error rate_limit_exceeded", pieces: rateLimit, messages: "429 rate_limit_error", generate: "429 RESOURCE_EXHAUSTED", contains: "WO1", wait: true},
+	{name: "exhausted quota", openAI: "429 insufficient_quota insufficient_quota", pieces: spentQuota, messages: "429 rate_limit_error", generate: "429 RESOURCE_EXHAUSTED"},
+	{name: "internal error", openAI: "503 server_error service_unavailable", own: "500 api_error INTERNAL server_error", pieces: status(500, "stack trace WO1"), messages: "503 api_error", generate: "503 UNAVAILABLE", omits: "WO1"},
+	{name: "timeout", openAI: "504 server_error timeout", own: "504 timeout_error DEADLINE_EXCEEDED server_error", pieces: status(504, "too late WO1"), messages: "504 timeout_error", generate: "504 DEADLINE_EXCEEDED", omits: "WO1"},
+	{name: "an HTML page", openAI: "503 server_error service_unavailable", pieces: reply(502, "text/html", "<html><body>WO1 nginx</body></html>"), messages: "503 api_error", generate: "503 UNAVAILABLE", omits: "WO1"},
+	{name: "empty error", openAI: "503 server_error service_unavailable", pieces: reply(502, "", ""), messages: "503 api_error", generate: "503 UNAVAILABLE"},
+	{name: "HTML page with status 200", openAI: "502 server_error bad_gateway", pieces: reply(200, "text/html", "<html>WO1</html>"), messages: "502 api_error", generate: "502 UNAVAILABLE", omits: "WO1"},
+	{name: "empty body with status 200", openAI: "502 server_error bad_gateway", pieces: reply(200, "application/json", ""), messages: "502 api_error", generate: "502 UNAVAILABLE"},
+	{name: "redirect", openAI: "502 server_error bad_gateway", pieces: func(string) []fake.Piece {
 		return []fake.Piece{fake.Reply{Code: 307, Header: map[string]string{"Location": "http://internal.example/WO1"}}}
 	}, messages: "502 api_error", generate: "502 UNAVAILABLE", omits: "WO1"},
-	{name: "cut before the first byte", pieces: func(string) []fake.Piece { return []fake.Piece{fake.Cut{}} }, messages: "503 api_error", generate: "503 UNAVAILABLE"},
+	{name: "cut before the first byte", openAI: "503 server_error service_unavailable", pieces: func(string) []fake.Piece { return []fake.Piece{fake.Cut{}} }, messages: "503 api_error", generate: "503 UNAVAILABLE"},
 }
 
 func TestErrors(t *testing.T) {
-	each(t, func(t *testing.T, f endpoint, b adapter) {
+	eachOf(t, allEndpoints, func(t *testing.T, f endpoint, b adapter) {
 		up, vendor := b.start(t, vendor{forbid: secrets})
 		g := newGateway(f, up, upstream.HandlerOptions{})
 		for _, c := range vendorFailures {
@@ -89,30 +90,39 @@ func TestErrors(t *testing.T) {
 				if c.name == "unknown model" && strings.Contains(t.Name(), "→azure") {
 					// The host maps the model to a deployment of another name.
 					c.messages, c.generate, c.contains, c.omits = "502 api_error", "502 UNAVAILABLE", "", "WO1"
+					c.openAI = "502 server_error bad_gateway"
+				}
+				if c.name == "exhausted quota" && b.name == toClaude { // the vendor has no such error
+					c.openAI = "429 rate_limit_error rate_limit_exceeded"
 				}
 				for _, m := range f.modes {
 					vendor.Say(c.pieces(b.name)...)
 					a := g.ask(b.model, (&vendorResponse{}).request(f), m)
-					c.check(t, f, m, a, b.format == f.name)
+					c.check(t, f, m, a, b.sendsErrorsOf(f))
 				}
 			})
 		}
 	})
 }
 
+// sendsErrorsOf reports whether the errors of a vendor are of the format of an endpoint. OpenAI's
+// formats have the same.
+func (b adapter) sendsErrorsOf(f endpoint) bool {
+	isOpenAI := f.name == "chatcompletions" || f.name == "responses"
+	return b.format == f.name || isOpenAI && (b.name == toChat || b.name == toResp)
+}
+
 func (c *vendorFailure) check(t *testing.T, f endpoint, m mode, a *response, same bool) {
 	t.Helper()
-	want := c.messages
-	if f.name != "messages" {
-		want = c.generate
-	}
+	own := map[string]int{"messages": 1, "generatecontent": 2, "chatcompletions": 3, "responses": 3}[f.name]
+	want := []string{1: c.messages, 2: c.generate, 3: c.openAI}[own]
 	hides := c.omits
+	if same && own == 3 && strings.HasPrefix(want, "4") { // the vendor's type and code
+		want = want[:3]
+	}
 	if same && c.own != "" {
 		list := strings.Fields(c.own)
-		want, hides = list[0]+" "+list[1], ""
-		if f.name != "messages" {
-			want = list[0] + " " + list[2]
-		}
+		want, hides = list[0]+" "+list[own], ""
 		if !strings.Contains(a.Err.Message, "WO1") {
 			t.Errorf("%s: the vendor's message is missing: %s", m, clip(a.Body))
 		}
@@ -121,17 +131,17 @@ func (c *vendorFailure) check(t *testing.T, f endpoint, m mode, a *response, sam
 		t.Errorf("%s: broken %q, error %+v, whole %v: %s", m, a.Broken, a.Err, a.Whole, clip(a.Body))
 		return
 	}
-	if got := statusType(a); got != want && !strings.HasPrefix(c.name, "cut") {
+	if got := statusType(a); got != want && !strings.HasPrefix(c.name, "cut") && !(len(want) == 3 && strings.HasPrefix(got, want)) {
 		t.Errorf("%s: got %q, want %q: %s", m, got, want, clip(a.Body))
 	}
-	if f.name != "messages" && a.Err.Code != a.Status {
+	if f.name == "generatecontent" && a.Err.Code != a.Status {
 		t.Errorf("%s: code %d, want the status %d", m, a.Err.Code, a.Status)
 	}
 	if !strings.Contains(a.Err.Message, c.contains) || hides != "" && strings.Contains(a.Body, hides) || a.Err.Message == "" {
 		t.Errorf("%s: message %q must contain %q and must not contain %q", m, a.Err.Message, c.contains, hides)
 	}
 	retry := a.Err.Retry
-	if f.name == "messages" {
+	if f.name != "generatecontent" {
 		retry = a.Header.Get("Retry-After")
 	}
 	if waits := retry == "7" || retry == "7s"; waits != c.wait || !c.wait && retry != "" {
@@ -168,7 +178,7 @@ func TestFailureMidStream(t *testing.T) {
 		"invalid JSON":     {fake.Text("Once upon "), fake.Text("a time"), fake.Malformed{}, fake.Text("END")},
 		"incomplete event": {fake.Text("Once upon "), fake.Text("a time"), fake.Wire("data: {\"x\":\n\n"), fake.Cut{}},
 	}
-	each(t, func(t *testing.T, f endpoint, b adapter) {
+	eachOf(t, allEndpoints, func(t *testing.T, f endpoint, b adapter) {
 		up, vendor := b.start(t, vendor{forbid: secrets})
 		g := newGateway(f, up, upstream.HandlerOptions{})
 		for name, pieces := range ways {
@@ -185,7 +195,7 @@ func TestFailureMidStream(t *testing.T) {
 							t.Errorf("%s: text (-want +got):\n%s", m, diff)
 						}
 					}
-					if got := strings.Contains(a.Body, "WO1"); got != (b.format == f.name && name == "overloaded") {
+					if got := strings.Contains(a.Body, "WO1"); got != (b.sendsErrorsOf(f) && name == "overloaded") {
 						t.Errorf("%s: the message of the vendor's internal error: %s", m, a.Err.Message)
 					}
 				}

@@ -106,37 +106,41 @@ func TestModels(t *testing.T) {
 // TestSwitchDuringToolCalls changes the vendor while tool calls are open. The
 // new vendor must accept tool calls that it has not made.
 func TestSwitchDuringToolCalls(t *testing.T) {
-	each(t, func(t *testing.T, f endpoint, first adapter) {
-		for _, second := range adapters {
-			if second.name == first.name {
+	each(t, switchDuringToolCalls)
+	eachOpenAI(t, switchDuringToolCalls)
+}
+
+// switchDuringToolCalls sends every second turn of the clients of an endpoint to another adapter.
+func switchDuringToolCalls(t *testing.T, f endpoint, first adapter) {
+	for _, second := range adapters {
+		if second.name == first.name {
+			continue
+		}
+		for name, newClient := range clients() {
+			c := newClient()
+			if c.format() != f.name || first.format == f.name && strings.HasSuffix(name, " chat") {
 				continue
 			}
-			for name, newClient := range clients() {
-				c := newClient()
-				if c.format() != f.name || first.format == f.name && strings.HasSuffix(name, " chat") {
-					continue
-				}
-				if isUnsupportedSwitch(f, first, second) || isUnsupportedSwitch(f, second, first) {
-					continue
-				}
-				t.Run(fmt.Sprintf("%s→%s", name, second.name), func(t *testing.T) {
-					var gates []*gateway
-					var vendors []*fake.Server
-					for _, b := range []adapter{first, second} {
-						up, v := b.start(t, vendor{keep: true, mixed: true})
-						gates, vendors = append(gates, newGateway(f, up, upstream.HandlerOptions{})), append(vendors, v)
-					}
-					k := session{client: c, think: true, ids: true, via: func(i int) (*gateway, adapter, *fake.Server) {
-						if i%2 == 0 {
-							return gates[0], first, vendors[0]
-						}
-						return gates[1], second, vendors[1]
-					}}
-					k.run(t, conversation())
-				})
+			if isUnsupportedSwitch(f, first, second) || isUnsupportedSwitch(f, second, first) {
+				continue
 			}
+			t.Run(fmt.Sprintf("%s→%s", name, second.name), func(t *testing.T) {
+				var gates []*gateway
+				var vendors []*fake.Server
+				for _, b := range []adapter{first, second} {
+					up, v := b.start(t, vendor{keep: true, mixed: true})
+					gates, vendors = append(gates, newGateway(f, up, upstream.HandlerOptions{})), append(vendors, v)
+				}
+				k := session{client: c, think: thinks(c, first), ids: true, via: func(i int) (*gateway, adapter, *fake.Server) {
+					if i%2 == 0 {
+						return gates[0], first, vendors[0]
+					}
+					return gates[1], second, vendors[1]
+				}}
+				k.run(t, conversation())
+			})
 		}
-	})
+	}
 }
 
 // isUnsupportedSwitch reports whether one adapter uses the client's own format

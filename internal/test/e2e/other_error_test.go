@@ -15,6 +15,7 @@ import (
 // of another format and the host's log: robustness.md R5.3. Waits of any length
 // reach clients.
 func TestOtherFormatErrors(t *testing.T) {
+	ofOpenAI := func(int) string { return `{"message":"marked words","type":"server_error","param":null,"code":null}` }
 	objects := map[string]func(status int) string{
 		"messages": func(status int) string {
 			kind := map[int]string{400: "invalid_request_error", 402: "billing_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error", 529: "overloaded_error"}[status]
@@ -30,7 +31,7 @@ func TestOtherFormatErrors(t *testing.T) {
 			}
 			return `{"message":"marked words","status":"` + name + `"}`
 		},
-		"": func(int) string { return `{"message":"marked words","type":"server_error","param":null,"code":null}` },
+		"": ofOpenAI, "chatcompletions": ofOpenAI, "responses": ofOpenAI,
 	}
 	each(t, func(t *testing.T, f endpoint, b adapter) {
 		if b.format == f.name {

@@ -67,6 +67,8 @@ var commonResponses = []vendorResponse{
 		usage: map[string]map[string]int{
 			"messages":        {"input_tokens": 100, "cache_read_input_tokens": 40, "output_tokens": 20},
 			"generatecontent": {"promptTokenCount": 140, "cachedContentTokenCount": 40, "candidatesTokenCount": 20, "totalTokenCount": 160},
+			"chatcompletions": {"prompt_tokens": 140, "cached_tokens": 40, "completion_tokens": 20, "total_tokens": 160},
+			"responses":       {"input_tokens": 140, "cached_tokens": 40, "output_tokens": 20, "total_tokens": 160},
 		},
 	},
 	{
@@ -75,6 +77,8 @@ var commonResponses = []vendorResponse{
 		usage: map[string]map[string]int{
 			"messages":        {"input_tokens": 100, "output_tokens": 27, "thinking_tokens": 7},
 			"generatecontent": {"promptTokenCount": 100, "candidatesTokenCount": 20, "thoughtsTokenCount": 7, "totalTokenCount": 127},
+			"chatcompletions": {"prompt_tokens": 100, "completion_tokens": 27, "reasoning_tokens": 7, "total_tokens": 127},
+			"responses":       {"input_tokens": 100, "output_tokens": 27, "reasoning_tokens": 7, "total_tokens": 127},
 		},
 	},
 	{name: "no usage", pieces: []fake.Piece{fake.NoUsage{}, fake.Text("Done.")}, text: "Done.", stop: "end_turn/STOP"},
@@ -97,6 +101,8 @@ var vendorResponses = []vendorResponse{
 		usage: map[string]map[string]int{
 			"messages":        {"input_tokens": 10, "cache_creation_input_tokens": 4, "cache_read_input_tokens": 3, "output_tokens": 2},
 			"generatecontent": {"promptTokenCount": 17, "cachedContentTokenCount": 3, "candidatesTokenCount": 2},
+			"chatcompletions": {"prompt_tokens": 17, "cached_tokens": 3, "cache_write_tokens": 4, "completion_tokens": 2},
+			"responses":       {"input_tokens": 17, "cached_tokens": 3, "cache_write_tokens": 4, "output_tokens": 2},
 		}},
 	{name: "output limit", only: toGemini, pieces: []fake.Piece{fake.Text("Do"), fake.Stop{Reason: "MAX_TOKENS"}}, text: "Do", stop: "max_tokens/MAX_TOKENS"},
 	{name: "output limit within thinking", only: toGemini, pieces: []fake.Piece{fake.Usage{Input: 3, Thinking: 60}, fake.Stop{Reason: "MAX_TOKENS"}}, stop: "max_tokens/MAX_TOKENS"},
@@ -108,6 +114,8 @@ var vendorResponses = []vendorResponse{
 		usage: map[string]map[string]int{
 			"messages":        {"input_tokens": 15, "output_tokens": 2},
 			"generatecontent": {"promptTokenCount": 10, "toolUsePromptTokenCount": 5, "candidatesTokenCount": 2, "totalTokenCount": 17},
+			"chatcompletions": {"prompt_tokens": 15, "completion_tokens": 2, "total_tokens": 17},
+			"responses":       {"input_tokens": 15, "output_tokens": 2, "total_tokens": 17},
 		}},
 	{name: "output limit", only: toChat, pieces: []fake.Piece{fake.Text("Do"), fake.Stop{Reason: "length"}}, text: "Do", stop: "max_tokens/MAX_TOKENS"},
 	{name: "filtered", only: toChat, pieces: []fake.Piece{fake.Text("Do"), fake.Stop{Reason: "content_filter"}}, text: "Do", stop: "refusal/SAFETY"},
@@ -117,26 +125,54 @@ var vendorResponses = []vendorResponse{
 
 // request returns a request to which a vendor can send the response.
 func (s *vendorResponse) request(f endpoint) string {
-	var c client = &messagesClient{}
-	if f.name != "messages" {
-		c = &generateClient{}
-	}
+	c := f.client()
 	c.say("Hello?")
 	body := c.members(s.think)
 	if !s.tools {
-		body = strings.Replace(strings.Replace(body, messagesToolbox+",", "", 1), generateToolbox+",", "", 1)
+		for _, tools := range []string{messagesToolbox, generateToolbox, chatToolbox, responsesToolbox} {
+			body = strings.Replace(body, tools+",", "", 1)
+		}
 	}
 	return body
 }
 
+// client returns a client of the endpoint.
+func (f endpoint) client() client {
+	switch f.name {
+	case "messages":
+		return &messagesClient{}
+	case "generatecontent":
+		return &generateClient{}
+	case "chatcompletions":
+		return &chatClient{}
+	}
+	return &responsesClient{}
+}
+
+// stopFor returns the stop reason for a client: openai-clients.md §7 and §8.
+func (s *vendorResponse) stopFor(f endpoint) string {
+	messages, generate, _ := strings.Cut(s.stop, "/")
+	list := map[string][2]string{
+		"tool_use": {"tool_calls", "completed"}, "refusal": {"content_filter", "incomplete content_filter"},
+		"max_tokens": {"length", "incomplete max_output_tokens"}, "model_context_window_exceeded": {"length", "incomplete max_output_tokens"},
+		"malformed_tool_use": {"length", "incomplete max_output_tokens"},
+	}
+	openAI, ok := list[messages]
+	if !ok {
+		openAI = [2]string{"stop", "completed"}
+	}
+	return map[string]string{"messages": messages, "generatecontent": generate, "chatcompletions": openAI[0], "responses": openAI[1]}[f.name]
+}
+
 func TestAnswers(t *testing.T) {
-	each(t, func(t *testing.T, f endpoint, b adapter) {
+	eachOf(t, allEndpoints, func(t *testing.T, f endpoint, b adapter) {
 		up, vendor := b.start(t, vendor{forbid: secrets})
 		g := newGateway(f, up, upstream.HandlerOptions{})
 		for _, s := range append(append([]vendorResponse(nil), commonResponses...), vendorResponses...) {
 			if s.only != "" && s.only != b.name {
 				continue
 			}
+			s.think = s.think && thinks(f.client(), b)
 			t.Run(s.name, func(t *testing.T) {
 				for _, m := range f.modes {
 					vendor.Say(s.pieces...)
@@ -158,14 +194,16 @@ func (s *vendorResponse) check(t *testing.T, f endpoint, b adapter, m mode, a *r
 	if got := a.text("text"); got != s.text {
 		t.Errorf("%s: text %q, want %q", m, clip(got), clip(s.text))
 	}
-	if got := a.text("thinking"); got != s.thoughts && b.name != toChat {
+	// Chat Completions has no member that asks to see the thinking: only Claude sends it.
+	shown := b.name != toChat && (f.name != "chatcompletions" || b.name == toClaude)
+	if got := a.text("thinking"); got != s.thoughts && shown {
 		t.Errorf("%s: thinking %q, want %q", m, got, s.thoughts)
 	}
 	var calls []string
 	ids := map[string]bool{}
 	for _, c := range a.calls() {
 		calls = append(calls, c.Name+" "+c.Args)
-		if c.ID == "" && f.name == "messages" || c.ID != "" && ids[c.ID] {
+		if c.ID == "" && f.name != "generatecontent" || c.ID != "" && ids[c.ID] {
 			t.Errorf("%s: missing or duplicate id of a tool call: %q", m, c.ID)
 		}
 		ids[c.ID] = true
@@ -173,10 +211,7 @@ func (s *vendorResponse) check(t *testing.T, f endpoint, b adapter, m mode, a *r
 	if diff := cmp.Diff(s.calls, calls); diff != "" {
 		t.Errorf("%s: tool calls (-want +got):\n%s", m, diff)
 	}
-	want, generateWant, _ := strings.Cut(s.stop, "/")
-	if f.name != "messages" {
-		want = generateWant
-	}
+	want := s.stopFor(f)
 	if a.Stop != want || !strings.Contains(a.Detail, s.detail[f.name]) {
 		t.Errorf("%s: stop reason %q (%s), want %q (%s)", m, a.Stop, a.Detail, want, s.detail[f.name])
 	}

@@ -41,6 +41,7 @@ type readPart struct {
 	kind        string
 	text        strings.Builder
 	annotations []string
+	logprobs    []string
 	textDone    bool
 	done        bool
 }
@@ -212,7 +213,8 @@ func (r *ResponseStream) added(v gjson.Result) error {
 	switch {
 	case it.ID == "":
 		return fmt.Errorf("no id")
-	case !known: // is complete
+	case !known, it.Kind == "reasoning" && x.Get("status").Str != "in_progress":
+		it.Done = x // is complete
 	case x.Get("status").Str != "in_progress":
 		return fmt.Errorf("status %s", x.Get("status").Raw)
 	case x.Get(empty).Raw != "[]" && x.Get(empty).Raw != `""`:
@@ -266,6 +268,7 @@ func (it *ResponseItem) event(name string, v gjson.Result) error {
 			return fmt.Errorf("a delta without text, or after its end")
 		}
 		p.text.WriteString(v.Get("delta").Str)
+		p.logprobs = append(p.logprobs, elements(v.Get("logprobs"))...)
 	case "annotation.added":
 		if n := v.Get("annotation_index").Int(); p.textDone || n != int64(len(p.annotations)) {
 			return fmt.Errorf("annotation %d", n)
@@ -283,6 +286,9 @@ func (it *ResponseItem) event(name string, v gjson.Result) error {
 		if p.textDone || !v.Get(member).Exists() || v.Get(member).Str != p.text.String() {
 			return fmt.Errorf("%s is %s, want %q", member, v.Get(member).Raw, p.text.String())
 		}
+		if object == "output_text" && !cmp.Equal(elements(v.Get("logprobs")), p.logprobs) {
+			return fmt.Errorf("logprobs %s, want %q", v.Get("logprobs").Raw, p.logprobs)
+		}
 		p.textDone = true
 	default:
 		return fmt.Errorf("unknown")
@@ -292,19 +298,32 @@ func (it *ResponseItem) event(name string, v gjson.Result) error {
 
 // check compares a complete part with its deltas.
 func (p *readPart) check(v gjson.Result) error {
-	text, list := v.Get("text").Str+v.Get("refusal").Str, []string(nil)
-	for _, x := range v.Get("annotations").Array() {
-		list = append(list, x.Raw)
-	}
-	if !p.textDone || text != p.text.String() || v.Get("type").Str != p.kind || !cmp.Equal(list, p.annotations) {
-		return fmt.Errorf("the part %s is not the sum of its events: %q, %q", v.Raw, p.text.String(), p.annotations)
+	text := v.Get("text").Str + v.Get("refusal").Str
+	if !p.textDone || text != p.text.String() || v.Get("type").Str != p.kind ||
+		!cmp.Equal(elements(v.Get("annotations")), p.annotations) || !cmp.Equal(elements(v.Get("logprobs")), p.logprobs) {
+		return fmt.Errorf("the part %s is not the sum of its events: %q, %q, %q", v.Raw, p.text.String(), p.annotations, p.logprobs)
 	}
 	return nil
 }
 
+// elements returns the JSON of the elements of a list.
+func elements(v gjson.Result) (list []string) {
+	for _, x := range v.Array() {
+		list = append(list, x.Raw)
+	}
+	return list
+}
+
 // end reads a complete item.
 func (it *ResponseItem) end(v gjson.Result) error {
+	complete := it.Done
 	it.isDone, it.Done = true, v
+	if complete.Exists() {
+		if complete.Raw != v.Raw {
+			return fmt.Errorf("the item was complete when it was added, and has changed: %s", v.Raw)
+		}
+		return nil
+	}
 	if v.Get("id").Str != it.ID || v.Get("type").Str != it.Kind {
 		return fmt.Errorf("another item: %s", v.Raw)
 	}
@@ -335,4 +354,35 @@ func (it *ResponseItem) end(v gjson.Result) error {
 		}
 	}
 	return nil
+}
+
+// ItemsOf returns the items of a response, without what all items have.
+func ItemsOf(response gjson.Result) (list []string) {
+	for _, x := range response.Get("output").Array() {
+		s := x.Get("type").Str
+		if st := x.Get("status").Str; st != "completed" {
+			s += " " + st
+		}
+		for _, p := range append(x.Get("content").Array(), x.Get("summary").Array()...) {
+			s += " | "
+			if p.Get("type").Str == "refusal" {
+				s += "refusal "
+			}
+			s += p.Get("text").Str + p.Get("refusal").Str
+			for _, a := range p.Get("annotations").Array() {
+				s += fmt.Sprintf(" [%s %d-%d %s %s]", a.Get("type").Str, a.Get("start_index").Int(), a.Get("end_index").Int(), a.Get("url").Str, a.Get("title").Str)
+			}
+		}
+		if x.Get("encrypted_content").Exists() {
+			s += " | state"
+		}
+		if name := x.Get("name").Str; name != "" {
+			if ns := x.Get("namespace").Str; ns != "" {
+				name = ns + "." + name
+			}
+			s += fmt.Sprintf(" %s(%s%s)", name, x.Get("arguments").Str, x.Get("input").Str)
+		}
+		list = append(list, s)
+	}
+	return list
 }

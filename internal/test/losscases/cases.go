@@ -25,18 +25,18 @@ type Group struct {
 
 // A Feature is a row of a table.
 type Feature struct {
-	Name  string         // a constant of package loss
-	Row   string         // the text of the row, if it is not the name
-	Also  string         // another feature under which some servers report it
-	From  content.Format // the only client's format that has the feature; empty: both have it
+	Name  string           // a constant of package loss
+	Row   string           // the text of the row, if it is not the name
+	Also  string           // another feature under which some servers report it
+	From  []content.Format // the formats of clients that have the feature; nil: all, or too many for a column without it
 	Cases []Case
 }
 
 // A Case is a request.
 type Case struct {
-	When string         // the condition; empty for the usual case
-	From content.Format // as in Feature, for this case
-	To   []Server       // nil: all
+	When string           // the condition; empty for the usual case
+	From []content.Format // as in Feature, for this case
+	To   []Server         // nil: all
 	Set  func(r *upstream.Request)
 
 	// Unlisted cases are not on the page. They meet a rule of which the page has only the
@@ -71,11 +71,14 @@ func Groups() []Group {
 // isFrom reports whether clients of a format other than the server's can send the case.
 func (c *Case) isFrom(f *Feature, s Server) bool {
 	from := c.From
-	if from == "" {
+	if from == nil {
 		from = f.From
 	}
-	return from == "" || from != s.Format()
+	return from == nil || slices.ContainsFunc(from, func(f content.Format) bool { return f != s.Format() })
 }
+
+// by returns formats of clients.
+func by(formats ...content.Format) []content.Format { return formats }
 
 // isTo reports whether the case is for a server.
 func (c *Case) isTo(s Server) bool { return c.To == nil || slices.Contains(c.To, s) }
@@ -83,6 +86,9 @@ func (c *Case) isTo(s Server) bool { return c.To == nil || slices.Contains(c.To,
 const (
 	m = messages.Format
 	g = generatecontent.Format
+
+	chat      = openai.ChatFormat
+	responses = openai.ResponsesFormat
 
 	// alien is a format that no package has.
 	alien = content.Format("alien")
@@ -219,6 +225,7 @@ var nameOf = map[string]string{
 var (
 	webSearch    = builtIn(m, "web_search_20250305", `{"type":"web_search_20250305","name":"web_search"}`)
 	googleSearch = builtIn(g, "googleSearch", `{}`)
+	openAISearch = builtIn(responses, "web_search", `{"type":"web_search"}`)
 )
 
 func thinks(t upstream.Thinking) change {

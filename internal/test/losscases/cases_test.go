@@ -16,6 +16,8 @@ import (
 	"github.com/polywire/polywire/internal/test/workload"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/upstream/openai/chatcompletions"
+	"github.com/polywire/polywire/upstream/openai/responses"
 )
 
 // run returns the index of all rules, and what the cases have met.
@@ -81,44 +83,52 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// requests returns the requests in the test data of a handler, and that of a coding agent,
-// by file.
-func requests(t *testing.T, format content.Format) map[string]*upstream.Request {
-	t.Helper()
-	files, err := filepath.Glob("../../../" + string(format) + "/testdata/*.json")
-	if err != nil || len(files) < 10 {
-		t.Fatalf("%d requests, %v", len(files), err)
-	}
-	parse := func(body []byte) (*upstream.Request, error) {
-		if format == messages.Format {
-			r, err := messages.ParseRequest(body)
-			if err != nil {
-				return nil, err
-			}
-			return r.Upstream(), nil
-		}
-		r, err := generatecontent.ParseRequest(body)
+// parsers parse a request of a client, by format.
+var parsers = map[content.Format]func(body []byte) (*upstream.Request, error){
+	messages.Format:        neutral(messages.ParseRequest),
+	generatecontent.Format: neutral(generatecontent.ParseRequest),
+	chatcompletions.Format: neutral(chatcompletions.ParseRequest),
+	responses.Format:       neutral(responses.ParseRequest),
+}
+
+// neutral returns a parser that returns neutral requests.
+func neutral[R interface{ Upstream() *upstream.Request }](parse func([]byte) (R, error)) func([]byte) (*upstream.Request, error) {
+	return func(body []byte) (*upstream.Request, error) {
+		r, err := parse(body)
 		if err != nil {
 			return nil, err
 		}
 		return r.Upstream(), nil
 	}
-	all := map[string]*upstream.Request{}
+}
+
+// bodies returns real requests of clients of a format by their names: those in the test data of
+// its handler or of the playground, and those of a coding agent.
+func bodies(t *testing.T, format content.Format) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	pattern, minimum := string(format)+"/testdata/*.json", 10
+	switch format {
+	case messages.Format:
+		all["agent"] = workload.Agent()
+	case generatecontent.Format:
+		all["agent"] = workload.GenerateAgent()
+	case chatcompletions.Format:
+		pattern, minimum = "examples/playground/samples/chat.json", 1
+		all["agent"], all["image"], all["pdf"] = workload.CompletionsAgent(), workload.CompletionsImage(), workload.CompletionsPDF()
+	case responses.Format:
+		pattern, minimum = "examples/playground/samples/responses.json", 1
+	}
+	files, err := filepath.Glob("../../../" + pattern)
+	if err != nil || len(files) < minimum {
+		t.Fatalf("%d requests, %v", len(files), err)
+	}
 	for _, f := range files {
 		body, err := os.ReadFile(f)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r, err := parse(body); err == nil {
-			all[filepath.Base(f)] = r
-		}
-	}
-	agent := workload.GenerateAgent()
-	if format == messages.Format {
-		agent = workload.Agent()
-	}
-	if all["agent"], err = parse([]byte(agent)); err != nil {
-		t.Fatal(err)
+		all[filepath.Base(f)] = string(body)
 	}
 	return all
 }
@@ -127,8 +137,15 @@ func requests(t *testing.T, format content.Format) map[string]*upstream.Request 
 func forEachRequest(t *testing.T, f func(name string, s losscases.Server, losses []content.Loss)) {
 	t.Helper()
 	count := 0
-	for _, format := range []content.Format{messages.Format, generatecontent.Format} {
-		for file, r := range requests(t, format) {
+	for format, parse := range parsers {
+		for file, body := range bodies(t, format) {
+			r, err := parse([]byte(body))
+			if err != nil {
+				if format == chatcompletions.Format || format == responses.Format {
+					t.Errorf("%s %s: %v", format, file, err)
+				}
+				continue // the test data of the other formats has invalid requests
+			}
 			for s := range losscases.Servers {
 				if s.Format() == format {
 					continue

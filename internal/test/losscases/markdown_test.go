@@ -19,9 +19,9 @@ func TestCell(t *testing.T) {
 		"unlisted case":       {Feature{Cases: []Case{{}, {Unlisted: true, When: "with a"}}}, Messages, []outcome{0, dropped}, "kept"},
 		"other servers":       {Feature{Cases: []Case{{}, {When: "with a", To: only(Responses)}}}, Messages, []outcome{0, dropped}, "kept"},
 		"variant of a server": {Feature{Cases: []Case{{}, {When: "by others", To: only(OtherResponses)}}}, Responses, []outcome{0, dropped}, "kept; dropped by others"},
-		"own clients":         {Feature{From: m, Cases: []Case{{}}}, Messages, []outcome{dropped}, "–"},
-		"clients by format":   {Feature{Cases: []Case{{From: m}, {From: g}}}, GenerateContent, []outcome{hint, dropped}, "hint"},
-		"contradiction":       {Feature{Cases: []Case{{From: m}, {From: g}}}, OpenAIChat, []outcome{hint, dropped}, ""},
+		"own clients":         {Feature{From: by(m), Cases: []Case{{}}}, Messages, []outcome{dropped}, "–"},
+		"clients by format":   {Feature{Cases: []Case{{From: by(m)}, {From: by(g)}}}, GenerateContent, []outcome{hint, dropped}, "hint"},
+		"contradiction":       {Feature{Cases: []Case{{From: by(m)}, {From: by(g)}}}, OpenAIChat, []outcome{hint, dropped}, ""},
 		"no usual case":       {Feature{Cases: []Case{{When: "with a"}}}, Messages, []outcome{hint}, ""},
 	} {
 		r := Result{outcomes: make(map[*Case]*[Servers]outcome), effective: make(map[*Case]bool)}

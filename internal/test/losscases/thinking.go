@@ -62,7 +62,7 @@ var thinking = []Feature{
 		{When: "by Gemini 2.5 Flash", To: []Server{GenerateContent}, Model: "gemini-2.5-flash", Set: thinks(upstream.Thinking{Mode: upstream.ThinkingOff})},
 		{When: "if `Dialect.Efforts` has no `none`", To: []Server{OtherChat}, Dialect: alwaysThinks, Set: thinks(upstream.Thinking{Mode: upstream.ThinkingOff})},
 	}},
-	{Name: loss.ThinkingMode, Row: "thinking between tool calls only", From: m, Cases: []Case{
+	{Name: loss.ThinkingMode, Row: "thinking between tool calls only", From: by(m), Cases: []Case{
 		{Set: thinks(upstream.Thinking{Mode: upstream.ThinkingBetweenTools})},
 	}},
 	{Name: loss.ThinkingBudget, Cases: []Case{
@@ -84,22 +84,22 @@ var thinking = []Feature{
 		{When: "with tools by GPT-6.2 and others that accept them in Responses only", To: []Server{OpenAIChat}, Model: "gpt-6.2-sol", Set: all(declared(function("f")), effort("low"))},
 		{When: "for low and medium by Mistral's server", To: []Server{OtherChat}, Host: mistral, Set: effort("low")},
 		{When: "if the server rejects it", To: []Server{OtherChat}, Rejects: []string{"reasoning_effort"}, Set: effort("low")},
-		{When: "while thinking is off", From: m, Set: thinks(upstream.Thinking{Mode: upstream.ThinkingOff, Effort: "high"})},
+		{When: "while thinking is off", From: by(m), Set: thinks(upstream.Thinking{Mode: upstream.ThinkingOff, Effort: "high"})},
 		{Unlisted: true, To: []Server{OpenAIChat, Responses}, Model: "ft:unknown", Set: effort("low")},
 		{Unlisted: true, Set: effort("odd")},
 		{Unlisted: true, To: []Server{Messages}, Set: thinks(upstream.Thinking{Mode: upstream.ThinkingOff, Effort: "max"})},
 		{Unlisted: true, To: []Server{Messages}, Model: "claude-3-5-haiku", Set: effort("low")},
 	}},
-	{Name: loss.ThinkingEffort, Row: "effort minimal", From: g, Cases: []Case{
+	{Name: loss.ThinkingEffort, Row: "effort minimal", From: by(g, chat, responses), Cases: []Case{
 		{Set: effort("minimal")},
 		{When: "by GPT-5", To: []Server{OpenAIChat, Responses}, Model: "gpt-5", Set: effort("minimal")},
 		{Unlisted: true, To: []Server{GenerateContent}, Set: effort("minimal")},
 	}},
-	{Name: loss.ThinkingEffort, Row: "effort xhigh", From: m, Cases: []Case{
+	{Name: loss.ThinkingEffort, Row: "effort xhigh", From: by(m, chat, responses), Cases: []Case{
 		{Set: effort("xhigh")},
 		{When: "by GPT-5 and o3", To: []Server{OpenAIChat, Responses}, Model: "gpt-5", Set: effort("xhigh")},
 	}},
-	{Name: loss.ThinkingEffort, Row: "effort max", From: m, Cases: []Case{
+	{Name: loss.ThinkingEffort, Row: "effort max", From: by(m), Cases: []Case{
 		{Set: effort("max")},
 	}},
 	{Name: loss.ThinkingDisplay, Row: "summary of the thinking", Cases: []Case{
@@ -110,7 +110,7 @@ var thinking = []Feature{
 		{Unlisted: true, Set: thinks(upstream.Thinking{Mode: upstream.ThinkingAuto, Display: "odd"})},
 		{Unlisted: true, Set: thinks(upstream.Thinking{Mode: upstream.ThinkingOff, Display: "summarized"})},
 	}},
-	{Name: loss.ThinkingDisplay, Row: "updates of the thinking", From: m, Cases: []Case{
+	{Name: loss.ThinkingDisplay, Row: "updates of the thinking", From: by(m), Cases: []Case{
 		{Set: display("updates")},
 		{Unlisted: true, Set: display("full")},
 	}},

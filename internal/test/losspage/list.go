@@ -23,6 +23,8 @@ var sections = []struct {
 	{"Responses of OpenAI Responses", "", []string{"openai-responses"}},
 	{"Responses in Messages", "", []string{"messages-answer"}},
 	{"Responses in generateContent", "", []string{"generatecontent-answer"}},
+	{"Responses in Chat Completions", "", []string{"openai-chat-answer"}},
+	{"Responses in OpenAI Responses", "", []string{"openai-responses-answer"}},
 }
 
 // List returns a Markdown list of every loss that can be reported. requests has the rules

@@ -9,13 +9,6 @@ import (
 	"github.com/polywire/polywire/internal/loss"
 )
 
-// A Way is a conversion from one format to another.
-type Way struct {
-	From, To    string // keys of titles
-	tables      []string
-	unsupported []string // features that From cannot represent, so there is no loss
-}
-
 // titles are the names of formats on the page.
 var titles = map[string]string{
 	"messages":         "Messages",
@@ -27,53 +20,67 @@ var titles = map[string]string{
 // order is the order of the formats on the page.
 var order = []string{"messages", "generatecontent", "openai", "openai-responses"}
 
-// Responses are the conversions of responses, from each vendor's format to the format of
-// each handler with another format.
-var Responses = []Way{
-	{From: "generatecontent", To: "messages", tables: []string{"upstream", "generatecontent-read", "messages-answer"}},
-	{From: "openai", To: "messages", tables: []string{"upstream", "openai-chat", "messages-answer"}},
-	{From: "openai-responses", To: "messages", unsupported: notInOpenAIResponses, tables: []string{"upstream", "openai-responses", "messages-answer"}},
-	{From: "messages", To: "generatecontent", unsupported: notInMessagesResponses, tables: []string{"upstream", "messages-read", "generatecontent-answer"}},
-	{From: "openai", To: "generatecontent", tables: []string{"upstream", "openai-chat", "generatecontent-answer"}},
-	{From: "openai-responses", To: "generatecontent", unsupported: notInOpenAIResponses, tables: []string{"upstream", "openai-responses", "generatecontent-answer"}},
+// tables are the tables of responses by format: those of reading and those of writing them.
+var tables = map[string]struct{ read, written string }{
+	"messages":         {"messages-read", "messages-answer"},
+	"generatecontent":  {"generatecontent-read", "generatecontent-answer"},
+	"openai":           {"openai-chat", "openai-chat-answer"},
+	"openai-responses": {"openai-responses", "openai-responses-answer"},
 }
 
-// Features that responses of Messages and of OpenAI Responses cannot represent.
-var (
-	notInMessagesResponses = []string{loss.ResponseImage, loss.ResponseFile, loss.ResponseCandidates}
-	notInOpenAIResponses   = []string{loss.ResponseCandidates}
-)
+// unsupported are features that responses of a format cannot represent, so that there is no loss.
+var unsupported = map[string][]string{
+	"messages":         {loss.ResponseImage, loss.ResponseFile, loss.ResponseCandidates},
+	"openai-responses": {loss.ResponseCandidates},
+}
 
 // responsePrefix is the prefix of the features of responses.
 const responsePrefix = "response: "
 
-// Table returns a Markdown table of responses: the most severe loss of each feature for
-// each conversion, or "–" if the source format cannot represent the feature. It omits
-// features without losses.
-func Table(ways []Way) (string, error) {
+// Tables returns a Markdown table of responses for the clients of each format.
+func Tables() (string, error) {
+	var b strings.Builder
+	for i, client := range order {
+		table, err := Table(client)
+		if err != nil {
+			return "", err
+		}
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		fmt.Fprintf(&b, "### For clients of %s\n\n%s", titles[client], table)
+	}
+	return b.String(), nil
+}
+
+// Table returns a Markdown table of the responses that clients of a format receive, with a column
+// for each other format of servers: the most severe loss of each feature, or "–" if the server's
+// format cannot represent the feature. It omits features without losses.
+func Table(client string) (string, error) {
 	all, _, err := Features()
 	if err != nil {
 		return "", err
 	}
 	var b strings.Builder
 	b.WriteString("| |")
-	tables := make([][]loss.Rule, len(ways))
-	for i, w := range ways {
-		if tables[i], err = Rules(w.tables...); err != nil {
+	servers := slices.DeleteFunc(slices.Clone(order), func(f string) bool { return f == client })
+	rules := make([][]loss.Rule, len(servers))
+	for i, server := range servers {
+		if rules[i], err = Rules("upstream", tables[server].read, tables[client].written); err != nil {
 			return "", err
 		}
-		fmt.Fprintf(&b, " %s → %s |", titles[w.From], titles[w.To])
+		fmt.Fprintf(&b, " %s |", titles[server])
 	}
-	b.WriteString("\n| --- |" + strings.Repeat(" --- |", len(ways)) + "\n")
+	b.WriteString("\n| --- |" + strings.Repeat(" --- |", len(servers)) + "\n")
 	for _, f := range all {
 		name, ok := strings.CutPrefix(f, responsePrefix)
 		if !ok {
 			continue
 		}
 		row, hasLoss := "| "+name+" |", false
-		for i, w := range ways {
-			switch worst := worstOf(tables[i], f); {
-			case slices.Contains(w.unsupported, f):
+		for i, server := range servers {
+			switch worst := worstOf(rules[i], f); {
+			case slices.Contains(unsupported[server], f):
 				row += " –"
 			case worst != 0:
 				row += " " + worst.String()

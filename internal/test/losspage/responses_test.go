@@ -15,6 +15,8 @@ import (
 	"github.com/polywire/polywire/internal/test/losspage"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/upstream/openai/chatcompletions"
+	"github.com/polywire/polywire/upstream/openai/responses"
 )
 
 const (
@@ -71,6 +73,7 @@ var stops = []upstream.Stop{
 	{Reason: content.StopMalformedCall, Format: other, RawReason: "ODD", Details: `{"a":1}`},
 	{Reason: content.StopOther, Sequence: "x"},
 	{Reason: content.StopContext},
+	{Reason: content.StopSequence, Sequence: "x"},
 }
 
 // events are streams with losses that cannot be expressed by whole parts.
@@ -118,6 +121,19 @@ var events = [][]upstream.Event{
 	{ // empty text with a signature
 		{Kind: upstream.EventOpen, Part: &content.Text{}}, {Kind: upstream.EventText, Text: "a"}, {Kind: upstream.EventClose},
 		{Kind: upstream.EventOpen, Block: 1, Part: &content.Text{Signature: signed(other, "x")}}, {Kind: upstream.EventClose, Block: 1}},
+	{ // signature without a format
+		{Kind: upstream.EventOpen, Part: &content.Thinking{Text: "a"}},
+		{Kind: upstream.EventSignature, Signature: &content.Signature{Data: "x"}}, {Kind: upstream.EventClose}},
+	{ // text after a tool call
+		{Kind: upstream.EventOpen, Part: &content.ToolUse{ID: "c", Name: "t", Input: "{}"}}, {Kind: upstream.EventClose},
+		{Kind: upstream.EventOpen, Block: 1, Part: &content.Text{Text: "a"}}, {Kind: upstream.EventClose, Block: 1}},
+	{ // members that chunks of Chat Completions have
+		{Kind: upstream.EventExtra, Extra: members("openai-chat", `{"created":1}`)}},
+	{ // more members than are kept
+		{Kind: upstream.EventExtra, Extra: members("openai-chat", `{"a":"`+strings.Repeat("x", 256<<10)+`"}`)},
+		{Kind: upstream.EventExtra, Extra: members("openai-chat", `{"b":1}`)}},
+	{ // more text than the last event of Responses repeats
+		{Kind: upstream.EventOpen, Part: &content.Text{}}, {Kind: upstream.EventText, Text: strings.Repeat("x", 8<<20)}, {Kind: upstream.EventClose}},
 	{ // thinking of two vendors
 		{Kind: upstream.EventOpen, Part: &content.Thinking{Signature: signed(other, "x")}}, {Kind: upstream.EventClose},
 		{Kind: upstream.EventOpen, Block: 1, Part: &content.Thinking{Signature: signed(third, "x")}}, {Kind: upstream.EventClose, Block: 1},
@@ -127,6 +143,16 @@ var events = [][]upstream.Event{
 // responseUpstreams returns upstreams that respond with one part, stop reason or
 // stream each.
 func responseUpstreams() (all []upstream.Upstream) {
+	var choices, cited []upstream.Event
+	for i := range 129 {
+		choices = append(choices, upstream.Event{Kind: upstream.EventOpen, Block: i, Candidate: i, Part: &content.Text{Text: "a"}},
+			upstream.Event{Kind: upstream.EventClose, Block: i, Candidate: i})
+	}
+	cited = append(cited, upstream.Event{Kind: upstream.EventOpen, Part: &content.Text{Text: "a"}})
+	for range 1001 {
+		cited = append(cited, upstream.Event{Kind: upstream.EventCitation, Citation: &content.Citation{Kind: content.CiteWeb, URL: "https://example.com"}})
+	}
+	events := append(events, choices, append(cited, upstream.Event{Kind: upstream.EventClose}))
 	add := func(f func(w *upstream.Writer) error) {
 		all = append(all, upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error { return f(w) }))
 	}
@@ -156,15 +182,7 @@ func responseUpstreams() (all []upstream.Upstream) {
 // TestResponseLosses checks that each handler reports exactly the response losses of
 // its table.
 func TestResponseLosses(t *testing.T) {
-	handlers := map[string]func(upstream.Upstream, upstream.HandlerOptions) http.Handler{
-		"messages-answer": func(up upstream.Upstream, s upstream.HandlerOptions) http.Handler {
-			return messages.NewHandler(up, &messages.Options{HandlerOptions: s})
-		},
-		"generatecontent-answer": func(up upstream.Upstream, s upstream.HandlerOptions) http.Handler {
-			return generatecontent.NewHandler(up, &generatecontent.Options{HandlerOptions: s})
-		},
-	}
-	for table, newHandler := range handlers {
+	for table, c := range clients {
 		rules, err := losspage.Rules(table)
 		if err != nil {
 			t.Fatal(err)
@@ -181,14 +199,19 @@ func TestResponseLosses(t *testing.T) {
 		for _, r := range common {
 			known[r.Severity.String()+" "+r.Reason] = true
 		}
-		for _, up := range responseUpstreams() {
-			for _, r := range clientRequests(table) {
-				for _, l := range lossesOf(t, newHandler, up, r) {
-					loss := l.Severity.String() + " " + l.Reason
-					if !known[loss] {
-						t.Errorf("%s does not have %s (at %q)", table, loss, l.Path)
+		for _, newHandler := range []func(upstream.Upstream, upstream.HandlerOptions) http.Handler{c.newHandler, c.otherwise} {
+			if newHandler == nil {
+				continue
+			}
+			for _, up := range responseUpstreams() {
+				for _, r := range c.requests() {
+					for _, l := range lossesOf(t, newHandler, up, r) {
+						loss := l.Severity.String() + " " + l.Reason
+						if !known[loss] {
+							t.Errorf("%s does not have %s (at %q)", table, loss, l.Path)
+						}
+						delete(missing, loss)
 					}
-					delete(missing, loss)
 				}
 			}
 		}
@@ -212,21 +235,76 @@ func lossesOf(t *testing.T, newHandler func(upstream.Upstream, upstream.HandlerO
 	return losses
 }
 
-// clientRequests returns plain and streamed requests.
-func clientRequests(table string) []*http.Request {
-	if strings.HasPrefix(table, "generatecontent") {
-		body := `{"contents":[{"parts":[{"text":"Hi."}]}]}`
-		return []*http.Request{
-			httptest.NewRequest("POST", "/v1beta/models/m:generateContent", strings.NewReader(body)),
-			httptest.NewRequest("POST", "/v1beta/models/m:streamGenerateContent?alt=sse", strings.NewReader(body)),
-		}
+// A client is a format of clients.
+type client struct {
+	newHandler func(upstream.Upstream, upstream.HandlerOptions) http.Handler
+	otherwise  func(upstream.Upstream, upstream.HandlerOptions) http.Handler // with other options, or nil
+	paths      []string
+	header     map[string]string // of requests
+	bodies     []string
+}
+
+// clients are the formats of clients by the table of their losses.
+var clients = map[string]client{
+	"messages-answer": {
+		newHandler: func(up upstream.Upstream, s upstream.HandlerOptions) http.Handler {
+			return messages.NewHandler(up, &messages.Options{HandlerOptions: s})
+		},
+		paths:  []string{"/v1/messages"},
+		header: map[string]string{"anthropic-version": "2023-06-01"},
+		bodies: streamed(`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"Hi."}]`, ``, `,"thinking":{"type":"adaptive"}`),
+	},
+	"generatecontent-answer": {
+		newHandler: func(up upstream.Upstream, s upstream.HandlerOptions) http.Handler {
+			return generatecontent.NewHandler(up, &generatecontent.Options{HandlerOptions: s})
+		},
+		paths:  []string{"/v1beta/models/m:generateContent", "/v1beta/models/m:streamGenerateContent?alt=sse"},
+		bodies: []string{`{"contents":[{"parts":[{"text":"Hi."}]}]}`},
+	},
+	"openai-chat-answer": {
+		newHandler: func(up upstream.Upstream, s upstream.HandlerOptions) http.Handler {
+			return chatcompletions.NewHandler(up, &chatcompletions.Options{HandlerOptions: s})
+		},
+		otherwise: func(up upstream.Upstream, s upstream.HandlerOptions) http.Handler {
+			return chatcompletions.NewHandler(up, &chatcompletions.Options{HandlerOptions: s, HideReasoning: true})
+		},
+		paths: []string{"/v1/chat/completions"},
+		bodies: streamed(`{"model":"m","messages":[{"role":"user","content":"Hi."}]`, ``,
+			`,"functions":[{"name":"t"}]`, `,"n":2`),
+	},
+	"openai-responses-answer": {
+		newHandler: func(up upstream.Upstream, s upstream.HandlerOptions) http.Handler {
+			return responses.NewHandler(up, &responses.Options{HandlerOptions: s})
+		},
+		otherwise: func(up upstream.Upstream, s upstream.HandlerOptions) http.Handler {
+			return responses.NewHandler(up, &responses.Options{HandlerOptions: s, Store: responses.NewMemoryStore(100)})
+		},
+		paths: []string{"/v1/responses"},
+		bodies: streamed(`{"model":"m"`, `,"input":"Hi."`, `,"input":[{"role":"user","content":"Hi."},{"type":"compaction_trigger"}]`,
+			`,"input":"Hi.","include":["reasoning.encrypted_content"],"reasoning":{"summary":"auto"}`,
+			`,"input":"Hi.","tools":[{"type":"function","name":"a"}],"tool_choice":{"type":"allowed_tools","mode":"auto","tools":[{"type":"function","name":"a"}]}`),
+	},
+}
+
+// streamed returns bodies that begin with begin and have each of the members, for a whole and
+// for a streamed response.
+func streamed(begin string, members ...string) (bodies []string) {
+	for _, m := range members {
+		bodies = append(bodies, begin+m+`}`, begin+m+`,"stream":true}`)
 	}
-	var list []*http.Request
-	for _, members := range []string{`false`, `true`, `false,"thinking":{"type":"adaptive"}`, `true,"thinking":{"type":"adaptive"}`} {
-		r := httptest.NewRequest("POST", "/v1/messages", strings.NewReader(
-			`{"model":"m","max_tokens":9,"stream":`+members+`,"messages":[{"role":"user","content":"Hi."}]}`))
-		r.Header.Set("anthropic-version", "2023-06-01")
-		list = append(list, r)
+	return bodies
+}
+
+// requests returns requests for whole and for streamed responses.
+func (c *client) requests() (list []*http.Request) {
+	for _, path := range c.paths {
+		for _, body := range c.bodies {
+			r := httptest.NewRequest("POST", path, strings.NewReader(body))
+			for name, value := range c.header {
+				r.Header.Set(name, value)
+			}
+			list = append(list, r)
+		}
 	}
 	return list
 }

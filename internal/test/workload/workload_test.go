@@ -31,6 +31,9 @@ func TestBodies(t *testing.T) {
 		{"CompletionsAgent", workload.CompletionsAgent, 320_000, 365_000},
 		{"CompletionsImage", workload.CompletionsImage, 1_000_000, 1_100_000},
 		{"CompletionsPDF", workload.CompletionsPDF, 33_333_000, 32 << 20},
+		{"ResponsesSmall", workload.ResponsesSmall, 250, 450},
+		{"ResponsesChat", workload.ResponsesChat, 27_000, 33_000},
+		{"ResponsesAgent", workload.ResponsesAgent, 340_000, 365_000},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -51,10 +51,9 @@ func (e *expectation) encodesAnew() bool { return e.hideReasoning || e.functions
 
 // A sentChoice is what a [responseEncoder] keeps of a choice.
 type sentChoice struct {
-	calls    int              // tool calls that have begun
-	length   int64            // of the content, in characters
-	hasCalls bool             // a block after a tool call may be out of order
-	members  response.Members // without a field
+	calls    int   // tool calls that have begun
+	length   int64 // of the content, in characters
+	hasCalls bool  // a block after a tool call may be out of order
 }
 
 // A sentBlock is a block of a response for a client.

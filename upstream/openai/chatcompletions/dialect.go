@@ -6,7 +6,6 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/handler"
-	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/openaiformat"
 	"github.com/polywire/polywire/upstream"
 )
@@ -81,24 +80,10 @@ func (d *dialect) parseFor(model string) func(string, *http.Request, string) (*h
 		op := &handler.Operation{Files: referencedFiles(req, opts), Memory: req.origin.cost, Response: d.responseFor}
 		op.Request, op.Losses = req.withDocument(handler.ForwardedHeaders(r, d.forward))
 		client := d.expectationOf(op.Request)
-		op.EncodeAnew, op.WithModel = client.encodesAnew(), withModel
+		op.EncodeAnew, op.WithModel = client.encodesAnew(), openaiformat.WithModel
 		if op.Request.Stream {
 			op.Stream = d.streamFor(op.Request)
 		}
 		return op, nil
 	}
-}
-
-// withModel returns the document of a response with another name of the model, or "" if it has none.
-func withModel(doc, model string) string {
-	d, err := jsonwire.Parse(doc, jsonwire.Limits{})
-	if err != nil {
-		return ""
-	}
-	defer d.Close()
-	at := d.Root().Get("model")
-	if !at.Exists() {
-		return ""
-	}
-	return doc[:at.Offset()] + string(jsonwire.AppendString(nil, model)) + doc[at.End():]
 }

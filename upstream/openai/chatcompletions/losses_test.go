@@ -51,5 +51,8 @@ func TestDecodeLosses(t *testing.T) {
 	}
 }
 
-// TestLossTable checks the stored table of losses.
-func TestLossTable(t *testing.T) { losstable.Check(t, "openai-chat", decodeLosses...) }
+// TestLossTable checks the stored tables of losses.
+func TestLossTable(t *testing.T) {
+	losstable.Check(t, "openai-chat", decodeLosses...)
+	losstable.Check(t, "openai-chat-answer", responseLosses...)
+}

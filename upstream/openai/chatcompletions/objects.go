@@ -18,11 +18,9 @@ var (
 	nullableFlag    = &object.Value{Kinds: object.Flag | object.Null}
 	nullableInteger = &object.Value{Kinds: object.Integer | object.Null}
 	nullableNumber  = &object.Value{Kinds: object.Number | object.Null}
-	nullableTexts   = &object.Value{Kinds: object.List | object.Null, Elem: anyText}
 	anyObject       = &object.Value{Kinds: object.Object}
 	nullableAny     = &object.Value{Kinds: object.Object | object.Null}
 	nullableObjects = &object.Value{Kinds: object.List | object.Null, Elem: anyObject}
-	schemaObject    = &object.Value{Kinds: object.Object, Schema: true}
 	textOrObject    = &object.Value{Kinds: object.Text | object.Object | object.Null}
 	parts           = &object.Value{Kinds: object.Text | object.List | object.Null, Elem: anyObject}
 )

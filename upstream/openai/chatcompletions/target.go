@@ -58,12 +58,14 @@ func isThinkingMember(name string) bool {
 }
 
 // toLogprobs returns the members that request log probabilities, or "". x has the members of
-// generateContent.
+// generateContent or of Responses.
 func toLogprobs(x *content.Extra) string {
-	top := gjson.Get(x.JSON, openaiformat.TopLogprobs)
+	asks, top := asksInclude(x), gjson.Get(x.JSON, openaiformat.OwnTopLogprobs)
+	if gjson.Get(x.JSON, openaiformat.ResponseLogprobs).Type == gjson.True {
+		asks, top = true, gjson.Get(x.JSON, openaiformat.TopLogprobs)
+	}
 	n := int64(top.Num)
-	if gjson.Get(x.JSON, openaiformat.ResponseLogprobs).Type != gjson.True ||
-		top.Type != gjson.Null && (top.Type != gjson.Number || float64(n) != top.Num || n < 0 || n > maxTopLogprobs) {
+	if !asks || top.Type != gjson.Null && (top.Type != gjson.Number || float64(n) != top.Num || n < 0 || n > maxTopLogprobs) {
 		return ""
 	}
 	var w jsonwire.Writer
@@ -76,4 +78,16 @@ func toLogprobs(x *content.Extra) string {
 	}
 	w.EndObject()
 	return w.Text()
+}
+
+// asksInclude reports whether a request of Responses asks for log probabilities, and for nothing else
+// that servers of this format do not send.
+func asksInclude(x *content.Extra) (asks bool) {
+	others := false
+	gjson.Get(x.JSON, openaiformat.Include).ForEach(func(_, v gjson.Result) bool {
+		asks = asks || v.Str == openaiformat.IncludeLogprobs
+		others = others || v.Str != openaiformat.IncludeLogprobs && v.Str != openaiformat.IncludeReasoning
+		return !others
+	})
+	return asks && !others
 }

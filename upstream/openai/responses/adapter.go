@@ -70,8 +70,9 @@ func BaseTarget() *lower.Target {
 	t.Own = lower.Own{Calls: true, Vendor: true, VendorAssistant: true}
 	t.Thoughts = lower.Thoughts{
 		Carried: true, Named: true,
-		NotLast: func(t *content.Thinking, _ bool) bool { return gjson.Get(itemOf(t), "type").Str == "reasoning" },
-		ItemID:  func(t *content.Thinking) string { return gjson.Get(itemOf(t), "id").Str },
+		NotLast:  func(t *content.Thinking, _ bool) bool { return gjson.Get(itemOf(t), "type").Str == "reasoning" },
+		ItemID:   func(t *content.Thinking) string { return gjson.Get(itemOf(t), "id").Str },
+		ItemText: itemText,
 	}
 	return t
 }

@@ -54,6 +54,8 @@ type encoder struct {
 	refused    bool    // there is a refusal
 	denied     bool    // a tool call that the request does not allow was dropped
 
+	logprobs []byte // of the next text, as elements of a list
+
 	compacting bool // the text is a summary, which one item holds: see compact.go
 	summary    codec.Builder
 
@@ -91,6 +93,7 @@ type item struct {
 	delta     []byte        // members of a delta after its number, up to its text
 	isRefusal bool          // of the open part
 
+	logprobs    []byte // of the open part, as elements of a list
 	annotations []byte // of the open part
 	cited       int    // annotations of the open part
 	later       []content.Citation
@@ -154,7 +157,9 @@ func (s *encoder) OpenBlock(b *sentBlock, rest []upstream.Event) response.When {
 	case *content.Thinking:
 		return s.openThinking(b, p)
 	case *content.Text:
-		s.losePartMembers(b, p.Extra)
+		if !s.takeLogprobs(p.Extra) {
+			s.losePartMembers(b, p.Extra)
+		}
 		if p.Signature.Data != "" {
 			report(lossSentSignature)
 		}
@@ -178,11 +183,16 @@ func (s *encoder) OpenBlock(b *sentBlock, rest []upstream.Event) response.When {
 		}
 		return response.Runnable
 	case *content.Image:
-		if src, ok := p.Source.(*content.Base64); ok && src != nil {
+		src, ok := p.Source.(*content.Base64)
+		switch {
+		case !ok || src == nil:
+			report(lossSentImage)
+		case s.settings.openResponses && p.Signature.Format != Format: // otherwise the request has the tool
+			report(lossOpenImage)
+		default:
 			s.losePartMembers(b, p.Extra)
 			return response.Now
 		}
-		report(lossSentImage)
 	case *content.Unknown:
 		if p.Format == Format && jsonwire.ValidObject(p.Raw) {
 			return response.Now
@@ -336,19 +346,22 @@ func (s *encoder) imageItem(p *content.Image) string {
 	return w.Text()
 }
 
-// addItem adds an item that is complete. It gets an id if it has none.
+// addItem adds an item that is complete. It gets an id if it has none, and a status if Open
+// Responses demands one.
 func (s *encoder) addItem(b *sentBlock, json string) {
 	it := s.newItem(b, otherItem)
-	if gjson.Get(json, "id").Str != "" {
-		it.json = jsonwire.AppendCompact(nil, json)
-	} else {
-		it.json = jsonwire.AppendString([]byte(`{"id":`), it.id)
-		rest := jsonwire.AppendCompact(nil, json)[1:]
-		if rest[0] != '}' {
-			it.json = append(it.json, ',')
-		}
-		it.json = append(it.json, rest...)
+	it.json = append(it.json, '{')
+	if gjson.Get(json, "id").Str == "" {
+		it.json = append(jsonwire.AppendString(append(it.json, `"id":`...), it.id), ',')
 	}
+	if s.settings.openResponses && gjson.Get(json, "status").Str == "" {
+		it.json = append(it.json, `"status":"completed",`...)
+	}
+	rest := jsonwire.AppendCompact(nil, json)[1:]
+	if rest[0] == '}' && len(it.json) > 1 {
+		it.json = it.json[:len(it.json)-1] // the comma
+	}
+	it.json = append(it.json, rest...)
 	s.keep(len(it.json))
 	s.rawItemAdded(it)
 	s.itemDone(it)
@@ -356,7 +369,7 @@ func (s *encoder) addItem(b *sentBlock, json string) {
 
 // WriteText continues an item. e is nil at the end of arguments.
 func (s *encoder) WriteText(b *sentBlock, text string, e *upstream.Event) {
-	if e != nil && e.Extra != nil {
+	if e != nil && e.Extra != nil && !s.takeLogprobs(e.Extra) {
 		s.losePartMembers(b, e.Extra)
 	}
 	switch {
@@ -366,8 +379,10 @@ func (s *encoder) WriteText(b *sentBlock, text string, e *upstream.Event) {
 		s.addSummary(text)
 		return
 	}
-	if !utf8.ValidString(text) {
-		text = string([]rune(text)) // each invalid byte becomes U+FFFD, so that deltas add up to the whole text
+	// Each invalid byte becomes U+FFFD, so that deltas add up to the whole text. After a text that
+	// ends in ASCII, they do so without this.
+	if text[len(text)-1] >= utf8.RuneSelf && !utf8.ValidString(text) {
+		text = string([]rune(text))
 	}
 	it := b.State.item
 	if it.text.Len() > 0 && it.text.Len()+len(text) > s.maxKept && !s.whole {
@@ -375,7 +390,17 @@ func (s *encoder) WriteText(b *sentBlock, text string, e *upstream.Event) {
 	}
 	it.text.Add(text)
 	s.keep(len(text))
-	s.writeDelta(it, text)
+	if it.kind != messageItem || it.isRefusal || len(s.logprobs) == 0 {
+		s.writeDelta(it, text, nil)
+		return
+	}
+	list := s.logprobs
+	s.logprobs = nil
+	s.writeDelta(it, text, list)
+	if len(it.logprobs) > 0 {
+		it.logprobs = append(it.logprobs, ',')
+	}
+	it.logprobs = append(it.logprobs, list...)
 }
 
 // split continues a text or thinking in a new item, because the text of an item is limited.
@@ -536,8 +561,8 @@ func (s *encoder) endPart(it *item) {
 	}
 	it.parts = appendPart(it.parts, it, it.text.String())
 	s.partDone(it, it.parts[from:])
-	s.keep(-it.text.Len() - len(it.annotations) + len(it.parts) - from)
-	it.text, it.annotations, it.cited, it.later = codec.Builder{}, nil, 0, nil
+	s.keep(-it.text.Len() - len(it.annotations) - len(it.logprobs) + len(it.parts) - from)
+	it.text, it.annotations, it.cited, it.later, it.logprobs = codec.Builder{}, nil, 0, nil, nil
 }
 
 // endMessage ends the message that waits for more texts, if there is one.
@@ -592,6 +617,9 @@ func (s *encoder) finish() {
 	s.FinishClosed()
 	s.dropUnsigned()
 	s.dropPending()
+	if len(s.logprobs) > 0 {
+		s.LoseAt("logprobs", foreign.LogprobsLoss)
+	}
 	last := "completed"
 	if s.message != nil && s.message.index == s.next-1 {
 		if status, _ := s.status(); status == "incomplete" {

@@ -14,6 +14,8 @@ var (
 		Reason: "Responses output cannot contain documents, audio or video; the part was dropped"}
 	lossSentImage = &loss.Rule{Feature: loss.ResponseImage, Severity: content.LossDropped,
 		Reason: "Responses output has images only as base64; the image was dropped"}
+	lossOpenImage = &loss.Rule{Feature: loss.ResponseImage, Severity: content.LossDropped,
+		Reason: "Open Responses output cannot contain images; the image was dropped"}
 	lossSentTool = &loss.Rule{Feature: loss.ResponseVendorPart, Severity: content.LossDropped,
 		Reason: "Responses output cannot contain built-in tools of another vendor; the part was dropped"}
 	lossSentPart = &loss.Rule{Feature: loss.ResponseUnknown, Severity: content.LossDropped,
@@ -55,7 +57,7 @@ var (
 // clientLosses lists the losses of responses that are sent.
 var clientLosses = []*loss.Rule{
 	envelope.UnknownFormat, envelope.TooLarge, envelope.TooLate, envelope.TwoVendors, lossSentSignature, lossStateAfterCalls, response.LossHiddenThinking,
-	lossSentImage, lossSentFile, lossSentTool, lossSentPart, response.LossCallName, response.LossCallArguments, lossSentArguments, response.LossCutCall,
+	lossSentImage, lossOpenImage, lossSentFile, lossSentTool, lossSentPart, response.LossCallName, response.LossCallArguments, lossSentArguments, response.LossCutCall,
 	lossNotAllowed, lossSentCallID, lossSentCitation, lossCitedText, lossSentCandidates, lossSentStop, lossSentStopDetails, lossSentSequence, lossSentCounts,
 	lossSentCache, lossSentMembers, lossSentEvent, lossKeptOutput, lossNoSummary, lossNotStored,
 	foreign.SourcesLoss, foreign.LogprobsLoss, foreign.ResumeLoss, foreign.ResponseLoss,

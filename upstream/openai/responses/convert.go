@@ -290,9 +290,11 @@ func (c *ToolChoice) neutral() content.ToolChoice {
 	case "function", "custom":
 		n.Mode, n.Names = content.ChoiceAny, []string{c.Name}
 	case typeAllowedTools:
-		n.Mode = content.ChoiceAuto
-		if c.Mode == "required" {
+		switch n.Mode = content.ChoiceAuto; c.Mode {
+		case "required":
 			n.Mode = content.ChoiceAny
+		case "none":
+			return content.ToolChoice{Mode: content.ChoiceNone, Extra: c.Extra}
 		}
 		for i := range c.Tools {
 			n.Names = append(n.Names, c.Tools[i].name())

@@ -108,6 +108,7 @@ type decodedItem struct {
 	isRefusal   bool   // the text is a refusal
 	awaitsState bool   // the block stays open for the state in the complete item
 	citations   int    // number of the part's citations
+	hasLogprobs bool   // a delta had log probabilities
 	pending     string // arguments at the beginning of the item
 	phase       string // of a message: commentary, finalAnswer or ""
 }
@@ -369,9 +370,18 @@ func (d *responseDecoder) readDelta(kind string, v jsonwire.Value) error {
 		it.isRefusal = kind == "refusal.delta"
 		d.refused = d.refused || it.isRefusal
 		d.addText(it, part, piece)
+		if list := v.Get("logprobs"); list.Len() > 0 {
+			it.hasLogprobs = true
+			d.events[len(d.events)-1].Extra = logprobsExtra(list)
+		}
 	}
 	d.reportReplaced()
 	return nil
+}
+
+// logprobsExtra returns the log probabilities of a text.
+func logprobsExtra(list jsonwire.Value) *content.Extra {
+	return &content.Extra{Format: Format, JSON: `{"logprobs":` + list.Raw() + `}`}
 }
 
 // addInput adds arguments to an open call.

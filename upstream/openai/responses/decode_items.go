@@ -269,7 +269,11 @@ func (d *responseDecoder) completeMessage(it *decodedItem, item jsonwire.Value) 
 			d.reconcile(it, part, d.textOf(x.Get("refusal")))
 		case t.Is("output_text"), t.Is("text"), !t.Exists():
 			it.isRefusal = false
+			before := len(d.events)
 			d.reconcile(it, part, d.textOf(x.Get("text")))
+			if n := len(d.events); x.Get("logprobs").Len() > 0 && !it.hasLogprobs && n > before && d.events[n-1].Kind == upstream.EventText {
+				d.events[n-1].Extra = logprobsExtra(x.Get("logprobs"))
+			}
 			d.addCitations(it, part, x.Get("annotations"))
 		}
 	}

@@ -62,6 +62,8 @@ func (d *dialect) Route(r *http.Request) (*handler.Route, error) {
 		return &handler.Route{Method: http.MethodPost, CheckHeader: noHeader, Context: true, Parse: d.compact}, nil
 	case before == "responses" && path[last] != "" && d.store != nil:
 		return d.storedRoute(r, path[last]), nil
+	case last > 1 && path[last-2] == "responses" && path[last] == "input_items" && before != "" && d.store != nil:
+		return d.inputItemsRoute(before), nil
 	}
 	if route := openaiformat.ModelsRoute(Format, r); route != nil {
 		return route, nil
@@ -95,7 +97,8 @@ func isUpgradeRefusal(f *handler.Failure) bool {
 // isResponses reports whether a path that Route accepts is one of responses.
 func isResponses(path string) bool {
 	list := strings.Split(path, "/")
-	return list[len(list)-1] == "responses" || len(list) > 1 && list[len(list)-2] == "responses"
+	n := len(list)
+	return list[n-1] == "responses" || n > 1 && list[n-2] == "responses" || n > 2 && list[n-3] == "responses" && list[n-1] == "input_items"
 }
 
 // parseOperation parses and validates a body. The session is nil if nothing is stored.
@@ -119,6 +122,7 @@ func (d *dialect) parseOperation(r *http.Request, body string) (*handler.Operati
 	}
 	op := &handler.Operation{Memory: req.origin.cost, Files: req.referencedFiles(opts)}
 	if stored != nil {
+		req.Store = nil // this handler does it
 		op.Memory += int64(len(stored.input) + max(len(body)-size, 0))
 	}
 	op.Request, op.Losses = req.withDocument(handler.ForwardedHeaders(r, d.forward))
@@ -152,6 +156,7 @@ func (d *dialect) createResponse(_ string, r *http.Request, body string) (*handl
 		op.Stream = configured(op.Request, false)
 	}
 	op.EncodeAnew = d.openResponses || compacting || stored != nil && !stored.skips
+	op.WithModel = openaiformat.WithModel
 	op.Response = func(n *upstream.Request, resp *upstream.Response) (*jsonwire.Writer, []content.Loss) {
 		return configured(n, true).convertResponse(resp)
 	}

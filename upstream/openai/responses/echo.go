@@ -29,7 +29,8 @@ func expectationOf(r *upstream.Request) expectation {
 		x.returnsItems = own.wantsState() && !document.Of(r.Wire).DropsState()
 	}
 	isList := own != nil && own.ToolChoice != nil && own.ToolChoice.Type == typeAllowedTools
-	if x.restricted = r.Choice.Mode == content.ChoiceNone || isList; isList {
+	isNone := r.Choice.Mode == content.ChoiceNone
+	if x.restricted = isNone || isList; isList && !isNone {
 		x.allowed = make(map[string]bool, len(own.ToolChoice.Tools))
 		for i := range own.ToolChoice.Tools {
 			x.allowed[allowedName(&own.ToolChoice.Tools[i])] = true

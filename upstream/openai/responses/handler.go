@@ -20,7 +20,7 @@ type Options struct {
 	MediaTypes []string
 
 	// OpenResponses makes the handler send what the Open Responses specification demands where
-	// OpenAI's own service differs: error events have a nested error, the schema of a JSON
+	// OpenAI's own service differs: error events have only a nested error, the schema of a JSON
 	// format is not repeated, and efforts that the specification does not list are repeated as
 	// null. Responses are then always encoded anew, also those of servers of this format.
 	OpenResponses bool
@@ -35,7 +35,7 @@ type Options struct {
 //
 // It serves POST …/responses (plain and streamed), POST …/responses/input_tokens, POST
 // …/responses/compact, GET …/models and GET …/models/{id} under any prefix, and with a Store GET
-// and DELETE …/responses/{id}. It matches only the end of the path, so http.StripPrefix is allowed
+// and DELETE …/responses/{id} and GET …/responses/{id}/input_items. It matches only the end of the path, so http.StripPrefix is allowed
 // but not needed. For every other path it responds with status 404 and an error in this format.
 // A WebSocket on …/responses is refused with status 426, upon which clients use HTTP.
 //
@@ -45,7 +45,8 @@ type Options struct {
 //
 // Without a Store, requests that refer to stored responses, items, conversations or prompts are
 // refused with status 400, also in front of a server that stores them. Responses have
-// "store": false then, whatever the request has.
+// "store": false then, whatever the request has. Only OpenAI's own server gets the request as it
+// is, and the client its response.
 //
 // Clients receive reasoning items only if the request asks for them: with
 // "reasoning.encrypted_content" in include, or with a summary in reasoning. The state of other

@@ -13,6 +13,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/test/formattest"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -97,7 +98,7 @@ func TestServe(t *testing.T) {
 	h := NewHandler(hello(), nil)
 	w := post(h, "/v1/responses", `{"model":"m","input":"hi"}`)
 	v := gjson.Parse(w.Body.String())
-	if w.Code != 200 || w.Header().Get("Content-Type") != "application/json" || !cmp.Equal(outputOf(v), []string{"message | Hello"}) {
+	if w.Code != 200 || w.Header().Get("Content-Type") != "application/json" || !cmp.Equal(formattest.ItemsOf(v), []string{"message | Hello"}) {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 	if v.Get("store").Raw != "false" {
@@ -108,7 +109,7 @@ func TestServe(t *testing.T) {
 		t.Error(w.Header())
 	}
 	r := readStream(t, w.Body.String())
-	if diff := cmp.Diff([]string{"message | Hello"}, outputOf(r.Final)); diff != "" {
+	if diff := cmp.Diff([]string{"message | Hello"}, formattest.ItemsOf(r.Final)); diff != "" {
 		t.Error(diff)
 	}
 	if got := r.Final.Get("model").Str; got != "m-1" {
@@ -233,12 +234,13 @@ func TestAllowedTools(t *testing.T) {
 	const tools = `"tools":[{"type":"function","name":"f","parameters":{}},{"type":"function","name":"g","parameters":{}}]`
 	for choice, want := range map[string][]string{
 		`{"type":"allowed_tools","mode":"auto","tools":[{"type":"function","name":"f"}]}`: {"function_call f({})"},
+		`{"type":"allowed_tools","mode":"none","tools":[{"type":"function","name":"f"}]}`: nil,
 		`{"type":"allowed_tools","tools":[{"type":"namespace","name":"n"}]}`:              nil,
 		`"none"`: nil,
 		`"auto"`: {"function_call g({})", "function_call f({})"},
 	} {
 		w := post(NewHandler(u, nil), "/v1/responses", `{"model":"m","input":"hi",`+tools+`,"tool_choice":`+choice+`}`)
-		if diff := cmp.Diff(want, outputOf(gjson.Parse(w.Body.String()))); diff != "" {
+		if diff := cmp.Diff(want, formattest.ItemsOf(gjson.Parse(w.Body.String()))); diff != "" {
 			t.Errorf("%s: %s", choice, diff)
 		}
 	}
@@ -289,6 +291,29 @@ func TestReturnedItems(t *testing.T) {
 					t.Errorf("the call carries %q, want %q", call.Signature.Data, want)
 				}
 			})
+		}
+	}
+}
+
+// TestSentIDs tests that reasoning that a client returns with an id of this package and without state
+// does not pass to a server of this format, which would look for the id.
+func TestSentIDs(t *testing.T) {
+	u := &scripted{events: []upstream.Event{evStart, evOpen(0, &content.Thinking{}), evText(0, "hm"), evClose(0), evOpen(1, &content.Text{}), evText(1, "Hi"), evClose(1), evStop(content.StopEnd)}}
+	h := NewHandler(u, nil)
+	first := gjson.Parse(post(h, "/v1/responses", `{"model":"m","input":"hi","reasoning":{"summary":"auto"}}`).Body.String())
+	for item, passes := range map[string]bool{
+		first.Get("output.0").Raw: false, // reasoning with an id
+		`{"type":"reasoning","id":"` + first.Get("output.0.id").Str + `","summary":[],"encrypted_content":null}`: false,
+		first.Get("output.1").Raw:                          true, // a message, which has all that the server needs
+		`{"type":"reasoning","id":"rs_0a1b","summary":[]}`: true,
+		`{"type":"reasoning","id":"` + first.Get("output.0.id").Str + `","summary":[],"encrypted_content":"gA"}`: true,
+	} {
+		n, _, err := DecodeRequest([]byte(`{"model":"m","input":[{"role":"user","content":"hi"},`+item+`,{"role":"assistant","id":"msg_1","content":"Hi"},{"role":"user","content":"go on"}]}`), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := WireOf(n); ok != passes {
+			t.Errorf("%s passes: %v", item, ok)
 		}
 	}
 }

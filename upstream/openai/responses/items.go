@@ -27,6 +27,18 @@ func itemOf(t *content.Thinking) string {
 	return ""
 }
 
+// itemText returns the text of the reasoning item in a thinking block, as decoding joins it.
+func itemText(t *content.Thinking) string {
+	var b strings.Builder
+	for _, part := range gjson.Get(itemOf(t), "summary").Array() {
+		if b.Len() > 0 {
+			b.WriteString("\n\n")
+		}
+		b.WriteString(part.Get("text").Str)
+	}
+	return b.String()
+}
+
 // itemTools maps the kinds of items that clients may return to the tool that the
 // request must have for that; "" means none. Such an item can only state that a tool
 // was called and what it returned, as any tool result can. Items that add tools,
@@ -107,6 +119,8 @@ func (r *itemRecall) rule(p content.Part) *loss.Rule {
 		return lower.VendorPart
 	}
 	switch kind := r.kind(item); {
+	case kind == "" && isStored(item):
+		return lower.Thinking
 	case kind == "":
 		return lower.ThinkingBroken
 	case !fromHost && !r.isReplayable(kind):
@@ -133,6 +147,12 @@ func (r *itemRecall) kind(item string) string {
 		return ""
 	}
 	return strings.Clone(kind)
+}
+
+// isStored reports whether an item is reasoning without its state, which only a server that stores
+// the item has.
+func isStored(item string) bool {
+	return gjson.Valid(item) && gjson.Get(item, "type").Str == "reasoning" && gjson.Get(item, "encrypted_content").Str == ""
 }
 
 // isReplayable reports whether a client may return items of a kind.

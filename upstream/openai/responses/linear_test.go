@@ -1,12 +1,12 @@
 package responses
 
 import (
-	"runtime"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/test/formattest"
 	"github.com/polywire/polywire/internal/test/race"
 )
 
@@ -75,12 +75,9 @@ func TestLinear(t *testing.T) {
 	}
 }
 
-// allocated returns how many bytes decoding allocates, at best: a pool may have been emptied.
+// allocated returns how many bytes decoding allocates.
 func allocated(body string) uint64 {
-	best := uint64(1 << 63)
-	for range 2 {
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
+	bytes, _ := formattest.Allocated(func() {
 		if r, _ := decodeRequest(body, nil); r != nil {
 			r.referencedFiles(nil)
 			n, _ := r.withDocument(nil)
@@ -88,10 +85,8 @@ func allocated(body string) uint64 {
 				n.Path(path)
 			}
 		}
-		runtime.ReadMemStats(&after)
-		best = min(best, after.TotalAlloc-before.TotalAlloc)
-	}
-	return best
+	})
+	return bytes
 }
 
 // TestLimits checks that the limits of the host apply.

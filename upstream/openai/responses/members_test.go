@@ -75,6 +75,12 @@ var memberTests = []struct{ name, value, want string }{
 	{"new_member", `1`, carried},
 }
 
+// advice is what the texts of refusals suggest.
+var advice = map[string]string{
+	"previous_response_id": "send `store: false`, and all items", "conversation": "send all items of the conversation as `input`",
+	"prompt": "send their text as `instructions` and `input`", "background": "leave out `background`, and stream",
+}
+
 // TestMembers checks that no member of a request is dropped without a report.
 func TestMembers(t *testing.T) {
 	const base = `{"model":"m","input":"hi"}`
@@ -96,7 +102,7 @@ func TestMembers(t *testing.T) {
 		if tt.want == refused {
 			list, _ := content.Violations(err)
 			if len(list) != 1 || list[0].Path != tt.name || list[0].Vendor != "previous_response_not_found" ||
-				!strings.Contains(list[0].Text, "This server does not store") {
+				!strings.Contains(list[0].Text, advice[tt.name]) {
 				t.Errorf("%s: %v", member, err)
 			}
 			continue

@@ -6,6 +6,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/object"
+	"github.com/polywire/polywire/internal/openaiformat"
 )
 
 // The objects of requests. The parser and the validator work by these tables: to add a member
@@ -41,14 +42,12 @@ var (
 	anyText        = &object.Value{Kinds: object.Text}
 	nullableText   = &object.Value{Kinds: object.Text | object.Null}
 	nonEmptyText   = &object.Value{Kinds: object.Text, Min: 1}
-	anyFlag        = &object.Value{Kinds: object.Flag}
 	nullableFlag   = &object.Value{Kinds: object.Flag | object.Null}
 	nullableNumber = &object.Value{Kinds: object.Number | object.Null}
 	nullableTexts  = &object.Value{Kinds: object.List | object.Null, Elem: anyText}
 	nullableList   = &object.Value{Kinds: object.List | object.Null, Elem: anyObject}
 	anyObject      = &object.Value{Kinds: object.Object}
 	objectOrNull   = &object.Value{Kinds: object.Object | object.Null}
-	schemaObject   = &object.Value{Kinds: object.Object, Schema: true}
 	schemaOrNull   = &object.Value{Kinds: object.Object | object.Null, Schema: true}
 	callID         = &object.Value{Kinds: object.Text, Min: 1}
 
@@ -73,7 +72,7 @@ var (
 	includes     = []string{
 		includeReasoning, "web_search_call.action.sources", "web_search_call.results", "file_search_call.results",
 		"code_interpreter_call.outputs", "computer_call_output.output.image_url", "message.input_image.image_url",
-		"message.output_text.logprobs",
+		openaiformat.IncludeLogprobs,
 	}
 )
 
@@ -149,7 +148,7 @@ var (
 		return []object.Field{
 			object.In(object.Field{Name: "type", Value: anyText, IsTag: true}, func(c *ToolChoice) *string { return &c.Type }),
 			object.Opt("name", nullableText, func(c *ToolChoice) *string { return &c.Name }),
-			object.Opt("mode", object.OneOf(object.Text|object.Null, "auto", "required"), func(c *ToolChoice) *string { return &c.Mode }),
+			object.Opt("mode", object.OneOf(object.Text|object.Null, "auto", "required", "none"), func(c *ToolChoice) *string { return &c.Mode }),
 			object.OptList("tools", toolList, func(c *ToolChoice) *[]ToolRef { return &c.Tools }),
 			object.OptKept("server_label", nullableText)}
 	})

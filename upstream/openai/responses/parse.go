@@ -100,7 +100,6 @@ type parser struct {
 	toolResults    codec.Chunk[content.ToolResult]
 	thinkingBlocks codec.Chunk[content.Thinking]
 	images         codec.Chunk[content.Image]
-	base64s        codec.Chunk[content.Base64]
 	caches         codec.Chunk[content.Cache]
 	unknowns       codec.Chunk[content.Unknown]
 	lists          codec.Chunk[content.Part]

@@ -6,6 +6,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/document"
+	"github.com/polywire/polywire/internal/openaiformat"
 	"github.com/polywire/polywire/internal/violation"
 )
 
@@ -104,7 +105,7 @@ type ToolChoice struct {
 	Type string
 
 	Name  string    // of the function or the custom tool
-	Mode  string    // of allowed_tools: "auto" or "required"; empty means "auto"
+	Mode  string    // of allowed_tools: "auto", "required" or, in Open Responses, "none"; empty means "auto"
 	Tools []ToolRef // of allowed_tools
 
 	Extra *content.Extra
@@ -148,7 +149,7 @@ type TextFormat struct {
 
 // includeReasoning is the value of Include that asks for reasoning items which the client can
 // return.
-const includeReasoning = "reasoning.encrypted_content"
+const includeReasoning = openaiformat.IncludeReasoning
 
 // wantsState reports whether the client asks for the state of reasoning, which it returns.
 func (r *Request) wantsState() bool {

@@ -230,7 +230,7 @@ func appendPart(dst []byte, it *item, text string) []byte {
 	}
 	dst = jsonwire.AppendString(append(dst, `{"type":"output_text","text":`...), text)
 	dst = append(append(dst, `,"annotations":[`...), it.annotations...)
-	return append(dst, `],"logprobs":[]}`...)
+	return append(append(append(dst, `],"logprobs":[`...), it.logprobs...), `]}`...)
 }
 
 // status returns the status of the complete response and, if it is incomplete, the reason.

@@ -1,6 +1,8 @@
 package responses
 
 import (
+	"github.com/tidwall/gjson"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
@@ -66,6 +68,9 @@ func (o *stateDecoder) decodePart(turn int, p content.Part) (content.Part, *loss
 			o.carried = o.carried || lost == nil
 			return q, lost
 		}
+		if p != nil && isSentReasoning(p) {
+			return &content.Thinking{Text: p.Text, Extra: p.Extra}, nil
+		}
 		return p, nil
 	case *content.Unknown:
 		if p != nil && p.Kind == typeCompaction && p.Format == Format {
@@ -87,6 +92,13 @@ func (o *stateDecoder) decodePart(turn int, p content.Part) (content.Part, *loss
 		return q, lost
 	}
 	return o.ids.Decode(p)
+}
+
+// isSentReasoning reports whether an item of reasoning has only an id that an [encoder] has made, and no
+// state. The vendor does not know the id, and refuses it.
+func isSentReasoning(t *content.Thinking) bool {
+	item := itemOf(t)
+	return item != "" && isSentID(gjson.Get(item, "id").Str) && gjson.Get(item, "encrypted_content").Str == ""
 }
 
 // decodeThinking decodes the thinking of another vendor.

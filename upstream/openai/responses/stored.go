@@ -67,6 +67,9 @@ func (s *session) expand(body string, lim content.Limits) (string, error) {
 	root := doc.Root()
 	previous, input := root.Get(memberPrevious), root.Get("input")
 	s.skips = root.Get("store").Kind() == jsonwire.False
+	if k := input.Kind(); input.Exists() && k != jsonwire.String && k != jsonwire.Array {
+		return body, nil
+	}
 	var items []byte
 	if id := previous.Str(); id != "" {
 		s.previous = strings.Clone(previous.Raw())
@@ -82,29 +85,29 @@ func (s *session) expand(body string, lim content.Limits) (string, error) {
 			})
 		}
 	}
-	changed := s.added > 0 || s.previous != ""
-	switch input.Kind() {
-	case jsonwire.String:
-		items = append(appendElement(items, `{"type":"message","role":"user","content":`+input.Raw()), '}')
-	case jsonwire.Array:
-		for i, item := range input.Elems() {
-			json := item.Raw()
-			if isReference(item) {
-				id := item.Get("id").Str()
-				if json, err = s.item(id); err != nil {
-					return "", s.notFound(err, "input["+strconv.Itoa(i)+"].id", "Item with id '"+codec.Clip(id)+"' not found.")
-				}
-				changed = true
-			}
-			if items = appendElement(items, json); changed && int64(len(items)) > limit {
-				return "", tooLarge(limit)
-			}
+	changed := s.previous != ""
+	if !changed && !hasReference(input) {
+		if !s.skips {
+			s.input = asItems(input)
 		}
-	}
-	s.input, s.found = "["+string(items)+"]", nil
-	if !changed {
 		return body, nil
 	}
+	for i, item := range input.Elems() {
+		json := item.Raw()
+		if isReference(item) {
+			id := item.Get("id").Str()
+			if json, err = s.item(id); err != nil {
+				return "", s.notFound(err, "input["+strconv.Itoa(i)+"].id", "Item with id '"+codec.Clip(id)+"' not found.")
+			}
+		}
+		if items = appendElement(items, json); int64(len(items)) > limit {
+			return "", tooLarge(limit)
+		}
+	}
+	if input.Kind() == jsonwire.String {
+		items = appendElement(items, userMessage(input))
+	}
+	s.input, s.found = "["+string(items)+"]", nil
 	var w jsonwire.Writer
 	w.BeginObject()
 	for name, v := range root.Members() {
@@ -121,6 +124,31 @@ func (s *session) expand(body string, lim content.Limits) (string, error) {
 		return "", tooLarge(limit)
 	}
 	return w.Text(), nil
+}
+
+// asItems returns an input without references as the JSON array of its items.
+func asItems(input jsonwire.Value) string {
+	switch input.Kind() {
+	case jsonwire.String:
+		return "[" + userMessage(input) + "]"
+	case jsonwire.Array:
+		return input.Raw()
+	}
+	return "[]"
+}
+
+// userMessage returns the item for an input that is one text.
+func userMessage(text jsonwire.Value) string {
+	return `{"type":"message","role":"user","content":` + text.Raw() + "}"
+}
+
+func hasReference(input jsonwire.Value) bool {
+	for _, item := range input.Elems() {
+		if isReference(item) {
+			return true
+		}
+	}
+	return false
 }
 
 func tooLarge(limit int64) error {
@@ -172,6 +200,9 @@ func (s *session) item(id string) (string, error) {
 	return s.found[id], nil
 }
 
+// randomSize is the length of the random part of an id, that of [rand.Text].
+const randomSize = 26
+
 // randomPart returns what the id of an item that an [encoder] has made shares with the id of its
 // response.
 func randomPart(id string) (random string, ok bool) {
@@ -182,13 +213,28 @@ func randomPart(id string) (random string, ok bool) {
 	return list[1], true
 }
 
+// isSentID reports whether an id has the form of those that an [encoder] makes for items.
+func isSentID(id string) bool {
+	random, ok := randomPart(id)
+	if !ok || len(random) != randomSize {
+		return false
+	}
+	for i := range len(random) {
+		if c := random[i]; (c < 'A' || c > 'Z') && (c < '2' || c > '7') {
+			return false
+		}
+	}
+	return true
+}
+
 // notFound returns the failure of a request that refers to what is not stored.
 func (s *session) notFound(err error, path, text string) error {
 	if !errors.Is(err, ErrNotStored) {
 		return storeFailure(err)
 	}
 	return &handler.Failure{Code: upstream.CodeInvalid, Reason: "the request refers to what is not stored",
-		Violations: []*content.Violation{{Code: content.CodeUnsupported, Vendor: vendorState, Path: path, Text: text}}}
+		Violations: []*content.Violation{{Code: content.CodeUnsupported, Vendor: vendorState, Path: path,
+			Text: text + " It is not stored, or no longer: send all items of the conversation as `input`."}}}
 }
 
 func storeFailure(err error) error {
@@ -252,6 +298,25 @@ func (s *encoder) saveResponse(status string) {
 	}
 }
 
+// load returns a stored response with its input.
+func (s *session) load(id string) (stored gjson.Result, err error) {
+	v, err := s.store.Load(s.ctx, s.client, id)
+	stored = gjson.ParseBytes(v)
+	if err == nil && !stored.Get("response").Exists() {
+		err = ErrNotStored // an item
+	}
+	return stored, err
+}
+
+// missing returns the failure of a request for a stored response.
+func missing(id string, err error) error {
+	if !errors.Is(err, ErrNotStored) {
+		return storeFailure(err)
+	}
+	return &handler.Failure{Code: upstream.CodeNotFound, Detail: handler.DetailPath, Reason: "the response is not stored",
+		Text: "Response with id '" + handler.OneLine(id, 128) + "' not found."}
+}
+
 // storedRoute returns the route of GET and DELETE …/responses/{id}.
 func (d *dialect) storedRoute(r *http.Request, id string) *handler.Route {
 	route := &handler.Route{Method: http.MethodGet, CheckHeader: noHeader}
@@ -261,23 +326,15 @@ func (d *dialect) storedRoute(r *http.Request, id string) *handler.Route {
 	route.Parse = func(_ string, r *http.Request, _ string) (*handler.Operation, error) {
 		return &handler.Operation{Mode: "stored", Run: func(ctx context.Context, _ upstream.Upstream) (*jsonwire.Writer, error) {
 			s, w := d.newSession(ctx, r), new(jsonwire.Writer)
-			v, err := s.store.Load(ctx, s.client, id)
-			response := gjson.GetBytes(v, "response")
-			if err == nil && !response.Exists() {
-				err = ErrNotStored // an item
-			}
+			stored, err := s.load(id)
 			if err == nil && route.Method == http.MethodDelete {
 				err = s.store.Delete(ctx, s.client, id)
 			}
 			switch {
-			case errors.Is(err, ErrNotStored):
-				const text = "the response is not stored"
-				return nil, &handler.Failure{Code: upstream.CodeNotFound, Detail: handler.DetailPath, Reason: text,
-					Text: "Response with id '" + handler.OneLine(id, 128) + "' not found."}
 			case err != nil:
-				return nil, storeFailure(err)
+				return nil, missing(id, err)
 			case route.Method == http.MethodGet:
-				w.Raw(response.Raw)
+				w.Raw(stored.Get("response").Raw)
 				return w, nil
 			}
 			w.BeginObject()
@@ -292,4 +349,146 @@ func (d *dialect) storedRoute(r *http.Request, id string) *handler.Route {
 		}}, nil
 	}
 	return route
+}
+
+// The number of items in a page of …/input_items.
+const (
+	defaultPage = 20
+	maxPage     = 100
+)
+
+// A page is what a request for …/input_items asks for.
+type page struct {
+	limit     int
+	after     string // id of an item; empty means the beginning
+	ascending bool
+}
+
+// pageOf returns the page that r asks for.
+func pageOf(r *http.Request) (p page, err error) {
+	q := r.URL.Query()
+	p = page{limit: defaultPage, after: q.Get("after"), ascending: q.Get("order") == "asc"}
+	refuse := func(name, text string) error {
+		return &content.Violation{Code: content.CodeValue, Path: name, Text: "Invalid '" + name + "': it must be " + text + "."}
+	}
+	if s := q.Get("limit"); s != "" {
+		if p.limit, err = strconv.Atoi(s); err != nil || p.limit < 1 || p.limit > maxPage {
+			return p, refuse("limit", "a number between 1 and "+strconv.Itoa(maxPage))
+		}
+	}
+	if order := q.Get("order"); order != "" && order != "asc" && order != "desc" {
+		return p, refuse("order", "'asc' or 'desc'")
+	}
+	return p, nil
+}
+
+// inputItemsRoute returns the route of GET …/responses/{id}/input_items: the items of the conversation
+// before the response, the last one first unless the client asks for the other order.
+func (d *dialect) inputItemsRoute(id string) *handler.Route {
+	return &handler.Route{Method: http.MethodGet, CheckHeader: noHeader, Parse: func(_ string, r *http.Request, _ string) (*handler.Operation, error) {
+		p, err := pageOf(r)
+		if err != nil {
+			return nil, err
+		}
+		return &handler.Operation{Mode: "stored", Run: func(ctx context.Context, _ upstream.Upstream) (*jsonwire.Writer, error) {
+			stored, err := d.newSession(ctx, r).load(id)
+			if err != nil {
+				return nil, missing(id, err)
+			}
+			return p.write(strings.TrimPrefix(id, responsePrefix), stored.Get("input")), nil
+		}}, nil
+	}}
+}
+
+// write writes a page of items. random is the random part of the id of the response.
+func (p *page) write(random string, input gjson.Result) *jsonwire.Writer {
+	items := input.Array()
+	ids := make([]string, len(items))
+	for i, item := range items {
+		if ids[i] = item.Get("id").Str; ids[i] == "" {
+			ids[i] = "msg_" + random + "_i" + strconv.Itoa(i)
+		}
+	}
+	next := func(i int) int { return i - 1 }
+	at := len(items) - 1
+	if p.ascending {
+		next, at = func(i int) int { return i + 1 }, 0
+	}
+	for p.after != "" && at >= 0 && at < len(items) {
+		found := ids[at] == p.after
+		if at = next(at); found {
+			break
+		}
+	}
+	w, first, last := new(jsonwire.Writer), "", ""
+	w.BeginObject()
+	w.Name("object")
+	w.String("list")
+	w.Name("data")
+	w.BeginArray()
+	for n := 0; n < p.limit && at >= 0 && at < len(items); n++ {
+		writeInputItem(w, ids[at], items[at])
+		if last = ids[at]; n == 0 {
+			first = last
+		}
+		at = next(at)
+	}
+	w.EndArray()
+	for _, m := range [...]struct{ name, id string }{{"first_id", first}, {"last_id", last}} {
+		w.Name(m.name)
+		if m.id == "" {
+			w.Null()
+		} else {
+			w.String(m.id)
+		}
+	}
+	w.Name("has_more")
+	w.Bool(at >= 0 && at < len(items))
+	w.EndObject()
+	return w
+}
+
+// writeInputItem writes an item with what clients may leave out: its id, the type of a message, and
+// the list of its parts.
+func writeInputItem(w *jsonwire.Writer, id string, item gjson.Result) {
+	role, text := item.Get("role").Str, item.Get("content")
+	isMessage := role != "" && (item.Get("type").Str == "" || item.Get("type").Str == typeMessage)
+	w.BeginObject()
+	w.Name("id")
+	w.String(id)
+	if isMessage {
+		w.Name("type")
+		w.String(typeMessage)
+		if !item.Get("status").Exists() {
+			w.Name("status")
+			w.String("completed")
+		}
+	}
+	item.ForEach(func(name, v gjson.Result) bool {
+		switch {
+		case name.Str == "id", isMessage && name.Str == "type":
+			return true
+		case isMessage && name.Str == "content" && text.Type == gjson.String:
+			w.Name("content")
+			w.BeginArray()
+			w.BeginObject()
+			w.Name("type")
+			if role == roleAssistant {
+				w.String("output_text")
+				w.Name("annotations")
+				w.Raw("[]")
+			} else {
+				w.String("input_text")
+			}
+			w.Name("text")
+			w.Raw(text.Raw)
+			w.EndObject()
+			w.EndArray()
+			return true
+		}
+		w.Name(name.Str)
+		w.Raw(v.Raw)
+		return true
+	})
+	w.EndObject()
 }

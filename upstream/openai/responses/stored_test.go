@@ -6,12 +6,14 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidwall/gjson"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -113,6 +115,60 @@ func TestStoredResponse(t *testing.T) {
 	}
 }
 
+func TestInputItems(t *testing.T) {
+	h := NewHandler(hello(), &Options{Store: NewMemoryStore(1 << 20)})
+	_, first := as(h, "a", "POST", "/v1/responses", `{"model":"m","input":"one"}`)
+	_, second := as(h, "a", "POST", "/v1/responses", `{"model":"m","previous_response_id":"`+first.Get("id").Str+`","input":[
+		{"role":"assistant","content":"two"},{"type":"function_call","call_id":"c","name":"f","arguments":"{}"},{"type":"function_call_output","call_id":"c","output":"3"}]}`)
+	path := "/v1/responses/" + second.Get("id").Str + "/input_items"
+	list := func(query string) (items []string, v gjson.Result) {
+		t.Helper()
+		code, v := as(h, "a", "GET", path+query, "")
+		if code != 200 || v.Get("object").Str != "list" {
+			t.Fatalf("%s: %d %s", query, code, v.Raw)
+		}
+		for _, x := range v.Get("data").Array() {
+			if x.Get("id").Str == "" {
+				t.Errorf("no id: %s", x.Raw)
+			}
+			items = append(items, x.Get("type").Str+" "+x.Get("content.0.type").Str+" "+x.Get("content.0.text").Str)
+		}
+		return items, v
+	}
+	want := []string{"function_call_output  ", "function_call  ", "message output_text two", "message output_text Hello", "message input_text one"}
+	all, v := list("")
+	if diff := cmp.Diff(want, all); diff != "" || v.Get("has_more").Raw != "false" || v.Get("first_id").Str != v.Get("data.0.id").Str {
+		t.Errorf("%s %s", v.Raw, diff)
+	}
+	page, v := list("?limit=2")
+	if diff := cmp.Diff(want[:2], page); diff != "" || v.Get("has_more").Raw != "true" {
+		t.Error(v.Raw, diff)
+	}
+	if page, _ = list("?limit=2&after=" + v.Get("last_id").Str); !cmp.Equal(want[2:4], page) {
+		t.Error(page)
+	}
+	if page, _ = list("?order=asc&limit=1"); !cmp.Equal(want[4:], page) {
+		t.Error(page)
+	}
+	if page, v = list("?after=other"); page != nil || v.Get("first_id").Type != gjson.Null {
+		t.Error(v.Raw)
+	}
+	for query, param := range map[string]string{"?limit=0": "limit", "?limit=101": "limit", "?limit=x": "limit", "?order=up": "order"} {
+		if code, v := as(h, "a", "GET", path+query, ""); code != 400 || v.Get("error.param").Str != param {
+			t.Errorf("%s: %d %s", query, code, v.Raw)
+		}
+	}
+	if code, v := as(h, "b", "GET", path, ""); code != 404 {
+		t.Error(code, v.Raw)
+	}
+	if code, _ := as(h, "a", "POST", path, "{}"); code != 405 {
+		t.Error(code)
+	}
+	if !h.Match(httptest.NewRequest("GET", path, nil)) {
+		t.Error("the path does not match")
+	}
+}
+
 // TestStoredStream tests that a streamed response is stored before its last event is sent.
 func TestStoredStream(t *testing.T) {
 	store := NewMemoryStore(1 << 20)
@@ -184,6 +240,84 @@ func TestMemoryStore(t *testing.T) {
 	}
 	if s.size > s.limit || len(s.values) != s.used.Len() {
 		t.Error(s.size, len(s.values), s.used.Len())
+	}
+}
+
+// TestStoreRace uses a store by many clients at once.
+func TestStoreRace(t *testing.T) {
+	store := NewMemoryStore(100_000)
+	u := upstream.Func(func(ctx context.Context, r *upstream.Request, w *upstream.Writer) error {
+		return hello().Generate(ctx, r, w)
+	})
+	h := NewHandler(u, &Options{Store: store})
+	var wg sync.WaitGroup
+	for i := range 8 {
+		key := string(rune('a' + i%3))
+		wg.Go(func() {
+			for range 20 {
+				_, v := as(h, key, "POST", "/v1/responses", `{"model":"m","input":"one"}`)
+				id := v.Get("id").Str
+				as(h, key, "POST", "/v1/responses", `{"model":"m","input":"two","previous_response_id":"`+id+`"}`)
+				as(h, key, "GET", "/v1/responses/"+id+"/input_items", "")
+				as(h, key, "DELETE", "/v1/responses/"+id, "")
+			}
+		})
+	}
+	wg.Wait()
+	size := int64(0)
+	for e := store.used.Front(); e != nil; e = e.Next() {
+		size += e.Value.(*storedValue).cost()
+	}
+	if size != store.size || size > store.limit || len(store.values) != store.used.Len() {
+		t.Errorf("%d bytes, want %d of at most %d; %d values, %d in order", size, store.size, store.limit, len(store.values), store.used.Len())
+	}
+}
+
+// TestStoreClient tests that what Authenticate returns identifies a client, not its key.
+func TestStoreClient(t *testing.T) {
+	h := NewHandler(hello(), &Options{Store: NewMemoryStore(1 << 20), HandlerOptions: upstream.HandlerOptions{
+		Authenticate: func(ctx context.Context, _ *http.Request, key string) (context.Context, error) {
+			return upstream.WithClient(ctx, key[:1]), nil
+		}}})
+	_, v := as(h, "a1", "POST", "/v1/responses", `{"model":"m","input":"one"}`)
+	path := "/v1/responses/" + v.Get("id").Str
+	for key, want := range map[string]int{"a1": 200, "a2": 200, "b1": 404} {
+		if code, _ := as(h, key, "GET", path, ""); code != want {
+			t.Errorf("%s: %d, want %d", key, code, want)
+		}
+	}
+}
+
+// TestLargeResponse tests that a response of more than a tenth of the store is sent, not stored, and
+// reported.
+func TestLargeResponse(t *testing.T) {
+	u := hello()
+	u.events[2].Text = strings.Repeat("x", 20_000)
+	var losses []content.Loss
+	h := NewHandler(u, &Options{Store: NewMemoryStore(100_000), HandlerOptions: upstream.HandlerOptions{
+		OnLoss: func(_ context.Context, l []content.Loss) { losses = append(losses, l...) }}})
+	_, v := as(h, "a", "POST", "/v1/responses", `{"model":"m","input":"one","store":true}`)
+	if len(v.Get("output.0.content.0.text").Str) != 20_000 || v.Get("store").Raw != "false" || len(losses) != 1 || losses[0].Reason != lossNotStored.Reason {
+		t.Errorf("%.300s %v", v.Raw, losses)
+	}
+	if code, _ := as(h, "a", "GET", "/v1/responses/"+v.Get("id").Str, ""); code != 404 {
+		t.Error(code)
+	}
+}
+
+// TestStoreMember tests an explicit "store": true: it is a hint without a Store, and what the
+// handler does with one.
+func TestStoreMember(t *testing.T) {
+	for _, store := range []Store{nil, NewMemoryStore(1 << 20)} {
+		u := hello()
+		_, v := as(NewHandler(u, &Options{Store: store}), "a", "POST", "/v1/responses", `{"model":"m","input":"one","store":true}`)
+		_, losses, err := messages.RequestFromUpstream(u.got)
+		if err != nil || v.Get("store").Bool() != (store != nil) {
+			t.Fatal(err, v.Raw)
+		}
+		if hint := len(losses) == 1 && losses[0].Severity == content.LossHint; hint != (store == nil) || len(losses) > 1 {
+			t.Errorf("with a store %v: %v", store != nil, losses)
+		}
 	}
 }
 

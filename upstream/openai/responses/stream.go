@@ -77,22 +77,30 @@ func (s *encoder) End(dst []byte, f *handler.Failure) []byte {
 }
 
 // fail writes a failure: as an error, which most clients report, and as a failed response, for
-// those that ignore the error.
+// those that ignore the error. Recorded errors of the vendor are nested, and clients such as
+// openai-go and AI SDK 5 read only these. The vendor's documentation has the same members in the
+// event itself.
 func (s *encoder) fail(f *handler.Failure) {
 	e := openaiformat.NewServerError(Format, f)
 	if e.Code == "" {
 		e.Code = e.Type
 	}
 	s.event("error")
-	if s.settings.openResponses {
-		s.dst = e.AppendObject(append(s.dst, `,"error":`...))
-	} else {
-		s.dst = jsonwire.AppendString(append(s.dst, `,"code":`...), e.Code)
-		s.dst = jsonwire.AppendString(append(s.dst, `,"message":`...), e.Message)
-		s.dst = appendNullable(append(s.dst, `,"param":`...), e.Param)
+	s.dst = jsonwire.AppendString(append(s.dst, `,"error":{"type":`...), e.Type)
+	s.appendError(&e)
+	s.dst = append(s.dst, '}')
+	if !s.settings.openResponses {
+		s.appendError(&e)
 	}
 	s.endEvent()
 	s.responseEvent("response.failed", "failed", &e)
+}
+
+// appendError appends the members of an error that both forms have.
+func (s *encoder) appendError(e *openaiformat.ServerError) {
+	s.dst = jsonwire.AppendString(append(s.dst, `,"code":`...), e.Code)
+	s.dst = jsonwire.AppendString(append(s.dst, `,"message":`...), e.Message)
+	s.dst = appendNullable(append(s.dst, `,"param":`...), e.Param)
 }
 
 // Broken implements [response.Stream].
@@ -124,6 +132,9 @@ func (s *encoder) addMembers(x *content.Extra) {
 	case x == nil:
 		return
 	case x.Format != Format:
+		if s.takeLogprobs(x) {
+			return
+		}
 		s.sources.Name(x)
 		for path, r := range foreign.ResponseMembers(x, "") {
 			s.LoseAt(path, r)
@@ -243,8 +254,9 @@ const (
 // maxDelta limits the text of a delta, because some clients limit the length of a line.
 const maxDelta = 1 << 20
 
-// writeDelta writes text of an item, in as many deltas as necessary.
-func (s *encoder) writeDelta(it *item, text string) {
+// writeDelta writes text of an item, in as many deltas as necessary. The first has the log
+// probabilities of the text.
+func (s *encoder) writeDelta(it *item, text string, logprobs []byte) {
 	if s.whole {
 		return
 	}
@@ -256,10 +268,10 @@ func (s *encoder) writeDelta(it *item, text string) {
 		for !utf8.RuneStart(text[cut]) && cut > maxDelta-utf8.UTFMax {
 			cut--
 		}
-		s.delta(it, text[:cut])
-		text = text[cut:]
+		s.delta(it, text[:cut], logprobs)
+		text, logprobs = text[cut:], nil
 	}
-	s.delta(it, text)
+	s.delta(it, text, logprobs)
 }
 
 // beginDeltas prepares the deltas of an item or a part. A summary begins with its first text.
@@ -278,7 +290,7 @@ func (s *encoder) beginDeltas(it *item) {
 }
 
 // delta writes one delta. It allocates nothing.
-func (s *encoder) delta(it *item, text string) {
+func (s *encoder) delta(it *item, text string, logprobs []byte) {
 	head, tail := textDelta, "}\n\n"
 	switch {
 	case it.kind == reasoningItem:
@@ -290,11 +302,14 @@ func (s *encoder) delta(it *item, text string) {
 	case it.isRefusal:
 		head = refusalDelta
 	default:
-		tail = ",\"logprobs\":[]}\n\n"
+		tail = "]}\n\n"
 	}
 	dst := jsonwire.AppendInt(append(s.dst, head...), s.number)
 	s.number++
 	dst = jsonwire.AppendString(append(dst, it.delta...), text)
+	if tail[0] == ']' {
+		dst = append(append(dst, `,"logprobs":[`...), logprobs...)
+	}
 	s.dst = append(dst, tail...)
 }
 
@@ -337,7 +352,7 @@ func (s *encoder) textDone(it *item) {
 	default:
 		s.contentEvent("response.output_text.done", it, it.count-1)
 		s.dst = jsonwire.AppendString(append(s.dst, `,"text":`...), it.text.String())
-		s.dst = append(s.dst, `,"logprobs":[]`...)
+		s.dst = append(append(append(s.dst, `,"logprobs":[`...), it.logprobs...), ']')
 	}
 	s.endEvent()
 }

@@ -193,7 +193,7 @@ func TestOutput(t *testing.T) {
 			}
 			events := append([]upstream.Event{evStart}, tt.events...)
 			r, losses := sendStream(t, tt.client, events)
-			if diff := cmp.Diff(tt.want, outputOf(r.Final)); diff != "" {
+			if diff := cmp.Diff(tt.want, formattest.ItemsOf(r.Final)); diff != "" {
 				t.Errorf("streamed output (-want +got):\n%s", diff)
 			}
 			if diff := cmp.Diff(tt.losses, losses); diff != "" {
@@ -206,7 +206,7 @@ func TestOutput(t *testing.T) {
 				t.Errorf("events:\n%s, want\n%s", got, tt.types)
 			}
 			v, losses := sendWhole(t, tt.client, events)
-			if diff := cmp.Diff(tt.want, outputOf(v)); diff != "" && !strings.Contains(tt.name, "overlaps") {
+			if diff := cmp.Diff(tt.want, formattest.ItemsOf(v)); diff != "" && !strings.Contains(tt.name, "overlaps") {
 				t.Errorf("whole output (-want +got):\n%s", diff)
 			}
 			if diff := cmp.Diff(tt.losses, losses); diff != "" {
@@ -222,7 +222,7 @@ func TestOutput(t *testing.T) {
 // TestBrokenCall tests arguments that turn out to be broken after the call has begun.
 func TestBrokenCall(t *testing.T) {
 	r, losses := sendStream(t, expectation{}, []upstream.Event{evStart, evOpen(0, toolCall("c1", "f")), evInput(0, `{"a":`), evClose(0), evStop(content.StopMaxTokens)})
-	if diff := cmp.Diff([]string{`function_call incomplete f({"a":)`}, outputOf(r.Final)); diff != "" {
+	if diff := cmp.Diff([]string{`function_call incomplete f({"a":)`}, formattest.ItemsOf(r.Final)); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff([]string{"parts.0: " + lossSentArguments.Reason}, losses); diff != "" {
@@ -304,16 +304,20 @@ func TestFailure(t *testing.T) {
 	}
 }
 
-// TestErrorForms tests the two forms of the error event.
+// TestErrorForms tests the forms of the error event: nested as in recorded streams and in Open
+// Responses, and besides with the members that the vendor documents.
 func TestErrorForms(t *testing.T) {
 	f := handler.FailureOf(errors.New("boom"))
-	for _, nested := range []bool{false, true} {
+	for _, openResponses := range []bool{false, true} {
 		s := testStream(expectation{})
-		s.settings.openResponses = nested
+		s.settings.openResponses = openResponses
 		out := string(s.End(nil, f))
 		readStream(t, out)
-		if got := strings.Contains(out, `"sequence_number":2,"error":{`); got != nested {
-			t.Errorf("nested: %v, want %v", got, nested)
+		if !strings.Contains(out, `"sequence_number":2,"error":{"type":"server_error","code":"server_error","message":`) {
+			t.Errorf("the error is not nested: %s", out)
+		}
+		if got := strings.Contains(out, `},"code":"server_error","message":`); got == openResponses {
+			t.Errorf("OpenResponses %v: members of the event %v", openResponses, got)
 		}
 		if !strings.Contains(out, `"error":{"code":"server_error"`) {
 			t.Error("the failed response has no code")

@@ -97,41 +97,44 @@ type validator struct {
 // vendorState is the vendor's code for state that the server does not have.
 const vendorState = "previous_response_not_found"
 
-const storeAdvice = " This server does not store responses: send `store: false`, and all items of the conversation as `input`."
+// What to send instead of a reference to state.
+const (
+	storeAdvice        = " This server does not store responses: send `store: false`, and all items of the conversation as `input`."
+	conversationAdvice = " This server does not store conversations: send all items of the conversation as `input`."
+	promptAdvice       = " This server does not store prompts: send their text as `instructions` and `input`."
+	backgroundAdvice   = "Background responses are not supported: leave out `background`, and stream the response."
+)
 
 // state reports references to state at the server.
 func (v *validator) state() {
 	refuse := func(name, text string) {
 		v.hasState = true
-		v.ViolationAs(content.CodeUnsupported, vendorState, name, text+storeAdvice)
+		v.ViolationAs(content.CodeUnsupported, vendorState, name, text)
 	}
 	for _, name := range [...]string{memberPrevious, memberConversation, memberPrompt} {
 		json, ok := v.r.Extra.Get(name)
 		switch {
 		case !ok || json == "null":
 		case name == memberPrevious:
-			refuse(name, "Previous response with id '"+codec.Clip(gjson.Parse(json).String())+"' not found.")
+			refuse(name, "Previous response with id '"+codec.Clip(gjson.Parse(json).String())+"' not found."+storeAdvice)
 		case name == memberConversation:
 			id := gjson.Parse(json)
 			if id.IsObject() {
 				id = id.Get("id")
 			}
-			refuse(name, "Conversation with id '"+codec.Clip(id.String())+"' not found.")
+			refuse(name, "Conversation with id '"+codec.Clip(id.String())+"' not found."+conversationAdvice)
 		default:
-			v.hasState = true
-			v.ViolationAs(content.CodeUnsupported, vendorState, name,
-				"Prompt with id '"+codec.Clip(gjson.Get(json, "id").String())+"' not found. This server does not store prompts: send their text as `instructions` and `input`.")
+			refuse(name, "Prompt with id '"+codec.Clip(gjson.Get(json, "id").String())+"' not found."+promptAdvice)
 		}
 	}
 	if json, _ := v.r.Extra.Get("background"); json == "true" {
-		v.ViolationAs(content.CodeUnsupported, vendorState, "background",
-			"Background responses are not supported. This server does not store responses: leave out `background`, and stream the response.")
+		v.ViolationAs(content.CodeUnsupported, vendorState, "background", backgroundAdvice)
 	}
 	for i := range v.r.Input {
 		if item := &v.r.Input[i]; item.Type == typeReference {
 			v.Path.Push("input")
 			v.Path.PushIndex(i)
-			refuse("id", "Item with id '"+codec.Clip(item.ID)+"' not found.")
+			refuse("id", "Item with id '"+codec.Clip(item.ID)+"' not found."+storeAdvice)
 			v.Path.Truncate(0)
 		}
 	}

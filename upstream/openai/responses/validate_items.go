@@ -283,16 +283,17 @@ func (v *validator) reasoning() {
 		for next < len(v.r.Input) && v.r.Input[next].Type == typeReasoning {
 			next++
 		}
-		if next == len(v.r.Input) || !isFollowing(&v.r.Input[next]) {
+		if next == len(v.r.Input) || !v.isFollowing(&v.r.Input[next]) {
 			v.Violation(content.CodeOrder, "input", "Item '"+codec.Clip(item.ID)+"' of type 'reasoning' was provided without its required following item.")
 		}
 	}
 }
 
 // isFollowing reports whether an item is one that the vendor accepts after reasoning: a call, or a
-// message of the same response.
-func isFollowing(item *Item) bool {
-	return sideOf(item) == assistantSide && (item.Type != typeMessage || item.ID != "")
+// message of the same response. Without a store, the vendor accepts a message without an id.
+func (v *validator) isFollowing(item *Item) bool {
+	stateless := v.r.Store != nil && !*v.r.Store
+	return sideOf(item) == assistantSide && (item.Type != typeMessage || item.ID != "" || stateless)
 }
 
 // isVendorState reports whether an item of reasoning has state that this module did not make.

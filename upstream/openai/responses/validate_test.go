@@ -58,6 +58,9 @@ var violationTests = []violationTest{
 		`,{"type":"function_call_output","call_id":"b","output":"x"},{"type":"function_call_output","call_id":"a","output":"x"}`), nil},
 	{"reasoning without what follows", withInput(userHi + `,{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"gA"},` + userHi), []string{
 		"input order  Item 'rs_1' of type 'reasoning' was provided without its required following item."}},
+	{"reasoning before a message without an id", withInput(userHi + `,{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"gA"},{"role":"assistant","content":"Hm."},` + userHi), []string{
+		"input order  Item 'rs_1' of type 'reasoning' was provided without its required following item."}},
+	{"the same without a store", `{"model":"m","store":false,"input":[` + userHi + `,{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"gA"},{"role":"assistant","content":"Hm."},` + userHi + `]}`, nil},
 	{"reference to an item", withInput(userHi + `,{"type":"item_reference","id":"rs_1"}`), []string{
 		"input[1].id unsupported previous_response_not_found Item with id 'rs_1' not found. This server does not store responses: send `store: false`"}},
 	{"reference without a type", withInput(userHi + `,{"id":"msg_1"}`), []string{"input[1].id unsupported previous_response_not_found"}},

@@ -1,4 +1,4 @@
-// Runs libraries that use the two formats: reads one call as a line of JSON from
+// Runs libraries that use the formats: reads one call as a line of JSON from
 // standard input and writes one reply as a line of JSON to standard output. If a
 // call has tools, the library runs the loop itself, or the driver runs it as the
 // library's documentation shows.
@@ -7,16 +7,21 @@
 // version from majors. The folders there with a package.json pin older versions,
 // each with its own dependencies. The others use the versions of ts/package.json.
 import { createInterface } from 'node:readline';
+import agents from './libraries/agents.mjs';
 import ai from './libraries/ai.mjs';
 import anthropic, { runner } from './libraries/anthropic.mjs';
 import genai, { generativeAI } from './libraries/genai.mjs';
 import langchain from './libraries/langchain.mjs';
+import chat, { chatRunner, responses, responsesRunner } from './libraries/openai.mjs';
 
 globalThis.AI_SDK_LOG_WARNINGS = false; // they are in the reply
 console.warn = () => {}; // the SDK prints that some models are deprecated
 console.error = () => {}; // AI SDK 4 prints errors of streams
 
-const libraries = { ai, anthropic, genai, 'generative-ai': generativeAI, langchain, runner };
+const libraries = {
+  agents, ai, anthropic, chat, 'chat-runner': chatRunner, genai, 'generative-ai': generativeAI, langchain, responses,
+  'responses-runner': responsesRunner, runner,
+};
 
 // within fails if a library returns neither a result nor an error.
 function within(promise) {

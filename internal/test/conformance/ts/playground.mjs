@@ -419,6 +419,23 @@ const tests = {
     await settled(page);
   },
 
+  async 'recognized input'() {
+    const page = await open();
+    const pasted = [
+      ['request', 'openai', '{"model":"m","messages":[{"role":"developer","content":"Be brief."},{"role":"user","content":"Hi."}]}'],
+      ['request', 'openai-responses', '{"model":"m","input":[{"role":"user","content":"Hi."}]}'],
+      ['stream', 'openai', sample('stream').text],
+      ['response', 'openai-responses', sample('response').text],
+      ['request', 'generatecontent', '{"contents":[{"parts":[{"text":"Hi."}]}]}'],
+    ];
+    for (const [kind, format, text] of pasted) {
+      await paste(page, text);
+      await page.waitForFunction(([k, f]) => document.body.dataset.kind === k && document.querySelector('#format').value === f, [kind, format]);
+      await settled(page);
+      assert.ok((await outputText(page, 'messages')).length > 20, `${kind} ${format}`);
+    }
+  },
+
   // Texts come from the clipboard, from files and from the keyboard. What is in view afterwards is the
   // beginning of a text that replaces the whole one, and otherwise the cursor.
   async 'ways of input'() {

@@ -109,6 +109,11 @@ func (a *ask) items() []*fake.Node {
 	return nil
 }
 
+// addsTools reports whether an item has tools. Codex sends those of newer models so.
+func (a *ask) addsTools() bool {
+	return slices.ContainsFunc(a.items(), func(n *fake.Node) bool { return n.Text("type") == "additional_tools" })
+}
+
 func (a *ask) stateless() bool {
 	v := a.doc.Get("store")
 	return v != nil && v.Str == "false"

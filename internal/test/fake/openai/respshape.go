@@ -36,7 +36,8 @@ func responseBody() fake.Shape {
 		"stream": flag, "stream_options": fake.Or(fake.Obj(fake.Fields{"include_obfuscation": fake.Flag})),
 		"background": flag, "truncation": fake.Or(fake.Enum("auto", "disabled")),
 		"context_management": fake.Or(fake.List(fake.FreeObject, 0, 0)), "prompt_cache_options": fake.FreeObject,
-		"metadata": metadata, "service_tier": tier, "safety_identifier": fake.Or(fake.Str(0, 128)),
+		"prompt_cache_retention": fake.Or(fake.Enum("in_memory", "24h")),
+		"metadata":               metadata, "service_tier": tier, "safety_identifier": fake.Or(fake.Str(0, 128)),
 		"prompt_cache_key": fake.Or(fake.Str(0, 64)), "user": text, "moderation": fake.FreeObject, "prompt": fake.Or(fake.FreeObject),
 		"access_programs": fake.Free, "image": fake.FreeObject,
 	})
@@ -96,7 +97,7 @@ func item(c *fake.Checker, at fake.Path, n *fake.Node) {
 		"function_call_output": fake.Obj(fake.Fields{
 			"type!": literal, "call_id!": callID, "output!": output, "id": fake.Or(text), "name": text, "status": status, "namespace": text, "caller": fake.Free,
 		}),
-		"custom_tool_call":        fake.Obj(fake.Fields{"type!": literal, "call_id!": callID, "name!": literal, "input!": text, "id": itemID("ctc"), "namespace": text, "async": fake.Flag}),
+		"custom_tool_call":        fake.Obj(fake.Fields{"type!": literal, "call_id!": callID, "name!": literal, "input!": text, "id": itemID("ctc"), "status": status, "namespace": text, "async": fake.Flag}),
 		"custom_tool_call_output": fake.Obj(fake.Fields{"type!": literal, "call_id!": callID, "output!": output, "id": fake.Or(text)}),
 		"reasoning": fake.Obj(fake.Fields{
 			"type!": literal, "id!": itemID("rs"), "encrypted_content": fake.Or(text), "status": status,

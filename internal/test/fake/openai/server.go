@@ -32,6 +32,9 @@ type Options struct {
 	// unknown members, has no rules for model families, accepts one system
 	// message, which must come first with the role system, and uses max_tokens.
 	Local bool
+	// Lenient ignores unknown members, as the vendor does where clients that it releases send
+	// them: names of tool messages, members of a message in its text part.
+	Lenient bool
 	// EchoReasoning is the field that each assistant message with calls must
 	// return, as DeepSeek requires.
 	EchoReasoning string
@@ -299,7 +302,7 @@ func (s *Server) parse(req *fake.Request) (*ask, *refusal) {
 	c := fake.Checker{}
 	shape(&c, nil, doc)
 	for _, p := range c.Problems {
-		if p.What != fake.Unknown || !s.opts.Local {
+		if p.What != fake.Unknown || !s.opts.Local && !s.opts.Lenient {
 			return nil, shapeRefusal(p)
 		}
 	}

@@ -4,12 +4,26 @@ import { maxRounds, objectZod, runTool, toolbox } from './tools.mjs';
 const models = {
   messages: (sdk, call) => sdk.createAnthropic({ baseURL: `${call.base_url}/v1`, apiKey: call.key })('claude-opus-4-8'),
   google: (sdk, call) => sdk.createGoogleGenerativeAI({ baseURL: `${call.base_url}/v1beta`, apiKey: call.key })(call.major === 'ai-4' ? 'gemini-2.5-pro' : 'gemini-3-pro-preview'),
+  chat: (sdk, call) => openAI(sdk, call).chat('gpt-5'),
+  compatible: (sdk, call) => sdk.createOpenAICompatible({
+    name: 'gateway', baseURL: `${call.base_url}/v1`, apiKey: call.key, includeUsage: true, supportsStructuredOutputs: true,
+  })('some-model'),
+  responses: (sdk, call) => openAI(sdk, call)('gpt-5.6'),
+  stored: (sdk, call) => openAI(sdk, call)('some-model'), // for other names, texts are sent by reference
 };
+
+const openAI = (sdk, call) => sdk.createOpenAI({ baseURL: `${call.base_url}/v1`, apiKey: call.key });
 
 const thinking = {
   messages: { anthropic: { thinking: { type: 'enabled', budgetTokens: 2048 } } },
   google: { google: { thinkingConfig: { includeThoughts: true, thinkingBudget: 2048 } } },
+  chat: { openai: { reasoningEffort: 'high' } },
+  compatible: { gateway: { reasoningEffort: 'high' } },
+  responses: { openai: { reasoningEffort: 'high', reasoningSummary: 'auto', store: false } },
+  stored: { openai: { reasoningEffort: 'high', reasoningSummary: 'auto', forceReasoning: true } },
 };
+
+const plain = { responses: { openai: { store: false } } };
 
 const level = {
   messages: { anthropic: { thinking: { type: 'adaptive' }, effort: 'high' } },
@@ -26,7 +40,7 @@ function paramsOf(sdk, call) {
     maxRetries: 0,
     messages: [{ role: 'user', content }],
     [old ? 'maxTokens' : 'maxOutputTokens']: call.max_tokens || undefined,
-    providerOptions: call.level ? level[call.format] : call.think ? thinking[call.format] : {},
+    providerOptions: call.level ? level[call.format] : call.think ? thinking[call.format] : plain[call.format] ?? {},
   };
 }
 
@@ -65,7 +79,8 @@ function fill(reply, step) {
   reply.output = step.usage.outputTokens ?? step.usage.completionTokens ?? 0;
   // Version 4 warns of what it does by itself: it leaves out the temperature that it
   // has set, and Google's thinking is for it a feature of Vertex AI only.
-  const warnings = (step.warnings ?? []).filter((w) => w.setting !== 'temperature' && !/includeThoughts/.test(w.message));
+  // Of Gemini's thinking, the state is in the calls: reasoning items have none.
+  const warnings = (step.warnings ?? []).filter((w) => w.setting !== 'temperature' && !/includeThoughts|Reasoning parts without encrypted content/.test(w.message));
   reply.warnings.push(...warnings.map((w) => w.message ?? JSON.stringify(w)));
 }
 

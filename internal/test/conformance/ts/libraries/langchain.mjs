@@ -17,7 +17,25 @@ const models = {
     maxRetries: 0,
     ...(call.level ? { thinkingConfig: { includeThoughts: true, thinkingLevel: 'HIGH' } } : call.think && { thinkingConfig: { includeThoughts: true, thinkingBudget: 2048 } }),
   }),
+  chat: (sdk, call) => openAI(sdk, call, false),
+  responses: (sdk, call) => openAI(sdk, call, true),
 };
+
+const openAI = (sdk, call, responses) => new sdk.ChatOpenAI({
+  model: responses ? 'gpt-5.6' : 'gpt-5',
+  apiKey: call.key,
+  configuration: { baseURL: `${call.base_url}/v1` },
+  maxRetries: 0,
+  maxTokens: call.max_tokens || 4096,
+  useResponsesApi: responses,
+  zdrEnabled: responses, // nothing is stored
+  ...(call.think && { reasoning: { effort: 'high', ...(responses && { summary: 'auto' }) } }),
+});
+
+// thinkingOf returns the thinking that the library keeps beside the content.
+function thinkingOf({ additional_kwargs: more }) {
+  return more.reasoning_content ?? more.reasoning?.summary?.map((s) => s.text).join('') ?? '';
+}
 
 // text returns the texts of a message, or its thinking.
 function text(message, thinking) {
@@ -58,7 +76,7 @@ export default async function langchain(sdk, call, reply) {
     }
     messages.push(message);
     reply.text = text(message, false);
-    reply.thinking = text(message, true);
+    reply.thinking = text(message, true) || thinkingOf(message);
     reply.input = message.usage_metadata?.input_tokens ?? 0;
     reply.output = message.usage_metadata?.output_tokens ?? 0;
     if (!message.tool_calls?.length) return;

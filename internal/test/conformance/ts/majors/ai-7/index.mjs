@@ -1,4 +1,6 @@
 export * from 'ai';
 export { createAnthropic } from '@ai-sdk/anthropic';
 export { createGoogleGenerativeAI } from '@ai-sdk/google';
+export { createOpenAI } from '@ai-sdk/openai';
+export { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 export { z } from 'zod';

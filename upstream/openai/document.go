@@ -1,0 +1,97 @@
+package openai
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
+
+	"github.com/polywire/polywire/internal/adapter"
+	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/document"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/openaiformat"
+	"github.com/polywire/polywire/internal/snapshot"
+)
+
+// OpenAI's own server gets the document of a client of its format as it is. All other servers, and
+// Azure's, get documents that are written for them: they accept only a part of the format.
+
+// forwardsDocuments reports whether the server is OpenAI's own, and no option changes requests.
+func (o Options) forwardsDocuments() bool {
+	d := &o.Dialect // Files and Links are for compatible servers
+	return o.isOpenAI() && !o.isAzure() && d.Efforts == nil && d.Reasoning == "" && d.ThinkTags == ThinkTagsOff && d.Thinking == "" &&
+		!d.ShortIDs && !d.StrictRoles && !d.TextOnly && !d.CacheControl && !d.DescribeUnreadable
+}
+
+// document returns the document that is sent, or nil if the request is encoded. A request is
+// encoded for a model of which the server has refused a member before. So is one for a stream of
+// Responses: its events are encoded anew, with other ids of items and state that the server does
+// not know, so that a later request could not be sent as it is, and would begin with other bytes.
+func (p *plan) document() *document.Document {
+	if !p.client.forwards || p.target.refusals != (refusals{}) || p.client.format == ResponsesFormat && p.Source.Stream {
+		return nil
+	}
+	return snapshot.DocumentOf(p.Source, p.client.format)
+}
+
+// setHeader sets the client's headers that are sent with the document.
+func (p *plan) setHeader() {
+	for _, f := range p.Source.Header {
+		if p.header == nil {
+			p.header = make(http.Header)
+		}
+		p.header.Add(f.Name, f.Value)
+	}
+}
+
+// body returns the document to send.
+func (p *plan) body(ctx context.Context) adapter.Body {
+	if p.Document == nil {
+		return adapter.Written{Writer: p.write(ctx)}
+	}
+	return p.splice(ctx)
+}
+
+// splice returns the original document with the model, and with the stream members if the host has
+// changed them. A stream of Chat Completions has the usage, which the report needs.
+func (p *plan) splice(ctx context.Context) adapter.Body {
+	var members []adapter.Member
+	if p.Model != "" && gjson.Parse(p.member("model")).Str != p.Model {
+		members = append(members, adapter.Member{Name: "model", Value: string(jsonwire.AppendString(nil, p.Model))})
+	}
+	stream := p.Source.Stream
+	changed := stream != (p.member("stream") == "true")
+	switch {
+	case changed && stream:
+		members = append(members, adapter.Member{Name: "stream", Value: "true"})
+	case changed:
+		members = append(members, adapter.Member{Name: "stream", Value: "false"}, adapter.Member{Name: "stream_options"})
+	}
+	if options := p.member("stream_options"); stream && p.client.format == ChatFormat && !gjson.Get(options, "include_usage").Bool() {
+		value := `{"include_usage":true}`
+		if gjson.Parse(options).IsObject() {
+			if s, err := sjson.Set(options, "include_usage", true); err == nil {
+				value = s
+			}
+		}
+		members = append(members, adapter.Member{Name: "stream_options", Value: value})
+	}
+	if _, has := codec.Own(p.Source.Extra, p.client.format).Get(openaiformat.CacheKeyName); !has && p.client.customKey != nil {
+		if key := p.client.cacheKey(ctx, p.Source); key != "" {
+			members = append(members, adapter.Member{Name: openaiformat.CacheKeyName, Value: string(jsonwire.AppendString(nil, key))})
+		}
+	}
+	return adapter.Splice(p.Document, members...)
+}
+
+// member returns the value of a member of the document that may be replaced, or "".
+func (p *plan) member(name string) string {
+	for _, s := range p.Document.Spans {
+		if s.Name == name {
+			return p.Document.Body[s.From:s.To]
+		}
+	}
+	return ""
+}

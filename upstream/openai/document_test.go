@@ -1,0 +1,114 @@
+package openai
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/upstream/openai/chatcompletions"
+	"github.com/polywire/polywire/upstream/openai/responses"
+)
+
+// OpenAI's server gets the document of a client of its format byte for byte, except for the model
+// and the usage of a stream. Other servers get documents that are written for them.
+func TestDocumentsPass(t *testing.T) {
+	const chat = `{ "messages":[{"role":"user","content":"Hi","x":1.50}],"model" : "m","unknown":[null,1e2]}`
+	const input = `{ "input":[{"role":"user","content":"Hi","x":1.50}],"model" : "m","store":true,"unknown":[null,1e2]}`
+	openAI := Dialect{Kind: ServerOpenAI}
+	mapped := func(string) string { return "n" }
+	for _, tt := range []struct {
+		name       string
+		o          Options
+		body, want string // an empty want means that the document is encoded
+		edit       func(*upstream.Request)
+	}{
+		{name: "chat", body: chat, want: chat},
+		{name: "kind", o: Options{BaseURL: "http://a.example/v1", Dialect: openAI}, body: chat, want: chat},
+		{name: "another model", o: Options{MapModel: mapped}, body: chat, want: strings.Replace(chat, `"m"`, `"n"`, 1)},
+		{name: "model in the path", o: Options{MapModel: mapped}, body: `{"messages":[{"role":"user","content":"Hi"}]}`, want: `{"model":"n","messages":[{"role":"user","content":"Hi"}]}`},
+		{name: "usage of a stream", body: `{"stream":true,` + chat[1:], want: `{"stream_options":{"include_usage":true},"stream":true,` + chat[1:]},
+		{name: "usage of a stream with options", body: `{"stream":true,"stream_options":{"include_obfuscation":false},` + chat[1:],
+			want: `{"stream":true,"stream_options":{"include_obfuscation":false,"include_usage":true},` + chat[1:]},
+		{name: "usage of a stream with null", body: `{"stream_options":null,"stream":true,` + chat[1:], want: `{"stream_options":{"include_usage":true},"stream":true,` + chat[1:]},
+		{name: "usage that the client asks for", body: `{"stream":true,"stream_options": {"include_usage": true},` + chat[1:], want: `{"stream":true,"stream_options": {"include_usage": true},` + chat[1:]},
+		{name: "a whole response in place of a stream", body: `{"stream":true,"stream_options":{},` + chat[1:], want: `{"stream":false,` + chat[1:],
+			edit: func(r *upstream.Request) { r.Stream = false }},
+		{name: "a stream in place of a whole response", body: chat, want: `{"stream":true,"stream_options":{"include_usage":true},` + chat[1:],
+			edit: func(r *upstream.Request) { r.Stream = true }},
+		{name: "responses", body: input, want: input},
+		{name: "streamed responses", body: `{"stream":true,` + input[1:]},
+		{name: "cache key of the host", o: Options{CacheKey: func(context.Context, *upstream.Request) string { return "k1" }}, body: input, want: `{"prompt_cache_key":"k1",` + input[1:]},
+		{name: "cache key of the client", o: Options{CacheKey: func(context.Context, *upstream.Request) string { return "k1" }}, body: `{"prompt_cache_key":"k2",` + input[1:], want: `{"prompt_cache_key":"k2",` + input[1:]},
+		{name: "a changed text", body: chat, edit: func(r *upstream.Request) { r.Turns[0].Parts[0].(*content.Text).Text = "Ho" }},
+		{name: "a compatible server", o: Options{BaseURL: "http://a.example/v1"}, body: chat},
+		{name: "a dialect", o: Options{Dialect: Dialect{TextOnly: true}}, body: chat},
+		{name: "Azure", o: Options{BaseURL: "https://a.openai.azure.com/openai/v1"}, body: input},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var up upstream.Upstream
+			var n *upstream.Request
+			var err, failed error
+			if tt.o.Key = "k"; strings.Contains(tt.body, `"input"`) {
+				up, err = NewResponses(&tt.o)
+				n, _, failed = responses.DecodeRequest([]byte(tt.body), nil)
+			} else {
+				up, err = New(&tt.o)
+				n, _, failed = chatcompletions.DecodeRequest([]byte(tt.body), &chatcompletions.ValidateOptions{Model: "m"})
+			}
+			if err != nil || failed != nil {
+				t.Fatal(err, failed)
+			}
+			if tt.edit != nil {
+				tt.edit(n)
+			}
+			got, err := upstream.EncodeRequest(t.Context(), up, n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, got.Document); diff != "" && (tt.want != "" || strings.Contains(got.Document, "1.50")) {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			losses, err := upstream.Preflight(t.Context(), up, n)
+			if err != nil || (len(losses) > 0) != (tt.want == "") {
+				t.Errorf("losses %v, error %v", losses, err)
+			}
+		})
+	}
+}
+
+// TestResponsesPass checks that a client of Responses receives the whole response of OpenAI's
+// server byte for byte, with the model that it requested, and that of other servers encoded anew.
+func TestResponsesPass(t *testing.T) {
+	const doc = `{ "id":"resp_1","object":"response","created_at":1,"status":"completed","model": "m-2026","x":[1.50],` +
+		`"output":[{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"gAAA"},{"type":"message","id":"msg_1","role":"assistant","status":"completed","content":[{"type":"output_text","text":"Hi","annotations":[]}]}],` +
+		`"usage":{"input_tokens":4,"output_tokens":2,"total_tokens":6}}`
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, doc)
+	}))
+	defer server.Close()
+	for kind, want := range map[ServerKind]string{ServerOpenAI: strings.Replace(doc, `"m-2026"`, `"m"`, 1), ServerCompatible: ""} {
+		var report *upstream.Report
+		up, err := NewResponses(&Options{BaseURL: server.URL + "/v1", Key: "k", Dialect: Dialect{Kind: kind}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := responses.NewHandler(up, &responses.Options{HandlerOptions: upstream.HandlerOptions{
+			OnDone: func(_ context.Context, r *upstream.Report) { report = r }}})
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest("POST", "/v1/responses", strings.NewReader(`{"model":"m","input":"Hi"}`)))
+		if got := w.Body.String(); got != want && (want != "" || strings.Contains(got, "1.50")) {
+			t.Errorf("%d: got %s\nwant %s", kind, got, want)
+		}
+		if report == nil || report.Usage.Prompt() != 4 || report.Usage.Completion() != 2 {
+			t.Errorf("report = %+v", report)
+		}
+	}
+}
