@@ -169,9 +169,9 @@ var expectedOfResponses = expected{
 	nesting:  "[[[[[[]]]]]]",
 }
 
-// malformedOfResponses checks an error object, or the error event of a stream, which has no type.
+// malformedOfResponses checks an error object, or the error event of a stream, which always has a code.
 func malformedOfResponses(a *answer, doc, e map[string]any, id string) string {
-	if doc["sequence_number"] == nil {
+	if doc["event"] == nil {
 		return malformedOfOpenAI(a, doc, e, id)
 	}
 	a.code, _ = e["code"].(string)

@@ -109,7 +109,7 @@ func readResponses(body string) (document, failure map[string]any, pings int, er
 		document, err = formattest.DecodeObject([]byte(r.Final.Raw))
 	}
 	if err == nil && r.Failed.Exists() {
-		failure, err = formattest.DecodeObject([]byte(r.Failed.Raw))
+		failure, err = formattest.DecodeObject([]byte(`{"event":true,"error":` + r.Failed.Raw + `}`))
 	}
 	return document, failure, r.Pings, err
 }
