@@ -42,7 +42,8 @@ func malformedOfOpenAI(a *answer, doc, e map[string]any, _ string) string {
 			return name
 		}
 	}
-	if a.code, _ = e["code"].(string); len(doc) != 1 || len(e) != 4 {
+	_, outer := doc["error"] // else doc is the error of an event
+	if a.code, _ = e["code"].(string); outer && len(doc) != 1 || len(e) != 4 {
 		return "other members"
 	}
 	return ""
