@@ -154,7 +154,7 @@ func (s *encoder) OpenBlock(b *sentBlock, rest []upstream.Event) response.When {
 	if partfield.CacheOf(b.Part) != nil {
 		report(lossSentCache)
 	}
-	switch p := b.Part.(type) {
+	switch p := b.Part.(type) { // other kinds have no item; they are dropped and reported
 	case *content.Thinking:
 		return s.openThinking(b, p)
 	case *content.Text:
