@@ -10,6 +10,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/partfield"
 )
 
@@ -53,13 +54,13 @@ func (r *Request) wirePath(neutral string) string {
 		w.turn(rest)
 	case "system":
 		w.b.WriteString("system_instruction")
-		if n, ok := index(rest); ok {
+		if n, ok := codec.StepIndex(rest); ok {
 			w.b.WriteString(".parts[" + strconv.Itoa(r.original(-1, n)) + "]")
 			w.part(nil, rest[1:])
 		}
 	case "tools":
 		w.b.WriteString("tools")
-		if k, ok := index(rest); ok {
+		if k, ok := codec.StepIndex(rest); ok {
 			w.tool(k, rest)
 		} else {
 			w.steps(rest)
@@ -78,28 +79,8 @@ type wirePath struct {
 	r *Request
 }
 
-// index parses the index at the beginning of steps.
-func index(steps []string) (int, bool) {
-	if len(steps) == 0 {
-		return 0, false
-	}
-	n, err := strconv.Atoi(steps[0])
-	return n, err == nil && n >= 0
-}
-
 // steps appends steps unchanged.
-func (w *wirePath) steps(list []string) {
-	for _, s := range list {
-		if _, err := strconv.Atoi(s); err == nil {
-			w.b.WriteString("[" + s + "]")
-			continue
-		}
-		if w.b.Len() > 0 {
-			w.b.WriteByte('.')
-		}
-		w.b.WriteString(s)
-	}
-}
+func (w *wirePath) steps(list []string) { codec.AppendSteps(&w.b, list) }
 
 // members appends the names of members in an Extra, without the step for the Extra,
 // which no document has.
@@ -114,7 +95,7 @@ func (w *wirePath) members(list []string) {
 
 func (w *wirePath) turn(rest []string) {
 	w.b.WriteString("contents")
-	n, ok := index(rest)
+	n, ok := codec.StepIndex(rest)
 	if !ok {
 		w.steps(rest)
 		return
@@ -124,7 +105,7 @@ func (w *wirePath) turn(rest []string) {
 		w.members(rest)
 		return
 	}
-	m, ok := index(rest[1:])
+	m, ok := codec.StepIndex(rest[1:])
 	if !ok {
 		w.steps(rest)
 		return
@@ -177,7 +158,7 @@ func (w *wirePath) result(p *content.ToolResult, rest []string) {
 	case "object", "error":
 		w.b.WriteString(".response")
 	case "parts":
-		of, ok := index(rest[1:])
+		of, ok := codec.StepIndex(rest[1:])
 		if !ok || of >= len(p.Parts) {
 			w.steps(rest)
 			return

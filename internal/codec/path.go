@@ -1,6 +1,9 @@
 package codec
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // A Style is a notation for paths.
 type Style uint8
@@ -90,4 +93,27 @@ func (p *Path) appendStep(b []byte, s Step) []byte {
 		return strconv.AppendInt(b, int64(s.Index), 10)
 	}
 	return append(b, s.Name...)
+}
+
+// StepIndex parses the index at the beginning of the steps of a neutral path.
+func StepIndex(steps []string) (int, bool) {
+	if len(steps) == 0 {
+		return 0, false
+	}
+	n, err := strconv.Atoi(steps[0])
+	return n, err == nil && n >= 0
+}
+
+// AppendSteps appends steps of a neutral path to a path of the style [Bracketed].
+func AppendSteps(b *strings.Builder, steps []string) {
+	for _, s := range steps {
+		if _, err := strconv.Atoi(s); err == nil {
+			b.WriteString("[" + s + "]")
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte('.')
+		}
+		b.WriteString(s)
+	}
 }

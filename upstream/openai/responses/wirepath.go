@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/upstream"
 )
@@ -21,7 +22,7 @@ func (r *Request) Path(neutral string) string {
 	} else if steps[0] == "turns" || steps[0] == "system" {
 		w.places = r.conversation(new(upstream.Request))
 	}
-	n, isIndex := index(steps[1:])
+	n, isIndex := codec.StepIndex(steps[1:])
 	switch {
 	case steps[0] == "turns" && isIndex:
 		w.turn(n, steps[2:])
@@ -96,28 +97,8 @@ type wireWriter struct {
 	places []itemPlace // of the items
 }
 
-// index parses the index at the beginning of steps.
-func index(steps []string) (int, bool) {
-	if len(steps) == 0 {
-		return 0, false
-	}
-	n, err := strconv.Atoi(steps[0])
-	return n, err == nil && n >= 0
-}
-
 // steps appends steps unchanged.
-func (w *wireWriter) steps(list []string) {
-	for _, s := range list {
-		if _, err := strconv.Atoi(s); err == nil {
-			w.b.WriteString("[" + s + "]")
-			continue
-		}
-		if w.b.Len() > 0 {
-			w.b.WriteByte('.')
-		}
-		w.b.WriteString(s)
-	}
-}
+func (w *wireWriter) steps(list []string) { codec.AppendSteps(&w.b, list) }
 
 // members is steps without a step for an Extra, which no document has.
 func (w *wireWriter) members(list []string) {
@@ -147,7 +128,7 @@ func (w *wireWriter) system(n int, rest []string) {
 
 // turn appends the path within a turn. That of the turn itself is the path of its first item.
 func (w *wireWriter) turn(n int, rest []string) {
-	k, ok := index(rest[min(1, len(rest)):])
+	k, ok := codec.StepIndex(rest[min(1, len(rest)):])
 	if len(rest) < 2 || rest[0] != "parts" || !ok {
 		w.item(sort.Search(len(w.places), func(i int) bool { return w.places[i].turn >= n }))
 		w.members(rest)
@@ -239,7 +220,7 @@ func (w *wireWriter) inside(i int, p content.Part, rest []string) {
 			name = "output"
 		case "parts":
 			w.steps([]string{"output"})
-			if k, ok := index(rest[1:]); ok && p != nil && k < len(p.Parts) && !w.isText(i) {
+			if k, ok := codec.StepIndex(rest[1:]); ok && p != nil && k < len(p.Parts) && !w.isText(i) {
 				w.at("", k)
 				w.inside(i, p.Parts[k], rest[2:])
 			}
@@ -277,7 +258,7 @@ func (w *wireWriter) inside(i int, p content.Part, rest []string) {
 		name = "prompt_cache_breakpoint"
 	}
 	w.steps([]string{name})
-	if k, ok := index(rest[1:]); ok && name == "annotations" {
+	if k, ok := codec.StepIndex(rest[1:]); ok && name == "annotations" {
 		w.at("", k)
 		rest = rest[1:]
 	}
