@@ -29,6 +29,7 @@ type responseEncoder struct {
 	last     int        // number of the block that began last, or was dropped when it opened
 	free     *sentBlock // unsigned thinking that can carry the signature of the next call
 	inBlocks bool       // blocks before the next tool call carry state
+	omitted  int        // bytes of thinking that the client has not received
 }
 
 // idPrefix is the prefix of the ids that a response has in place of missing and repeated ones.
@@ -40,16 +41,17 @@ type sentBlock = response.Block[sentState]
 
 // A sentState is what a [responseEncoder] keeps of it.
 type sentState struct {
-	out             int               // index on the wire, once it has begun
-	thinkingWritten bool              // a thinking_delta is written
-	signed          bool              // a signature is written
-	hasText         bool              // thinking with text
-	hidden          bool              // thinking that is not sent
-	vendor          *content.Thinking // thinking as it opened, until it begins
-	named           bool              // a tool call with its final id
-	frame           string            // of a text: the vendor's start of the block, until it begins
-	signature       string            // of thinking, written at the end of the block
-	toCarry         content.Signature // another vendor's, of a tool call
+	out       int               // index on the wire, once it has begun
+	signed    bool              // a signature is written
+	hasText   bool              // thinking with text
+	hidden    bool              // thinking that is not sent
+	vendor    *content.Thinking // thinking as it opened, until it begins
+	named     bool              // a tool call with its final id
+	frame     string            // of a text: the vendor's start of the block, until it begins
+	signature string            // of thinking, written at the end of the block
+	toCarry   content.Signature // another vendor's, of a tool call or of omitted thinking
+	omits     bool              // thinking whose text the client does not receive
+	omitted   []byte            // that text
 }
 
 // A blockWriter writes what the client receives.
@@ -147,18 +149,17 @@ func (s *responseEncoder) BeginBlock(b *sentBlock) {
 		p.ID = s.state().CallID(b.Index, p.ID, st.toCarry, s.returnsBlocks && s.inBlocks, &s.Room, s.losePart)
 		st.toCarry, s.inBlocks = content.Signature{}, false
 	}
-	if t := st.vendor; t != nil {
-		st.vendor = nil
-		s.beginThinking(b, t)
-	}
 	switch p := b.Part.(type) {
 	case *content.Text:
 		for i := range p.Citations {
 			s.sources.Cite(&p.Citations[i])
 		}
 	case *content.Thinking:
-		st.thinkingWritten = p.Text != ""
-		st.hasText, st.signature = st.thinkingWritten, p.Signature.Data // none if it is redacted
+		st.hasText, st.signature = p.Text != "", p.Signature.Data // none if it is redacted
+	}
+	if t := st.vendor; t != nil {
+		st.vendor = nil
+		s.beginThinking(b, t)
 	}
 	st.out, s.last = s.next, b.Number
 	s.next++
@@ -171,9 +172,16 @@ func (s *responseEncoder) WriteText(b *sentBlock, text string, e *upstream.Event
 		return
 	}
 	if b.Kind == response.Thinking {
-		b.State.thinkingWritten, b.State.hasText = true, b.State.hasText || e.Text != ""
+		b.State.hasText = b.State.hasText || e.Text != ""
 	}
-	if text == "" && e.Text != "" {
+	switch {
+	case b.State.omits:
+		s.omit(b, text)
+		if e.Extra != nil {
+			s.Lose(b, lossEventMembers)
+		}
+		return
+	case text == "" && e.Text != "":
 		return // part of a character
 	}
 	s.to.writeText(b, text, e.Extra)
@@ -224,13 +232,14 @@ func (s *responseEncoder) EndBlock(b *sentBlock, rest string) {
 		s.endEmpty(b)
 		return
 	}
-	if rest != "" {
+	switch {
+	case st.omits:
+		s.omit(b, rest)
+		s.signOmitted(b)
+	case rest != "":
 		s.to.writeText(b, rest, nil)
 	}
 	if b.Kind == response.Thinking {
-		if !st.thinkingWritten && !st.signed {
-			s.to.writeText(b, "", nil)
-		}
 		if !st.signed {
 			if st.signature == "" {
 				st.signature = envelope.Unsigned

@@ -4,6 +4,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/document"
 	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/response"
 	"github.com/polywire/polywire/upstream"
@@ -14,7 +15,8 @@ import (
 // blocks, and some cannot read a response with thinking blocks that they did not request.
 // A placement is derived from each request:
 //
-//   - The signature of thinking is in the signature of its thinking block.
+//   - The signature of thinking is in the signature of its thinking block. So is the text of
+//     thinking if the request omits it from the response, unless its vendor does not need it.
 //   - The signature of a tool call is in the signature of the thinking block before it, if
 //     the request enables thinking, the block has text, no signature, and is still open,
 //     and every earlier call was returned with its block. Otherwise it is in the id of the
@@ -41,6 +43,7 @@ import (
 type placement struct {
 	hideThinking  bool // the request did not ask for thinking: no thinking block is sent
 	returnsBlocks bool // the client returns thinking blocks, as far as its request shows
+	omitText      bool // thinking blocks have no text
 }
 
 // placementOf returns the placement for the response to a request, which may be nil. A
@@ -51,7 +54,11 @@ func placementOf(n *upstream.Request) placement {
 		return placement{}
 	}
 	on := n.Thinking.Enabled()
-	return placement{hideThinking: !on, returnsBlocks: on && !document.Of(n.Wire).DropsState()}
+	return placement{
+		hideThinking:  !on,
+		returnsBlocks: on && !document.Of(n.Wire).DropsState(),
+		omitText:      on && n.Thinking.Display == "omitted",
+	}
 }
 
 // isForeign reports whether a signature is of another format and must be carried.
@@ -110,8 +117,49 @@ func (s *responseEncoder) beginThinking(b *sentBlock, t *content.Thinking) {
 	foreign := isForeign(t.Redacted) || isForeign(t.Signature)
 	s.inBlocks = s.inBlocks || foreign
 	own := t.Redacted.Format == Format || t.Signature.Format == Format || s.Own && (!foreign || isOptional(t.Signature))
-	if !s.returnsBlocks && !own {
+	if own {
+		return
+	}
+	if !s.returnsBlocks {
 		s.collect(b, t)
+	}
+	if p, ok := b.Part.(*content.Thinking); ok && s.omitText && t.Redacted.Data == "" { // p is a copy
+		b.State.omits = true
+		s.omit(b, p.Text)
+		p.Text = ""
+		if isForeign(t.Signature) {
+			b.State.toCarry = t.Signature
+		}
+	}
+}
+
+// omit keeps text that the client does not receive, for the signature of its block.
+func (s *responseEncoder) omit(b *sentBlock, text string) {
+	if s.omitted += len(text); s.omitted <= envelope.MaxSize {
+		b.State.omitted = append(b.State.omitted, text...)
+	} else {
+		b.State.omitted = nil
+		s.Lose(b, envelope.TooLarge)
+	}
+}
+
+// signOmitted sets the signature of thinking without its text to an envelope that also has
+// the text. The text is not kept if the vendor has signed a later call, or if the signature
+// of the vendor has it.
+func (s *responseEncoder) signOmitted(b *sentBlock) {
+	st := &b.State
+	sig := st.toCarry
+	if len(st.omitted) == 0 || st.signature != "" && sig.Data == "" || foreign.HoldsText(sig) {
+		return
+	}
+	if sig.Data == "" {
+		sig.Format = envelope.UnsignedFormat
+	}
+	state := envelope.EncodeThinking([]*content.Thinking{{Text: string(st.omitted), Signature: sig}})
+	if data, ok := envelope.Encode(sig.Format, envelope.KindThinking, state); ok {
+		st.signature = data
+	} else {
+		s.Lose(b, envelope.TooLarge)
 	}
 }
 
@@ -215,10 +263,17 @@ func (s *responseEncoder) signHidden(b *sentBlock, sig content.Signature, report
 func (s *responseEncoder) signThinking(b *sentBlock, sig content.Signature, report lossFunc) {
 	switch {
 	case sig.Format == Format:
+		if b.State.omits { // the vendor decides whether thinking has a text
+			s.to.writeText(b, string(b.State.omitted), nil)
+			b.State.omits = false
+		}
 		b.State.signature = sig.Data
 	case !isForeign(sig):
 		report(envelope.UnknownFormat)
 	default:
+		if b.State.omits {
+			b.State.toCarry = sig
+		}
 		b.State.signature, s.inBlocks = encodeEnvelope(sig, envelope.KindPart, report), true
 		s.signPending(b, sig, report)
 	}
@@ -236,7 +291,7 @@ func (s *responseEncoder) reveal(b *sentBlock, sig content.Signature, report los
 	b.Part = &content.Thinking{}
 	s.Begin(b)
 	s.to.writeText(b, text, nil)
-	b.State.thinkingWritten, b.State.signature = true, sig.Data
+	b.State.signature = sig.Data
 	s.EndBlock(b, "")
 	b.Begun, b.State = false, sentState{hidden: true}
 }

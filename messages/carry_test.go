@@ -212,6 +212,7 @@ func TestPlacementOf(t *testing.T) {
 		"thinking not requested":    {"", "", placement{hideThinking: true}},
 		"thinking off":              {`"thinking":{"type":"disabled"},`, "", placement{hideThinking: true}},
 		"asked":                     {asks, "", placement{returnsBlocks: true}},
+		"text omitted":              {`"thinking":{"type":"adaptive","display":"omitted"},`, "", placement{returnsBlocks: true, omitText: true}},
 		"block returned":            {asks, history(block(kept)), placement{returnsBlocks: true}},
 		"block dropped":             {asks, history(""), placement{}},
 		"signature dropped":         {asks, history(unsigned), placement{}},

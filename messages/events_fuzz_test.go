@@ -47,7 +47,8 @@ func TestEvents(t *testing.T) {
 func checkEvents(t *testing.T, made, division []byte, how uint8) {
 	t.Helper()
 	events := formattest.Events(made)
-	where := placement{hideThinking: how%3 == 1, returnsBlocks: how%3 == 2}
+	where := placement{hideThinking: how%3 == 1, returnsBlocks: how%3 == 2, omitText: how%6 >= 4}
+	noThinking := where.hideThinking || where.omitText
 	receive := func(name string, batches [][]upstream.Event) received {
 		t.Helper()
 		s := newStream("req_1", "msg_1", "m", nil)
@@ -75,13 +76,13 @@ func checkEvents(t *testing.T, made, division []byte, how uint8) {
 	compare := func(name string, want, got received, batches [][]upstream.Event) {
 		t.Helper()
 		if diff := cmp.Diff(want, got, cmp.AllowUnexported(received{}), cmp.FilterPath(func(p cmp.Path) bool {
-			return p.String() == "ids" || p.String() == "thinking" && where.hideThinking
+			return p.String() == "ids" || p.String() == "thinking" && noThinking
 		}, cmp.Ignore())); diff != "" {
 			t.Fatalf("%s (-at once +divided):\n%s\n%s", name, diff, formattest.DescribeEvents(batches))
 		}
 	}
 	var frame func([]upstream.Event) *upstream.Frame
-	if !where.hideThinking { // which is not hidden if the vendor is of this format
+	if !noThinking { // which is sent if the vendor is of this format
 		frame = framesOf(events)
 	}
 	for name, batches := range formattest.Divisions(events, division, frame) {

@@ -309,6 +309,9 @@ func (p *parser) typedBlock(v jsonwire.Value, f *blockForm) content.Part {
 		if p.Read(v, f.of, t); t.Signature.Format != "" && t.Signature.Data == "" {
 			p.markUnread(t, v.Get("signature"))
 		}
+		if envelope.IsEnvelope(t.Signature.Data) {
+			p.Quota.Bytes(len(t.Signature.Data)) // of its text, if it has one
+		}
 		return t
 	case redactedType:
 		t := p.thinkingBlocks.New(p.Size)
@@ -334,7 +337,7 @@ func (p *parser) typedBlock(v jsonwire.Value, f *blockForm) content.Part {
 }
 
 // countState counts the state of another vendor that the id of a tool call carries.
-// Thinking blocks carry state without a copy, and each no more than one part.
+// Thinking blocks carry no more than one part.
 func (p *parser) countState(id string) {
 	if p.origin == nil || p.Quota.Exceeded() || !envelope.IsReservedID(id) {
 		return

@@ -91,6 +91,18 @@ func (o *stateDecoder) decodeThinking(t *content.Thinking) (q content.Part, lost
 		return &c, nil
 	case ok && e.Kind == envelope.KindPart:
 		c.Signature = content.Signature{Format: e.Format, Data: e.Data}
+	case ok && e.Kind == envelope.KindThinking:
+		one, valid := e.Single()
+		if !valid {
+			c.Signature = envelope.WithoutFormat(t.Signature)
+			return &c, envelope.Damaged
+		}
+		if c.Signature = one.Signature; c.Text == "" {
+			c.Text = one.Text
+		}
+		if c.Signature.Data == "" {
+			return &c, nil
+		}
 	default:
 		c.Signature = envelope.WithoutFormat(t.Signature)
 		return &c, envelope.Damaged

@@ -466,7 +466,6 @@ func (s *stream) Tracked(b *sentBlock, e *upstream.Event) {
 		}
 	case upstream.EventText:
 		if b != nil {
-			b.State.thinkingWritten = true
 			b.State.hasText = b.State.hasText || b.Kind == response.Thinking && e.Text != ""
 		}
 	case upstream.EventSignature:

@@ -83,15 +83,27 @@ func DecodeThinking(f content.Format, data string) ([]*content.Thinking, bool) {
 			return nil, false
 		}
 		t := &content.Thinking{Text: v.Get("text").Str()}
-		if data := v.Get("signature").Str(); data != "" {
+		if data := v.Get("signature").Str(); data != "" && f != UnsignedFormat {
 			t.Signature = content.Signature{Format: f, Data: data}
 		}
-		if data := v.Get("redacted").Str(); data != "" {
+		if data := v.Get("redacted").Str(); data != "" && f != UnsignedFormat {
 			t.Redacted = content.Signature{Format: f, Data: data}
 		}
 		list = append(list, t)
 	}
 	return list, len(list) > 0
+}
+
+// Single returns the block of an envelope of the kind [KindThinking] that has one block.
+func (e Envelope) Single() (t *content.Thinking, ok bool) {
+	if e.States(1) != 1 { // counted before they are decoded
+		return nil, false
+	}
+	list, ok := DecodeThinking(e.Format, e.Data)
+	if !ok {
+		return nil, false
+	}
+	return list[0], true
 }
 
 // Restore appends the parts of a step to dst, with the blocks of list among them.

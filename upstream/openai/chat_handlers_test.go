@@ -21,7 +21,22 @@ type apiClient struct {
 
 const schemaOfF = `{"type":"object","properties":{"n":{"type":"integer"}}}`
 
-var apiClients = map[string]apiClient{
+var apiClients = func() map[string]apiClient {
+	m := thinklessClients
+	omitting := m["messages"] // thinks, and omits it from responses
+	members := `{"thinking":{"type":"adaptive","display":"omitted"},"model"`
+	omitting.first = strings.Replace(omitting.first, `{"model"`, members, 1)
+	omitting.next = func(t *testing.T, answer string) string {
+		if strings.Contains(answer, `"thinking":"Two`) {
+			t.Errorf("the client got the thinking: %s", answer)
+		}
+		return strings.Replace(m["messages"].next(t, answer), `{"model"`, members, 1)
+	}
+	m["messages, thinking omitted"] = omitting
+	return m
+}()
+
+var thinklessClients = map[string]apiClient{
 	"messages": {
 		path:  "/v1/messages",
 		first: `{"model":"m","max_tokens":1000,"tools":[{"name":"f","input_schema":` + schemaOfF + `}],"messages":[{"role":"user","content":"go"}]}`,

@@ -51,6 +51,19 @@ var apiFormats = func() map[string]apiFormat {
 	plain.body = func(t *conversation, stream bool) string {
 		return strings.Replace(fromMessages.body(t, stream), `"thinking":{"type":"adaptive"},`, "", 1)
 	}
+	omitting := fromMessages // thinks, and omits it from responses
+	omitting.body = func(t *conversation, stream bool) string {
+		return strings.Replace(fromMessages.body(t, stream), `"adaptive"`, `"adaptive","display":"omitted"`, 1)
+	}
+	omitting.read = func(t *testing.T, answer string, stream bool) []map[string]any {
+		list := fromMessages.read(t, answer, stream)
+		for _, b := range list {
+			if text, _ := b["thinking"].(string); text != "" {
+				t.Errorf("the client got the thinking %q", text)
+			}
+		}
+		return list
+	}
 	dropping := fromMessages // asks for thinking, but returns texts and tool calls only
 	dropping.read = func(t *testing.T, answer string, stream bool) []map[string]any {
 		return slices.DeleteFunc(fromMessages.read(t, answer, stream), func(b map[string]any) bool { return b["type"] != "text" && b["type"] != "tool_use" })
@@ -68,7 +81,7 @@ var apiFormats = func() map[string]apiFormat {
 	}
 	return map[string]apiFormat{"messages": fromMessages, "generatecontent": fromGenerateContent, "generatecontent without thinking": forgetful,
 		"generatecontent with signed calls only": calling,
-		"messages without thinking":              plain, "messages without blocks": dropping, "messages without signatures": unsigned}
+		"messages, thinking omitted":             omitting, "messages without thinking": plain, "messages without blocks": dropping, "messages without signatures": unsigned}
 }()
 
 var (

@@ -104,13 +104,11 @@ func isSentReasoning(t *content.Thinking) bool {
 // decodeThinking decodes the thinking of another vendor.
 func decodeThinking(t *content.Thinking) (content.Part, *loss.Rule) {
 	q := *t
-	e, ok := envelope.Decode(t.Signature.Data)
-	if ok && e.Kind == envelope.KindThinking && e.States(1) == 1 { // counted before they are decoded
-		list, valid := envelope.DecodeThinking(e.Format, e.Data)
-		if valid && len(list) == 1 {
-			q.Signature, q.Redacted = list[0].Signature, list[0].Redacted
-			if q.Redacted.Data != "" || list[0].Text != "" {
-				q.Text = list[0].Text
+	if e, ok := envelope.Decode(t.Signature.Data); ok {
+		if one, ok := e.Single(); ok {
+			q.Signature, q.Redacted = one.Signature, one.Redacted
+			if q.Redacted.Data != "" || one.Text != "" {
+				q.Text = one.Text
 			}
 			return &q, nil
 		}
