@@ -10,7 +10,9 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
 	"net/netip"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -473,6 +475,40 @@ func Example_validate() {
 	// Output:
 	// max_tokens - Input should be a valid integer
 	// messages - text content blocks must be non-empty
+}
+
+// A proxy that refuses invalid requests with the vendor's own errors. Valid ones pass unchanged.
+func Example_validator() {
+	vendor := httptest.NewServer(messages.NewHandler(echo.New(), nil)) // stands in for the vendor
+	defer vendor.Close()
+	target, err := url.Parse(vendor.URL)
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }}
+	valid := messages.NewValidator(proxy, nil) // an http.Handler
+
+	service := httptest.NewServer(valid)
+	defer service.Close()
+
+	for _, body := range []string{
+		`{"model": "demo", "max_tokens": 64, "messages": [{"role": "user", "content": "Hello."}]}`,
+		`{"model": "demo", "max_tokens": 64, "messages": [{"role": "user", "content": ""}]}`,
+	} {
+		request, _ := http.NewRequest("POST", service.URL+"/v1/messages", strings.NewReader(body))
+		request.Header.Set("Anthropic-Version", "2023-06-01")
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			log.Fatal(err)
+		}
+		document, _ := io.ReadAll(response.Body)
+		response.Body.Close()
+		fmt.Println(response.StatusCode, gjson.GetBytes(document, "{type,error.message}"))
+	}
+	// Output:
+	// 200 {"type":"message"}
+	// 400 {"type":"error","message":"messages.0: all messages must have non-empty content except for the optional final assistant message"}
 }
 
 // respond returns the response to a stored request of a client.

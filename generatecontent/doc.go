@@ -53,7 +53,7 @@
 // [Request.Body] encodes a request for a server. [NewStreamReader], [DecodeResponse],
 // [DecodeError], [DecodeCount] and [DecodeModels] read what the server returns. The page
 // docs/adapters.md in the repository of this module shows a complete client, and
-// docs/embedding.md programs without HTTP.
+// docs/documents.md programs without HTTP.
 //
 // A request encodes to one canonical document. Parsing that document gives an equal
 // request. It may differ from the document that a request was parsed from: in the case

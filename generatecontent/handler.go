@@ -73,12 +73,30 @@ const maxBody = 100 << 20
 // copied. NewHandler panics if up is nil, or if a limit or a duration in opts is
 // negative or out of range; the message names the field.
 func NewHandler(up upstream.Upstream, opts *Options) *Handler {
+	o, d := newDialect(opts)
+	return &Handler{handler.New("generatecontent: NewHandler", up, o, maxBody, d), d}
+}
+
+// NewValidator returns a Handler that validates requests and passes those that are valid to next,
+// such as a proxy of the vendor. It refuses others as the handler of [NewHandler] does: paths,
+// methods, headers, bodies, and keys if Authenticate is set. next receives the body byte for byte,
+// with its Content-Length and a GetBody, and the context that Authenticate returned.
+//
+// Of opts it uses what concerns requests before an Upstream is called. Files are not loaded, and
+// links are only checked by the method Check of Links. The Budget counts a request until next
+// returns. OnDone is called for refused requests only. NewValidator panics as NewHandler does.
+func NewValidator(next http.Handler, opts *Options) *Handler {
+	o, d := newDialect(opts)
+	return &Handler{handler.NewValidator("generatecontent: NewValidator", next, o, maxBody, d), d}
+}
+
+// newDialect returns the dialect for a copy of opts.
+func newDialect(opts *Options) (upstream.HandlerOptions, *dialect) {
 	var o Options
 	if opts != nil {
 		o = *opts
 	}
-	d := &dialect{limits: o.Limits, strict: o.Strict, mediaTypes: slices.Clone(o.MediaTypes), forward: slices.Clone(o.ForwardHeaders)}
-	return &Handler{handler: handler.New("generatecontent: NewHandler", up, o.HandlerOptions, maxBody, d), dialect: d}
+	return o.HandlerOptions, &dialect{limits: o.Limits, strict: o.Strict, mediaTypes: slices.Clone(o.MediaTypes), forward: slices.Clone(o.ForwardHeaders)}
 }
 
 // ServeHTTP serves one request. An error before the first byte of the response is an

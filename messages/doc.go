@@ -61,7 +61,7 @@
 //
 // [NewStreamReader], [DecodeResponse], [DecodeError], [DecodeCount] and
 // [DecodeModels] read the responses of a server. The page docs/adapters.md in the
-// repository of this module shows a complete client, and docs/embedding.md programs
+// repository of this module shows a complete client, and docs/documents.md programs
 // without HTTP.
 //
 // # Signatures of other vendors

@@ -23,9 +23,9 @@ const (
 	trustShare = 8         // or this share of Content-Length if that is less, but at least one piece
 )
 
-// body reads the request body. If it refuses the body unread, the connection closes
+// readBody reads the request body. If it refuses the body unread, the connection closes
 // and its deadline stays.
-func (x *exchange) body() (string, error) {
+func (x *exchange) readBody() (string, error) {
 	ascii, err := checkContentType(x.r.Header)
 	if err != nil {
 		return "", err

@@ -34,6 +34,7 @@ type exchange struct {
 	losses lossList   // report.Losses
 	route  *Route     // nil before routing
 	op     *Operation // nil before parsing
+	body   string     // only for a next handler
 
 	headerSent  bool         // the response headers were written
 	bodyUnread  bool         // the body was not read to its end
@@ -146,9 +147,12 @@ func (x *exchange) prepare(ctx context.Context) (context.Context, *Operation, er
 	x.entered = true
 	var body string
 	if route.Method == http.MethodPost {
-		if body, err = x.body(); err != nil {
+		if body, err = x.readBody(); err != nil {
 			return ctx, nil, err
 		}
+	}
+	if x.s.next != nil {
+		x.body = body
 	}
 	r := x.r
 	if route.Context {

@@ -2,16 +2,21 @@ package handler
 
 import (
 	"context"
+	"io"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/upstream"
 )
 
-// A Handler serves an Upstream in one format. It is safe for concurrent use.
+// A Handler serves an Upstream in one format, or passes valid requests to another handler. It
+// is safe for concurrent use.
 type Handler struct {
 	up        upstream.Upstream
+	next      http.Handler            // receives valid requests; nil: up does
 	options   upstream.HandlerOptions // with defaults applied
 	protocol  Protocol
 	tick      time.Duration // interval of the timer
@@ -27,9 +32,30 @@ func New(name string, up upstream.Upstream, options upstream.HandlerOptions, bod
 	if up == nil {
 		panic(name + ": nil Upstream")
 	}
+	s := newHandler(name, options, body, d)
+	s.up = up
+	return s
+}
+
+// NewValidator returns a Handler that refuses requests like New's, and passes those that it would
+// serve to next. It loads no files, and checks links only if options.Links does. It panics as New
+// does.
+func NewValidator(name string, next http.Handler, options upstream.HandlerOptions, body int64, d Protocol) *Handler {
+	if next == nil {
+		panic(name + ": nil Handler")
+	}
+	if options.Links == nil {
+		options.ForwardLinks, options.Links = false, content.Files{}
+	}
+	s := newHandler(name, options, body, d)
+	s.next = next
+	return s
+}
+
+func newHandler(name string, options upstream.HandlerOptions, body int64, d Protocol) *Handler {
 	checkOptions(name, &options)
 	setDefaults(&options, body)
-	s := &Handler{up: up, options: options, protocol: d, tick: tickInterval(&options.Timeouts)}
+	s := &Handler{options: options, protocol: d, tick: tickInterval(&options.Timeouts)}
 	s.loadSlots = make(chan struct{}, options.FileLimits.PerHandler)
 	s.pieces.New = func() any { return new([pieceSize]byte) }
 	return s
@@ -38,9 +64,21 @@ func New(name string, up upstream.Upstream, options upstream.HandlerOptions, bod
 // ServeHTTP serves one request.
 func (s *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := s.newExchange(w, r)
-	ctx := x.context(r.Context())
+	if valid := x.serve(); valid != nil {
+		defer x.releaseBudget()
+		s.next.ServeHTTP(w, valid)
+	}
+}
+
+// serve serves the request. With a next handler it only refuses requests, and returns a valid one
+// with the body that was read.
+func (x *exchange) serve() (valid *http.Request) {
+	ctx := x.context(x.r.Context())
 	defer func() {
 		v := recover()
+		if v == nil && valid != nil {
+			return
+		}
 		if v != nil && v != http.ErrAbortHandler {
 			x.handlePanic(ctx, v)
 		}
@@ -56,9 +94,15 @@ func (s *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		x.linger()
 	}()
 	ctx, op, err := x.prepare(ctx)
+	if err == nil && x.s.next != nil && op.Request != nil {
+		err = x.checkFormat(ctx, op.Request)
+	}
 	if err != nil {
 		x.fail(ctx, err)
-		return
+		return nil
+	}
+	if x.s.next != nil {
+		return x.validRequest(ctx)
 	}
 	if op.Timeout > 0 {
 		var cancel context.CancelFunc
@@ -67,9 +111,22 @@ func (s *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if op.Run != nil {
 		x.runOperation(ctx, op)
-		return
+		return nil
 	}
 	x.generate(ctx, op)
+	return nil
+}
+
+// validRequest returns the request with the body that was read.
+func (x *exchange) validRequest(ctx context.Context) *http.Request {
+	r := x.r.WithContext(ctx)
+	if r.Method == http.MethodPost {
+		body := x.body
+		r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(body)), nil }
+		r.Body, _ = r.GetBody()
+		r.ContentLength, r.TransferEncoding = int64(len(body)), nil
+	}
+	return r
 }
 
 // WriteError writes err as an error response of the format, for middleware of the

@@ -95,6 +95,9 @@ func (x *exchange) checkFormat(ctx context.Context, r *upstream.Request) error {
 	if !d.HasState() {
 		return nil
 	}
+	if x.s.next != nil {
+		return d.CheckFormat(d.In, nil)
+	}
 	return d.CheckFormat(upstream.FormatOf(ctx, x.s.up, r))
 }
 

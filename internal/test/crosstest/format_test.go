@@ -21,16 +21,17 @@ import (
 // A wireFormat is one of the formats: its handler, and what its clients send and
 // receive.
 type wireFormat struct {
-	name    string
-	format  content.Format
-	handler func(upstream.Upstream, upstream.HandlerOptions) handler
-	typed   func(up upstream.Upstream, o upstream.HandlerOptions, mediaTypes []string) handler // accepts more media types
-	modes   []mode                                                                             // the first is not a stream, the second is
-	path    string                                                                             // of the first mode
-	count   string                                                                             // path of a token count; empty: the format has none
-	models  string                                                                             // path of the list of models
-	id      string                                                                             // header with the request id
-	invalid string                                                                             // header line with a value that the format rejects
+	name      string
+	format    content.Format
+	handler   func(upstream.Upstream, upstream.HandlerOptions) handler
+	validator func(next http.Handler, o upstream.HandlerOptions) handler
+	typed     func(up upstream.Upstream, o upstream.HandlerOptions, mediaTypes []string) handler // accepts more media types
+	modes     []mode                                                                             // the first is not a stream, the second is
+	path      string                                                                             // of the first mode
+	count     string                                                                             // path of a token count; empty: the format has none
+	models    string                                                                             // path of the list of models
+	id        string                                                                             // header with the request id
+	invalid   string                                                                             // header line with a value that the format rejects
 
 	// The client side.
 	decode func(response string, limits content.Limits) (*upstream.Frame, error)
@@ -133,6 +134,9 @@ var wireFormats = []wireFormat{
 		handler: func(up upstream.Upstream, s upstream.HandlerOptions) handler {
 			return messages.NewHandler(up, &messages.Options{HandlerOptions: s, FilesWithoutBeta: true})
 		},
+		validator: func(next http.Handler, s upstream.HandlerOptions) handler {
+			return messages.NewValidator(next, &messages.Options{HandlerOptions: s, FilesWithoutBeta: true})
+		},
 		typed: func(up upstream.Upstream, s upstream.HandlerOptions, types []string) handler {
 			return messages.NewHandler(up, &messages.Options{HandlerOptions: s, MediaTypes: types})
 		},
@@ -151,6 +155,9 @@ var wireFormats = []wireFormat{
 		models: "/v1beta/models", id: "X-Request-Id", invalid: "X-Server-Timeout: soon",
 		handler: func(up upstream.Upstream, s upstream.HandlerOptions) handler {
 			return generatecontent.NewHandler(up, &generatecontent.Options{HandlerOptions: s})
+		},
+		validator: func(next http.Handler, s upstream.HandlerOptions) handler {
+			return generatecontent.NewValidator(next, &generatecontent.Options{HandlerOptions: s})
 		},
 		typed: func(up upstream.Upstream, s upstream.HandlerOptions, types []string) handler {
 			return generatecontent.NewHandler(up, &generatecontent.Options{HandlerOptions: s, MediaTypes: types})
@@ -172,6 +179,9 @@ var wireFormats = []wireFormat{
 		handler: func(up upstream.Upstream, s upstream.HandlerOptions) handler {
 			return chatcompletions.NewHandler(up, &chatcompletions.Options{HandlerOptions: s})
 		},
+		validator: func(next http.Handler, s upstream.HandlerOptions) handler {
+			return chatcompletions.NewValidator(next, &chatcompletions.Options{HandlerOptions: s})
+		},
 		typed: func(up upstream.Upstream, s upstream.HandlerOptions, types []string) handler {
 			return chatcompletions.NewHandler(up, &chatcompletions.Options{HandlerOptions: s, MediaTypes: types})
 		},
@@ -189,6 +199,9 @@ var wireFormats = []wireFormat{
 		id: "X-Request-Id", invalid: "Content-Type: text/plain",
 		handler: func(up upstream.Upstream, s upstream.HandlerOptions) handler {
 			return responses.NewHandler(up, &responses.Options{HandlerOptions: s})
+		},
+		validator: func(next http.Handler, s upstream.HandlerOptions) handler {
+			return responses.NewValidator(next, &responses.Options{HandlerOptions: s})
 		},
 		typed: func(up upstream.Upstream, s upstream.HandlerOptions, types []string) handler {
 			return responses.NewHandler(up, &responses.Options{HandlerOptions: s, MediaTypes: types})

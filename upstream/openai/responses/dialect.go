@@ -19,6 +19,7 @@ type dialect struct {
 	strict        bool
 	openResponses bool
 	store         Store // nil: nothing is stored
+	validates     bool  // the server may store responses
 
 	mediaTypes []string // additional media types of files
 	forward    []string // names of headers to forward
@@ -44,6 +45,7 @@ func (d *dialect) Route(r *http.Request) (*handler.Route, error) {
 	if last > 0 {
 		before = path[last-1]
 	}
+	stores := d.store != nil || d.validates
 	switch {
 	case path[last] == "responses" && isUpgrade(r):
 		return &handler.Route{Method: http.MethodGet, CheckHeader: refuseUpgrade}, nil
@@ -53,10 +55,14 @@ func (d *dialect) Route(r *http.Request) (*handler.Route, error) {
 		return &handler.Route{Method: http.MethodPost, Context: true, Parse: d.countTokens}, nil
 	case before == "responses" && path[last] == "compact":
 		return &handler.Route{Method: http.MethodPost, Context: true, Parse: d.compact}, nil
-	case before == "responses" && path[last] != "" && d.store != nil:
+	case before == "responses" && path[last] != "" && stores:
 		return d.storedRoute(r, path[last]), nil
-	case last > 1 && path[last-2] == "responses" && path[last] == "input_items" && before != "" && d.store != nil:
+	case last > 1 && path[last-2] == "responses" && path[last] == "input_items" && before != "" && stores:
 		return d.inputItemsRoute(before), nil
+	case last > 1 && path[last-2] == "responses" && path[last] == "cancel" && before != "" && d.validates:
+		return &handler.Route{Method: http.MethodPost, Parse: func(string, *http.Request, string) (*handler.Operation, error) {
+			return new(handler.Operation), nil
+		}}, nil
 	}
 	if route := openaiformat.ModelsRoute(Format, r); route != nil {
 		return route, nil
@@ -91,7 +97,7 @@ func isUpgradeRefusal(f *handler.Failure) bool {
 func isResponses(path string) bool {
 	list := strings.Split(path, "/")
 	n := len(list)
-	return list[n-1] == "responses" || n > 1 && list[n-2] == "responses" || n > 2 && list[n-3] == "responses" && list[n-1] == "input_items"
+	return list[n-1] == "responses" || n > 1 && list[n-2] == "responses" || n > 2 && list[n-3] == "responses" && (list[n-1] == "input_items" || list[n-1] == "cancel")
 }
 
 // parseOperation parses and validates a body. The session is nil if nothing is stored.
@@ -105,7 +111,7 @@ func (d *dialect) parseOperation(r *http.Request, body string) (*handler.Operati
 			return nil, nil, err
 		}
 	}
-	opts := &ValidateOptions{Strict: d.strict, MediaTypes: d.mediaTypes, Limits: d.limits}
+	opts := &ValidateOptions{Strict: d.strict, AllowState: d.validates, MediaTypes: d.mediaTypes, Limits: d.limits}
 	req, err := decodeRequest(body, opts)
 	if err != nil {
 		if stored != nil {

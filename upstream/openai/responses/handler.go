@@ -72,13 +72,35 @@ const maxBody = 50 << 20
 // means the defaults. NewHandler panics if up is nil, or if a limit or a timeout
 // in opts is negative or out of range. The panic message names the field.
 func NewHandler(up upstream.Upstream, opts *Options) *Handler {
+	o, d := newDialect(opts)
+	return &Handler{handler.New("responses: NewHandler", up, o, maxBody, d), d}
+}
+
+// NewValidator returns a Handler that validates requests and passes those that are valid to next,
+// such as a proxy of the vendor. It refuses others as the handler of [NewHandler] does: paths,
+// methods, headers, bodies, and keys if Authenticate is set. next receives the body byte for byte,
+// with its Content-Length and a GetBody, and the context that Authenticate returned.
+//
+// References to state at the server, which NewHandler refuses without a Store, are valid, and so
+// are the paths of stored responses. Store and OpenResponses are not used.
+//
+// Of opts it uses what concerns requests before an Upstream is called. Files are not loaded, and
+// links are only checked by the method Check of Links. The Budget counts a request until next
+// returns. OnDone is called for refused requests only. NewValidator panics as NewHandler does.
+func NewValidator(next http.Handler, opts *Options) *Handler {
+	o, d := newDialect(opts)
+	d.store, d.validates = nil, true
+	return &Handler{handler.NewValidator("responses: NewValidator", next, o, maxBody, d), d}
+}
+
+// newDialect returns the dialect for a copy of opts.
+func newDialect(opts *Options) (upstream.HandlerOptions, *dialect) {
 	var o Options
 	if opts != nil {
 		o = *opts
 	}
-	d := &dialect{limits: o.Limits, strict: o.Strict, openResponses: o.OpenResponses, store: o.Store,
+	return o.HandlerOptions, &dialect{limits: o.Limits, strict: o.Strict, openResponses: o.OpenResponses, store: o.Store,
 		mediaTypes: slices.Clone(o.MediaTypes), forward: slices.Clone(o.ForwardHeaders)}
-	return &Handler{handler: handler.New("responses: NewHandler", up, o.HandlerOptions, maxBody, d), dialect: d}
 }
 
 // ServeHTTP serves one request. An error before the first byte of the response

@@ -25,6 +25,9 @@ type ValidateOptions struct {
 	// By default Validate accepts all of these, because clients may be newer than this package.
 	Strict bool
 
+	// AllowState accepts references to state that the vendor's server keeps: see [Request.Validate].
+	AllowState bool
+
 	// MediaTypes are additional media types of files. PDF, text and office documents are always
 	// accepted.
 	MediaTypes []string
@@ -43,7 +46,7 @@ var defaultOptions ValidateOptions
 // vendor's, in brackets, and so are texts and codes where they are known. Validate omits
 // violations that follow from one that parsing found.
 //
-// It refuses references to state that only a server with a store has: previous_response_id,
+// Unless AllowState is set, it refuses references to state that only a server with a store has: previous_response_id,
 // conversation, prompt, background, and items of type item_reference. Their Vendor code is
 // "previous_response_not_found", and their text describes what to send instead.
 //
@@ -109,7 +112,9 @@ const (
 func (v *validator) state() {
 	refuse := func(name, text string) {
 		v.hasState = true
-		v.ViolationAs(content.CodeUnsupported, vendorState, name, text)
+		if !v.opts.AllowState {
+			v.ViolationAs(content.CodeUnsupported, vendorState, name, text)
+		}
 	}
 	for _, name := range [...]string{memberPrevious, memberConversation, memberPrompt} {
 		json, ok := v.r.Extra.Get(name)
@@ -127,7 +132,7 @@ func (v *validator) state() {
 			refuse(name, "Prompt with id '"+codec.Clip(gjson.Get(json, "id").String())+"' not found."+promptAdvice)
 		}
 	}
-	if json, _ := v.r.Extra.Get("background"); json == "true" {
+	if json, _ := v.r.Extra.Get("background"); json == "true" && !v.opts.AllowState {
 		v.ViolationAs(content.CodeUnsupported, vendorState, "background", backgroundAdvice)
 	}
 	for i := range v.r.Input {
