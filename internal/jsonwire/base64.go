@@ -1,5 +1,7 @@
 package jsonwire
 
+import "strings"
+
 // A Base64Error is the reason why a string is not valid base64; 0 means that it is
 // valid.
 type Base64Error uint8
@@ -96,19 +98,22 @@ func CheckBase64(s string) Base64Error {
 
 func checkBase64Any(s string) Base64Error {
 	body := trimPadding(s)
-	plus, minus := false, false
-	for i := 0; ; i++ {
-		if i = base64Span(body, i); i == len(body) {
+	i := base64Span(body, 0)
+	minus := i < len(body)
+	for last := 0; i <= len(body)-8; i += 8 {
+		if i > last {
+			last = ahead(body, i)
+		}
+		if !isBase64(standard(load(body, i))) {
 			break
 		}
-		if c := body[i]; c != '-' && c != '_' {
+	}
+	for ; i < len(body); i++ {
+		if c := body[i]; c != '-' && c != '_' && !base64Byte(c) {
 			return characterError(c)
 		}
-		minus = true
 	}
-	for i := 0; minus && i < len(body) && !plus; i++ {
-		plus = body[i] == '+' || body[i] == '/'
-	}
+	plus := minus && (strings.IndexByte(body, '+') >= 0 || strings.IndexByte(body, '/') >= 0)
 	switch {
 	case s == "":
 		return Base64Empty
@@ -202,11 +207,28 @@ func isBase64(x uint64) bool {
 	return (notPlus&^(letter|digit)|x)&highs == 0
 }
 
+// standard replaces each byte that is '-' or '_' by the character of the standard alphabet with
+// the same meaning.
+func standard(x uint64) uint64 {
+	minus, underscore := zeros(x^'-'*lows), zeros(x^'_'*lows)
+	return x ^ minus*('-'^'+') ^ underscore*('_'^'/')
+}
+
+// zeros returns a word with 1 in each byte that is zero in x.
+func zeros(x uint64) uint64 {
+	return ^((x&^highs + 0x7F*lows) | x) >> 7 & lows
+}
+
 // base64Span returns the index of the first byte of s from i on that is not in the
 // standard alphabet.
 func base64Span(s string, i int) int {
-	for i <= len(s)-8 && isBase64(load(s, i)) {
-		i += 8
+words:
+	for i <= len(s)-8 {
+		for last := ahead(s, i); i <= last; i += 8 {
+			if !isBase64(load(s, i)) {
+				break words
+			}
+		}
 	}
 	for i < len(s) && base64Byte(s[i]) {
 		i++

@@ -2,6 +2,7 @@ package jsonwire
 
 import (
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -99,6 +100,39 @@ func TestBase64EveryByte(t *testing.T) {
 			_, err := base64.StdEncoding.Strict().DecodeString(string(p))
 			if want := err == nil && c != '\n' && c != '\r'; (CheckBase64(string(p)) == 0) != want {
 				t.Errorf("%q: %v, encoding/base64: %v", p, CheckBase64(string(p)), err)
+			}
+		}
+	}
+}
+
+// TestLongTexts puts a byte at indexes around those where texts are read ahead, and at the end.
+func TestLongTexts(t *testing.T) {
+	const size = maxDecoded + 3*block
+	standard, other := strings.Repeat("QUJD", size/4), strings.Repeat("-_-_", size/4)
+	plain := strings.Repeat("text", size/4)
+	for _, from := range []int{0, block - 9, 2*block - 16, maxDecoded - 9, size - 16} {
+		for at := from; at < from+16; at++ {
+			put := func(s, c string) string { return s[:at] + c + s[at+1:] }
+			if e := CheckBase64(put(standard, "-")); e != Base64Alphabet {
+				t.Errorf("standard alphabet at %d: %v", at, e)
+			}
+			if e := CheckLenientBase64(put(standard, "_")); e != 0 {
+				t.Errorf("an underscore at %d: %v", at, e)
+			}
+			if e := CheckLenientBase64(put(other, "+")); e != Base64Mixed {
+				t.Errorf("both alphabets at %d: %v", at, e)
+			}
+			if e := CheckLenientBase64(put(other, "!")); e != Base64Alphabet {
+				t.Errorf("other alphabet at %d: %v", at, e)
+			}
+			for _, prefix := range []string{`"`, `"\n`, `"` + standard[:72]} {
+				_, err := Parse(prefix+put(plain, "\x01")+`"`, Limits{})
+				if e := (*SyntaxError)(nil); !errors.As(err, &e) || e.Offset != len(prefix)+at {
+					t.Errorf("a control character at %d after %.8s: %v", at, prefix, err)
+				}
+			}
+			if end := plainEnd(put(plain, `"`), 0); end != at {
+				t.Errorf("a quote at %d: %d", at, end)
 			}
 		}
 	}

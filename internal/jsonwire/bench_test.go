@@ -62,6 +62,7 @@ func bodies() []struct{ name, body string } {
 		{"objects", "[" + strings.Repeat(`{"type":"text","id":"a","name":"b","value":1},`, 10_000) + "0]"},
 		{"values", "[" + strings.Repeat("1,", 999_000) + "1]"},
 		{"spaced", spaced(agentBody())},
+		{"text", `{"text":"` + strings.Repeat("a text without escapes ", 1<<20) + `"}`},
 	}
 }
 
@@ -294,6 +295,17 @@ func BenchmarkWrite(b *testing.B) {
 				w.EndArray()
 			})
 		})
+	}
+}
+
+// BenchmarkLenientBase64 checks long base64 of the URL-safe alphabet.
+func BenchmarkLenientBase64(b *testing.B) {
+	s := strings.Repeat("QUJDabcdefghijklmnopqrstuvwxyz-_", 1<<20)
+	b.SetBytes(int64(len(s)))
+	for b.Loop() {
+		if e := CheckLenientBase64(s); e != 0 {
+			b.Fatal(e)
+		}
 	}
 }
 

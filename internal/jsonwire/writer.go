@@ -166,7 +166,10 @@ func (w *Writer) text(s string) {
 // escaped writes a part of a string without references.
 func (w *Writer) escaped(s string) {
 	const piece = chunkSize / 8
-	for len(s) > piece {
+	for size := len(s); len(s) > piece; {
+		if size > maxDecoded {
+			touch(s[:piece])
+		}
 		if len(w.buf) >= chunkSize/2 && cap(w.buf)-len(w.buf) < 3*piece {
 			w.next()
 		}
@@ -193,10 +196,11 @@ func longPlain(s string, i int) (from, end int) {
 // plainEnd returns the index of the first byte from i on that must be escaped.
 func plainEnd(s string, i int) int {
 	for i <= len(s)-8 {
-		if m := special(load(s, i)); m != 0 {
-			return i + firstMarked(m)
+		for last := ahead(s, i); i <= last; i += 8 {
+			if m := special(load(s, i)); m != 0 {
+				return i + firstMarked(m)
+			}
 		}
-		i += 8
 	}
 	for i < len(s) && s[i] != '"' && s[i] != '\\' && s[i] >= ' ' {
 		i++
