@@ -230,10 +230,8 @@ func (d *dialect) count(t *target) func(string, *http.Request, string) (*handler
 func isCount(name string) bool { return name == "totalTokens" || name == "cachedContentTokenCount" }
 
 func writeCount(w *jsonwire.Writer, n upstream.TokenCount) {
-	w.Name("totalTokens")
-	w.Int(n.Tokens)
+	w.IntMember("totalTokens", n.Tokens)
 	if n.Cached != 0 {
-		w.Name("cachedContentTokenCount")
-		w.Int(n.Cached)
+		w.IntMember("cachedContentTokenCount", n.Cached)
 	}
 }

@@ -58,6 +58,13 @@ func (e *encoder) members(t *object.Type, from any) {
 	e.Rest(t, *t.Extra(from))
 }
 
+// inner writes a member whose value is the struct at from.
+func (e *encoder) inner(name string, t *object.Type, from any) {
+	e.Begin(name)
+	e.members(t, from)
+	e.End()
+}
+
 // fields writes the members that the struct at from has fields for.
 func (e *encoder) fields(t *object.Type, from any) {
 	for f := range t.Written(from) {
@@ -75,7 +82,7 @@ func (e *encoder) special(f *object.Field, from any) {
 		e.role(*from)
 	case *content.Signature:
 		if from.Data != "" && from.Format == Format {
-			e.Must(f.Name, from.Data)
+			e.W.Member(f.Name, from.Data)
 		}
 	case *content.Schema:
 		e.schema(f, from)
@@ -94,7 +101,7 @@ func (e *encoder) special(f *object.Field, from any) {
 			e.parts(f.Name, *from)
 		}
 	case *content.Thinking:
-		e.Flag(f.Name, true)
+		e.W.BoolMember(f.Name, true)
 	case *content.ToolUse:
 		e.data(f.Name, callType, from, from.Extra)
 	case *content.ToolResult:
@@ -109,9 +116,7 @@ func (e *encoder) special(f *object.Field, from any) {
 		e.serverResult(from)
 	default:
 		if s := f.Value.Object.Pointer(from); s != nil {
-			e.Begin(f.Name)
-			e.members(f.Value.Object, s)
-			e.End()
+			e.inner(f.Name, f.Value.Object, s)
 		}
 	}
 }
@@ -121,26 +126,19 @@ func objects[T any](e *encoder, f *object.Field, list []T, members func(*T)) {
 	if len(list) == 0 {
 		return
 	}
-	e.W.Name(f.Name)
-	e.W.BeginArray()
-	e.Path.Push(f.Name)
-	for i := range list {
-		e.Path.PushIndex(i)
+	e.List(f.Name, len(list), func(i int) {
 		e.W.BeginObject()
 		members(&list[i])
 		e.W.EndObject()
-		e.Path.Pop()
-	}
-	e.Path.Pop()
-	e.W.EndArray()
+	})
 }
 
 func (e *encoder) role(r content.Role) {
 	switch r {
 	case content.RoleUser:
-		e.Must("role", "user")
+		e.W.Member("role", "user")
 	case content.RoleAssistant:
-		e.Must("role", "model")
+		e.W.Member("role", "model")
 	default:
 		e.Violation(content.CodeValue, "role", "the roles are user and assistant")
 	}
@@ -151,16 +149,7 @@ func (e *encoder) parts(name string, parts []content.Part) {
 	if len(parts) == 0 {
 		return
 	}
-	e.W.Name(name)
-	e.W.BeginArray()
-	e.Path.Push(name)
-	for i, p := range parts {
-		e.Path.PushIndex(i)
-		e.part(p)
-		e.Path.Pop()
-	}
-	e.Path.Pop()
-	e.W.EndArray()
+	e.List(name, len(parts), func(i int) { e.part(parts[i]) })
 }
 
 // tools writes adjacent functions into one tool object, and any other tool into a separate
@@ -169,8 +158,7 @@ func (e *encoder) tools(f *object.Field, list []content.Tool) {
 	if len(list) == 0 {
 		return
 	}
-	e.W.Name(f.Name)
-	e.W.BeginArray()
+	e.W.Array(f.Name)
 	e.Path.Push(f.Name)
 	for i := 0; len(list) > 0; i++ {
 		e.Path.PushIndex(i)
@@ -304,31 +292,25 @@ func (e *encoder) source(s content.Source) {
 	switch s := s.(type) { // other kinds have no wire form
 	case *content.Base64:
 		if s != nil {
-			e.Begin("inlineData")
-			e.members(blobType, s)
-			e.End()
+			e.inner("inlineData", blobType, s)
 			return
 		}
 	case *content.PlainText:
 		if s != nil {
 			e.Begin("inlineData")
-			e.Must("mimeType", s.Type())
-			e.Must("data", base64.StdEncoding.EncodeToString([]byte(s.Text)))
+			e.W.Member("mimeType", s.Type())
+			e.W.Member("data", base64.StdEncoding.EncodeToString([]byte(s.Text)))
 			e.End()
 			return
 		}
 	case *content.URL:
 		if s != nil {
-			e.Begin("fileData")
-			e.members(linkType, s)
-			e.End()
+			e.inner("fileData", linkType, s)
 			return
 		}
 	case *content.File:
 		if s != nil {
-			e.Begin("fileData")
-			e.members(fileType, s)
-			e.End()
+			e.inner("fileData", fileType, s)
 			return
 		}
 	}
@@ -365,9 +347,9 @@ func (e *encoder) response(f *object.Field, p *content.ToolResult) {
 	}
 	e.Begin(f.Name)
 	if p.Error {
-		e.Must("error", joined)
+		e.W.Member("error", joined)
 	} else {
-		e.Must("output", joined)
+		e.W.Member("output", joined)
 	}
 	e.End()
 }
@@ -389,8 +371,7 @@ func (e *encoder) files(f *object.Field, parts []content.Part) {
 	if !slices.ContainsFunc(parts, func(p content.Part) bool { return !isText(p) }) { // one pass
 		return
 	}
-	e.W.Name(f.Name)
-	e.W.BeginArray()
+	e.W.Array(f.Name)
 	e.Path.Push(f.Name)
 	for i, p := range parts {
 		if isText(p) {

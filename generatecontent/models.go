@@ -112,8 +112,7 @@ func (p *page) document(list []upstream.Model, collection string) (*jsonwire.Wri
 	n := min(p.size, len(list))
 	w := new(jsonwire.Writer)
 	w.BeginObject()
-	w.Name("models")
-	w.BeginArray()
+	w.Array("models")
 	for i := range list[:n] {
 		name := list[i].ID
 		if !strings.HasPrefix(name, "models/") && !strings.HasPrefix(name, "tunedModels/") {
@@ -123,8 +122,7 @@ func (p *page) document(list []upstream.Model, collection string) (*jsonwire.Wri
 	}
 	w.EndArray()
 	if n < len(list) {
-		w.Name("nextPageToken")
-		w.String(base64.RawURLEncoding.EncodeToString([]byte(list[n-1].ID)))
+		w.Member("nextPageToken", base64.RawURLEncoding.EncodeToString([]byte(list[n-1].ID)))
 	}
 	w.EndObject()
 	return w, nil
@@ -143,15 +141,13 @@ func writeModel(w *jsonwire.Writer, m *upstream.Model, name string) {
 	w.BeginObject()
 	text := func(name, s string) {
 		if s != "" {
-			w.Name(name)
-			w.String(s)
+			w.Member(name, s)
 			more.Take(name)
 		}
 	}
 	number := func(name string, n int64) {
 		if n > 0 {
-			w.Name(name)
-			w.Int(n)
+			w.IntMember(name, n)
 			more.Take(name)
 		}
 	}
@@ -161,16 +157,13 @@ func writeModel(w *jsonwire.Writer, m *upstream.Model, name string) {
 	number("inputTokenLimit", m.MaxInput)
 	number("outputTokenLimit", m.MaxOutput)
 	if more.Get("supportedGenerationMethods") == "" {
-		w.Name("supportedGenerationMethods")
-		w.Raw(`["generateContent","streamGenerateContent","countTokens"]`)
+		w.RawMember("supportedGenerationMethods", `["generateContent","streamGenerateContent","countTokens"]`)
 	}
 	if m.Thinking && more.Get("thinking") == "" {
-		w.Name("thinking")
-		w.Bool(true)
+		w.BoolMember("thinking", true)
 	}
 	for _, x := range more {
-		w.Name(x.Name)
-		w.Raw(x.JSON)
+		w.RawMember(x.Name, x.JSON)
 	}
 	w.EndObject()
 }

@@ -192,30 +192,16 @@ func (r *Response) write(w *jsonwire.Writer) error {
 	e := newEncoder(w)
 	w.BeginObject()
 	if len(r.Candidates) > 0 {
-		w.Name("candidates")
-		w.BeginArray()
-		e.Path.Push("candidates")
-		for i := range r.Candidates {
-			e.Path.PushIndex(i)
-			e.candidate(&r.Candidates[i])
-			e.Path.Pop()
-		}
-		e.Path.Pop()
-		w.EndArray()
+		e.List("candidates", len(r.Candidates), func(i int) { e.candidate(&r.Candidates[i]) })
 	}
 	if r.PromptFeedback != "" {
 		e.Raw("promptFeedback", r.PromptFeedback)
 	}
 	if hasUsage(&r.Usage) {
-		w.Name("usageMetadata")
-		w.Raw(string(appendUsage(nil, &r.Usage)))
+		w.RawMember("usageMetadata", string(appendUsage(nil, &r.Usage)))
 	}
-	if r.ModelVersion != "" {
-		e.Must("modelVersion", r.ModelVersion)
-	}
-	if r.ResponseID != "" {
-		e.Must("responseId", r.ResponseID)
-	}
+	e.W.OptMember("modelVersion", r.ModelVersion)
+	e.W.OptMember("responseId", r.ResponseID)
 	e.Encoder.Extra(r.Extra, Format, isResponseMember)
 	w.EndObject()
 	return e.Violations.Err()
@@ -226,16 +212,11 @@ func (e *encoder) candidate(c *Candidate) {
 	e.W.BeginObject()
 	e.Begin("content")
 	e.parts("parts", c.Parts)
-	e.Must("role", "model")
+	e.W.Member("role", "model")
 	e.End()
-	if c.FinishReason != "" {
-		e.Must("finishReason", c.FinishReason)
-	}
-	if c.FinishMessage != "" {
-		e.Must("finishMessage", c.FinishMessage)
-	}
-	e.W.Name("index")
-	e.W.Int(int64(c.Index))
+	e.W.OptMember("finishReason", c.FinishReason)
+	e.W.OptMember("finishMessage", c.FinishMessage)
+	e.W.IntMember("index", int64(c.Index))
 	e.Encoder.Extra(c.Extra, Format, isCandidateMember)
 	e.W.EndObject()
 }

@@ -266,8 +266,7 @@ func (d *dialect) countTokens(at *vertexPath) func(string, *http.Request, string
 			return nil, err
 		}
 		op.CountTokens(Format, countType.Holds, func(w *jsonwire.Writer, n upstream.TokenCount) {
-			w.Name("input_tokens")
-			w.Int(n.Tokens)
+			w.IntMember("input_tokens", n.Tokens)
 		})
 		return op, nil
 	}

@@ -86,46 +86,30 @@ func (e *encoder) special(f *object.Field, in, from any) {
 	case *[]content.Citation:
 		e.citations(f, *from)
 	case *[]content.Tool:
-		e.tools(f, *from)
+		e.List(f.Name, len(*from), func(i int) { e.tool(&(*from)[i]) })
 	default:
 		s := f.Value.Object.Pointer(from)
 		e.Begin(f.Name)
 		e.members(f.Value.Object, s)
 		if c, ok := s.(*ToolChoice); ok && c.Type == "tool" && c.Name == "" {
-			e.Must("name", "") // this type requires it
+			e.W.Member("name", "") // this type requires it
 		}
 		e.End()
 	}
 }
 
 func (e *encoder) turns(f *object.Field, turns []content.Turn) {
-	e.Name(f)
-	e.W.BeginArray()
-	e.Path.Push(f.Name)
-	for i := range turns {
-		e.Path.PushIndex(i)
+	e.List(f.Name, len(turns), func(i int) {
 		e.W.BeginObject()
 		e.members(messageType, &turns[i])
 		e.W.EndObject()
-		e.Path.Pop()
-	}
-	e.Path.Pop()
-	e.W.EndArray()
+	})
 }
 
 // content writes a list of parts.
 func (e *encoder) content(f *object.Field, parts []content.Part) {
 	tagged := f.Value.Elem == taggedBlock
-	e.Name(f)
-	e.Path.Push(f.Name)
-	e.W.BeginArray()
-	for i, p := range parts {
-		e.Path.PushIndex(i)
-		e.part(p, tagged)
-		e.Path.Pop()
-	}
-	e.W.EndArray()
-	e.Path.Pop()
+	e.List(f.Name, len(parts), func(i int) { e.part(parts[i], tagged) })
 }
 
 // part writes a part. If tagged is true, the paths of violations in the part include the
@@ -145,7 +129,7 @@ func (e *encoder) part(p content.Part, tagged bool) {
 		return
 	}
 	e.W.BeginObject()
-	e.Must("type", kind)
+	e.W.Member("type", kind)
 	if tagged {
 		e.Path.Push(kind)
 		defer e.Path.Pop()
@@ -201,7 +185,9 @@ func (e *encoder) citationsSwitch(f *object.Field, on bool, x *content.Extra) {
 		return
 	}
 	e.Begin(f.Name)
-	e.Flag("enabled", on)
+	if on {
+		e.W.BoolMember("enabled", true)
+	}
 	if rest != "" {
 		e.Rest(citationsSwitch.Object, &content.Extra{Format: Format, JSON: rest})
 	}
@@ -209,18 +195,11 @@ func (e *encoder) citationsSwitch(f *object.Field, on bool, x *content.Extra) {
 }
 
 func (e *encoder) citations(f *object.Field, list []content.Citation) {
-	e.Name(f)
-	e.Path.Push(f.Name)
-	e.W.BeginArray()
-	for i := range list {
-		e.Path.PushIndex(i)
+	e.List(f.Name, len(list), func(i int) {
 		e.W.BeginObject()
 		e.citation(&list[i])
 		e.W.EndObject()
-		e.Path.Pop()
-	}
-	e.W.EndArray()
-	e.Path.Pop()
+	})
 }
 
 // citation writes the members of one citation.
@@ -237,7 +216,7 @@ func (e *encoder) citation(c *content.Citation) {
 		e.Violation(content.CodeUnsupported, "", "this kind of citation is not supported by the Messages format")
 		return
 	}
-	e.Must("type", f.tag)
+	e.W.Member("type", f.tag)
 	e.members(f.of, c)
 }
 
@@ -253,7 +232,7 @@ func (e *encoder) source(s content.Source) {
 	if t == nil {
 		e.Violation(content.CodeMissing, "", "the source is nil or of a kind that the Messages format does not support")
 	} else {
-		e.Must("type", tag)
+		e.W.Member("type", tag)
 		depth := e.Path.Depth()
 		if t == partsType {
 			e.Path.Push(tag)
@@ -262,19 +241,6 @@ func (e *encoder) source(s content.Source) {
 		e.Path.Truncate(depth)
 	}
 	e.W.EndObject()
-	e.Path.Pop()
-}
-
-func (e *encoder) tools(f *object.Field, tools []content.Tool) {
-	e.Name(f)
-	e.Path.Push(f.Name)
-	e.W.BeginArray()
-	for i := range tools {
-		e.Path.PushIndex(i)
-		e.tool(&tools[i])
-		e.Path.Pop()
-	}
-	e.W.EndArray()
 	e.Path.Pop()
 }
 

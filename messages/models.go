@@ -144,8 +144,7 @@ func (p *page) document(list []upstream.Model) (*jsonwire.Writer, error) {
 	}
 	w := new(jsonwire.Writer)
 	w.BeginObject()
-	w.Name("data")
-	w.BeginArray()
+	w.Array("data")
 	for i := range list {
 		if err := writeModel(w, &list[i]); err != nil {
 			return nil, err
@@ -186,8 +185,7 @@ func writeModel(w *jsonwire.Writer, m *upstream.Model) error {
 	for _, s := range [][2]string{
 		{"type", "model"}, {"id", m.ID}, {"display_name", name}, {"created_at", created.UTC().Format(time.RFC3339)},
 	} {
-		w.Name(s[0])
-		w.String(s[1])
+		w.Member(s[0], s[1])
 	}
 	writeTokens(w, "max_input_tokens", m.MaxInput)
 	writeTokens(w, "max_tokens", m.MaxOutput)

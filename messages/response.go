@@ -133,16 +133,11 @@ func (r *Response) AppendJSON(dst []byte) ([]byte, error) {
 func (r *Response) write(w *jsonwire.Writer, omits func(name, json string) bool) error {
 	var violations violation.List
 	w.BeginObject()
-	w.Name("id")
-	w.String(r.ID)
-	w.Name("type")
-	w.String("message")
-	w.Name("role")
-	w.String("assistant")
-	w.Name("model")
-	w.String(r.Model)
-	w.Name("content")
-	w.BeginArray()
+	w.Member("id", r.ID)
+	w.Member("type", "message")
+	w.Member("role", "assistant")
+	w.Member("model", r.Model)
+	w.Array("content")
 	for i, p := range r.Content {
 		if content.IsNil(p) || !writeBlock(w, p, false) {
 			violations.Add(content.CodeUnsupported, "content."+strconv.Itoa(i), "Messages responses cannot contain this part")
@@ -150,8 +145,8 @@ func (r *Response) write(w *jsonwire.Writer, omits func(name, json string) bool)
 	}
 	w.EndArray()
 	r.writeStop(w)
-	optionalRaw(w, "container", r.Container)
-	optionalRaw(w, "diagnostics", r.Diagnostics)
+	w.OptRawMember("container", r.Container)
+	w.OptRawMember("diagnostics", r.Diagnostics)
 	w.Name("usage")
 	writeUsage(w, &r.Usage, omits)
 	if r.Extra != nil && r.Extra.Format == Format {
@@ -162,24 +157,9 @@ func (r *Response) write(w *jsonwire.Writer, omits func(name, json string) bool)
 }
 
 func (r *Response) writeStop(w *jsonwire.Writer) {
-	w.Name("stop_reason")
-	nullable(w, r.StopReason)
-	w.Name("stop_sequence")
-	nullable(w, r.StopSequence)
-	w.Name("stop_details")
-	if r.StopDetails == "" {
-		w.Null()
-	} else {
-		w.Raw(r.StopDetails)
-	}
-}
-
-// optionalRaw writes a member with a value that is JSON text, unless the text is empty.
-func optionalRaw(w *jsonwire.Writer, name, json string) {
-	if json != "" {
-		w.Name(name)
-		w.Raw(json)
-	}
+	w.NullableMember("stop_reason", r.StopReason)
+	w.NullableMember("stop_sequence", r.StopSequence)
+	w.RawMember("stop_details", cmp.Or(r.StopDetails, "null"))
 }
 
 // A responseInfo collects everything about a response except its blocks.
@@ -407,12 +387,8 @@ func writeBlock(w *jsonwire.Writer, p content.Part, start bool) bool {
 		writeCall(w, p.Kind, p.ID, p.Name, omitAtStart(start, p.Input), p.Extra)
 	case *content.ServerToolResult:
 		beginBlock(w, p.Kind)
-		w.Name("tool_use_id")
-		w.String(p.ID)
-		if p.Content != "" {
-			w.Name("content")
-			w.Raw(p.Content)
-		}
+		w.Member("tool_use_id", p.ID)
+		w.OptRawMember("content", p.Content)
 		endBlock(w, p.Extra, serverToolResultType)
 	default:
 		return false
@@ -422,11 +398,9 @@ func writeBlock(w *jsonwire.Writer, p content.Part, start bool) bool {
 
 func writeText(w *jsonwire.Writer, p *content.Text, start bool) {
 	beginBlock(w, "text")
-	w.Name("text")
-	w.String(omitAtStart(start, p.Text))
+	w.Member("text", omitAtStart(start, p.Text))
 	if !start && len(p.Citations) > 0 { // clients refuse null
-		w.Name("citations")
-		w.BeginArray()
+		w.Array("citations")
 		for i := range p.Citations {
 			writeCitation(w, &p.Citations[i])
 		}
@@ -438,16 +412,13 @@ func writeText(w *jsonwire.Writer, p *content.Text, start bool) {
 func writeThinking(w *jsonwire.Writer, p *content.Thinking, start bool) {
 	if p.Redacted.Data != "" {
 		beginBlock(w, "redacted_thinking")
-		w.Name("data")
-		w.String(p.Redacted.Data)
+		w.Member("data", p.Redacted.Data)
 		endBlock(w, p.Extra, redactedType)
 		return
 	}
 	beginBlock(w, "thinking")
-	w.Name("thinking")
-	w.String(omitAtStart(start, p.Text))
-	w.Name("signature")
-	w.String(omitAtStart(start, p.Signature.Data))
+	w.Member("thinking", omitAtStart(start, p.Text))
+	w.Member("signature", omitAtStart(start, p.Signature.Data))
 	endBlock(w, p.Extra, thinkingBlockType)
 }
 
@@ -460,26 +431,22 @@ func omitAtStart(start bool, s string) string {
 
 func writeCall(w *jsonwire.Writer, kind, id, name, input string, extra *content.Extra) {
 	beginBlock(w, kind)
-	w.Name("id")
-	w.String(id)
-	w.Name("name")
-	w.String(name)
+	w.Member("id", id)
+	w.Member("name", name)
 	w.Name("input")
 	if input == "" {
 		input = "{}" // exactly this spelling: clients accept no other at the start of a block
 	}
 	w.Raw(input)
 	if _, ok := extra.Get("caller"); !ok && kind != "mcp_tool_use" {
-		w.Name("caller")
-		w.Raw(`{"type":"direct"}`)
+		w.RawMember("caller", `{"type":"direct"}`)
 	}
 	endBlock(w, extra, toolUseType)
 }
 
 func beginBlock(w *jsonwire.Writer, kind string) {
 	w.BeginObject()
-	w.Name("type")
-	w.String(kind)
+	w.Member("type", kind)
 }
 
 func endBlock(w *jsonwire.Writer, extra *content.Extra, t *object.Type) {
@@ -498,27 +465,23 @@ func writeCitation(w *jsonwire.Writer, c *content.Citation) {
 		return
 	}
 	beginBlock(w, f.tag)
-	w.Name("cited_text")
-	w.String(c.Text)
+	w.Member("cited_text", c.Text)
 	if f.url != "" {
-		w.Name(f.url)
-		w.String(c.URL)
+		w.Member(f.url, c.URL)
 	}
 	if f.file {
 		writeIndex(w, f.index, c.Index)
 	}
-	w.Name(f.title)
 	if f.kind == content.CiteWeb {
-		w.String(cmp.Or(c.Title, c.URL))
+		w.Member(f.title, cmp.Or(c.Title, c.URL))
 	} else {
-		nullable(w, c.Title)
+		w.NullableMember(f.title, c.Title)
 	}
 	switch {
 	case !f.file:
 		writeIndex(w, f.index, c.Index)
 	case c.FileID != "":
-		w.Name("file_id")
-		w.String(c.FileID)
+		w.Member("file_id", c.FileID)
 	}
 	writeIndex(w, f.start, c.Start)
 	writeIndex(w, f.end, c.End)
@@ -528,8 +491,7 @@ func writeCitation(w *jsonwire.Writer, c *content.Citation) {
 	}
 	if f.kind == content.CiteWeb {
 		if _, ok := extra.Get("encrypted_index"); !ok {
-			w.Name("encrypted_index")
-			w.String("")
+			w.Member("encrypted_index", "")
 		}
 	}
 	endBlock(w, extra, f.of)
@@ -537,18 +499,8 @@ func writeCitation(w *jsonwire.Writer, c *content.Citation) {
 
 func writeIndex(w *jsonwire.Writer, name string, n int64) {
 	if name != "" {
-		w.Name(name)
-		w.Int(n)
+		w.IntMember(name, n)
 	}
-}
-
-// nullable writes s, or null if s is empty.
-func nullable(w *jsonwire.Writer, s string) {
-	if s == "" {
-		w.Null()
-		return
-	}
-	w.String(s)
 }
 
 // stopFields returns the members that state why the response ends. A stop reason of this
@@ -660,28 +612,24 @@ func writeUsage(w *jsonwire.Writer, u *content.Usage, omits func(name, json stri
 		switch rest := more.Take(f.Name); {
 		case omits != nil && omits(f.Name, rest):
 		case f.Kept():
-			optionalRaw(w, f.Name, rest)
+			w.OptRawMember(f.Name, rest)
 		case f.Value.Object != nil:
-			w.Name(f.Name)
-			w.BeginObject()
+			w.Object(f.Name)
 			for i := range f.Value.Object.Fields() {
 				f := &f.Value.Object.Fields()[i]
-				w.Name(f.Name)
-				w.Int(*f.At(t).(*int64))
+				w.IntMember(f.Name, *f.At(t).(*int64))
 			}
 			if rest != "" {
 				_ = w.MembersExcept(rest, f.Value.Object.Holds) // a part of a document that was parsed
 			}
 			w.EndObject()
 		default:
-			w.Name(f.Name)
-			w.Int(*f.At(t).(*int64))
+			w.IntMember(f.Name, *f.At(t).(*int64))
 		}
 	}
 	for _, m := range more {
 		if omits == nil || !omits(m.Name, m.JSON) {
-			w.Name(m.Name)
-			w.Raw(m.JSON)
+			w.RawMember(m.Name, m.JSON)
 		}
 	}
 	w.EndObject()

@@ -200,12 +200,10 @@ func (s *stream) messageDelta() {
 	w := &s.scratch
 	w.Reset()
 	w.BeginObject()
-	w.Name("type")
-	w.String("message_delta")
-	w.Name("delta")
-	w.BeginObject()
+	w.Member("type", "message_delta")
+	w.Object("delta")
 	r.writeStop(w)
-	optionalRaw(w, "container", r.Container)
+	w.OptRawMember("container", r.Container)
 	w.EndObject()
 	w.Name("usage")
 	writeUsage(w, &r.Usage, s.endOmits)
@@ -214,8 +212,7 @@ func (s *stream) messageDelta() {
 	m.Add(info.stop.Extra, Format)
 	for _, x := range m {
 		if x.Name != "delta" && !isMessageMember(x.Name) {
-			w.Name(x.Name)
-			w.Raw(x.JSON)
+			w.RawMember(x.Name, x.JSON)
 		}
 	}
 	w.EndObject()

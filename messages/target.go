@@ -112,10 +112,8 @@ func ownTool(t *content.Tool) (own content.Tool, losses []*loss.Rule) {
 	}
 	var w jsonwire.Writer
 	w.BeginObject()
-	w.Name("type")
-	w.String(m.kind)
-	w.Name("name")
-	w.String(m.name)
+	w.Member("type", m.kind)
+	w.Member("name", m.name)
 	doc, err := jsonwire.Parse(t.Raw, codec.UnlimitedJSON)
 	if err == nil {
 		defer doc.Close()
@@ -137,15 +135,13 @@ func writeSearchSetting(w *jsonwire.Writer, name string, v jsonwire.Value) bool 
 	switch name {
 	case "filters":
 		if domains := v.Get("allowed_domains"); domains.Len() > 0 {
-			w.Name("allowed_domains")
-			w.Raw(domains.Raw())
+			w.RawMember("allowed_domains", domains.Raw())
 			return v.Len() == 1
 		}
 		return v.Len() == 0
 	case "user_location":
 		if v.Get("type").Is("approximate") {
-			w.Name(name)
-			w.Raw(v.Raw())
+			w.RawMember(name, v.Raw())
 			return true
 		}
 	}

@@ -36,34 +36,6 @@ func (e *Encoder) Violation(code content.Code, name, text string) {
 	e.Violations.Add(code, path, text)
 }
 
-// Must writes a string, even if it is empty.
-func (e *Encoder) Must(name, s string) {
-	e.W.Name(name)
-	e.W.String(s)
-}
-
-// Text writes a string unless it is empty.
-func (e *Encoder) Text(name, s string) {
-	if s != "" {
-		e.Must(name, s)
-	}
-}
-
-// Flag writes true, or nothing.
-func (e *Encoder) Flag(name string, b bool) {
-	if !b {
-		return
-	}
-	e.W.Name(name)
-	e.W.Bool(true)
-}
-
-// Int writes an integer.
-func (e *Encoder) Int(name string, n int64) {
-	e.W.Name(name)
-	e.W.Int(n)
-}
-
 // OptNumber writes a number unless it is nil. NaN and infinities are violations.
 func (e *Encoder) OptNumber(name string, f *float64) {
 	if f == nil {
@@ -82,8 +54,7 @@ func (e *Encoder) Strings(name string, list []string) {
 	if len(list) == 0 {
 		return
 	}
-	e.W.Name(name)
-	e.W.BeginArray()
+	e.W.Array(name)
 	for _, s := range list {
 		e.W.String(s)
 	}
@@ -94,8 +65,7 @@ func (e *Encoder) Strings(name string, list []string) {
 // could change the members after it.
 func (e *Encoder) Raw(name, json string) {
 	if e.Valid(name, json) {
-		e.W.Name(name)
-		e.W.Raw(json)
+		e.W.RawMember(name, json)
 	}
 }
 
@@ -134,6 +104,20 @@ func (e *Encoder) Begin(name string) {
 func (e *Encoder) End() {
 	e.W.EndObject()
 	e.Path.Pop()
+}
+
+// List writes a member whose value is a list of n elements, which write writes. Paths in them
+// have the index.
+func (e *Encoder) List(name string, n int, write func(i int)) {
+	e.W.Array(name)
+	e.Path.Push(name)
+	for i := range n {
+		e.Path.PushIndex(i)
+		write(i)
+		e.Path.Pop()
+	}
+	e.Path.Pop()
+	e.W.EndArray()
 }
 
 // Extra writes the members of x, except those for which skip returns true, if they are

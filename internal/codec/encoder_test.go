@@ -16,13 +16,9 @@ func TestEncoder(t *testing.T) {
 	e := Encoder{W: &w}
 	w.BeginObject()
 	f := 1.5
-	e.Text("empty", "")
-	e.Text("text", "a")
 	e.OptNumber("number", &f)
 	e.OptNumber("nil", nil)
 	e.Strings("empty", nil)
-	e.Flag("on", true)
-	e.Flag("off", false)
 	e.Strings("list", []string{"a"})
 	e.Raw("raw", `[ 1]`)
 	e.Free("free", "")
@@ -31,7 +27,7 @@ func TestEncoder(t *testing.T) {
 	e.Extra(&content.Extra{Format: "g", JSON: `{"c":1}`}, "f", nil)
 	e.End()
 	w.EndObject()
-	want := `{"text":"a","number":1.5,"on":true,"list":["a"],` +
+	want := `{"number":1.5,"list":["a"],` +
 		`"raw":[ 1],"free":{},"in":{"b":2}}`
 	if diff := cmp.Diff(want, w.Text()); diff != "" || e.Violations.Len() > 0 {
 		t.Errorf("%v (-want +got):\n%s", e.Violations.Err(), diff)
@@ -47,6 +43,7 @@ func TestEncoderViolations(t *testing.T) {
 	e.OptNumber("Temperature", &nan)
 	e.Raw("Raw", `{`)
 	e.Free("Free", `[]`)
+	e.List("List", 2, func(i int) { e.Free("Free", "[]"[i:]) })
 	e.Extra(&content.Extra{Format: "f", JSON: `[]`}, "f", nil)
 	e.Extra(&content.Extra{Format: "f", JSON: `{"a"}`}, "f", func(string) bool { return false })
 	list, _ := content.Violations(e.Violations.Err())
@@ -54,7 +51,7 @@ func TestEncoderViolations(t *testing.T) {
 	for _, f := range list {
 		got = append(got, string(f.Code)+" "+f.Path)
 	}
-	want := []string{"range in.temperature", "syntax in.raw", "type in.free", "type in", "syntax in"}
+	want := []string{"range in.temperature", "syntax in.raw", "type in.free", "type in.list[0].free", "type in.list[1].free", "type in", "syntax in"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

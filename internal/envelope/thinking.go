@@ -25,21 +25,13 @@ func EncodeThinking(list []*content.Thinking) string {
 	w.BeginArray()
 	for _, t := range list {
 		w.BeginObject()
-		writeString(&w, "text", t.Text)
-		writeString(&w, "signature", t.Signature.Data)
-		writeString(&w, "redacted", t.Redacted.Data)
+		w.OptMember("text", t.Text)
+		w.OptMember("signature", t.Signature.Data)
+		w.OptMember("redacted", t.Redacted.Data)
 		w.EndObject()
 	}
 	w.EndArray()
 	return w.Text()
-}
-
-// writeString writes a member with a string, unless the string is empty.
-func writeString(w *jsonwire.Writer, name, value string) {
-	if value != "" {
-		w.Name(name)
-		w.String(value)
-	}
 }
 
 // maxStateValues is the number of JSON values of a block: the object and its members.

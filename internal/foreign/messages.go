@@ -143,8 +143,7 @@ func addMessagesMembers(t *content.Tool, raw string) {
 				t.Description += " A view shows at most " + v.Raw() + " characters."
 			}
 		default:
-			w.Name(name)
-			w.Raw(v.Raw())
+			w.RawMember(name, v.Raw())
 			hasMembers = true
 		}
 	}

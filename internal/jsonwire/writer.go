@@ -247,6 +247,65 @@ func (w *Writer) Bool(b bool) {
 // Null writes null.
 func (w *Writer) Null() { w.Raw("null") }
 
+// Member writes a member whose value is a string.
+func (w *Writer) Member(name, s string) {
+	w.Name(name)
+	w.String(s)
+}
+
+// OptMember is Member, unless s is empty.
+func (w *Writer) OptMember(name, s string) {
+	if s != "" {
+		w.Member(name, s)
+	}
+}
+
+// NullableMember writes a member whose value is a string, or null if s is empty.
+func (w *Writer) NullableMember(name, s string) {
+	if s == "" {
+		w.RawMember(name, "null")
+		return
+	}
+	w.Member(name, s)
+}
+
+// RawMember writes a member whose value is json, a valid document.
+func (w *Writer) RawMember(name, json string) {
+	w.Name(name)
+	w.Raw(json)
+}
+
+// OptRawMember is RawMember, unless json is empty.
+func (w *Writer) OptRawMember(name, json string) {
+	if json != "" {
+		w.RawMember(name, json)
+	}
+}
+
+// IntMember writes a member whose value is an integer.
+func (w *Writer) IntMember(name string, n int64) {
+	w.Name(name)
+	w.Int(n)
+}
+
+// BoolMember writes a member whose value is a boolean.
+func (w *Writer) BoolMember(name string, b bool) {
+	w.Name(name)
+	w.Bool(b)
+}
+
+// Object begins a member whose value is an object.
+func (w *Writer) Object(name string) {
+	w.Name(name)
+	w.BeginObject()
+}
+
+// Array begins a member whose value is an array.
+func (w *Writer) Array(name string) {
+	w.Name(name)
+	w.BeginArray()
+}
+
 // Members writes the members of object, a valid document, verbatim into the open
 // object. If object is empty or not an object, it writes nothing.
 func (w *Writer) Members(object string) {

@@ -133,8 +133,7 @@ func (r *restriction) edits() {
 	if len(kept) > 0 {
 		w.BeginObject()
 		_ = w.MembersExcept(json, func(name string) bool { return name == "edits" }) // was parsed before
-		w.Name("edits")
-		w.Raw("[" + strings.Join(kept, ",") + "]")
+		w.RawMember("edits", "["+strings.Join(kept, ",")+"]")
 		w.EndObject()
 	}
 	r.setMember(member, w.Text())
@@ -348,8 +347,7 @@ func (r *restriction) object(w *jsonwire.Writer, v jsonwire.Value, table map[str
 				continue
 			}
 		}
-		w.Name(name)
-		w.Raw(text)
+		w.RawMember(name, text)
 	}
 	w.EndObject()
 	return changed

@@ -107,8 +107,7 @@ func (l *lowering) ownMembers(x *content.Extra) *content.Extra {
 			if rest, other := l.without(v, rules.Merged[i].Fields, "extra."+name); other {
 				raw, changed = rest, true
 			}
-			w.Name(name)
-			w.Raw(raw)
+			w.RawMember(name, raw)
 		case slices.Contains(rules.State, name): // bounded by Target
 			changed = true
 			if codec.IsOn(v) {
@@ -119,8 +118,7 @@ func (l *lowering) ownMembers(x *content.Extra) *content.Extra {
 			l.lose(MemberReplaced, At("extra."+name))
 			changed = true
 		default:
-			w.Name(name)
-			w.Raw(v.Raw())
+			w.RawMember(name, v.Raw())
 		}
 	}
 	w.EndObject()
@@ -140,8 +138,7 @@ func (l *lowering) without(v jsonwire.Value, names []string, path string) (objec
 			changed = true
 			continue
 		}
-		w.Name(name)
-		w.Raw(m.Raw())
+		w.RawMember(name, m.Raw())
 	}
 	w.EndObject()
 	return w.Text(), changed
@@ -163,10 +160,7 @@ func withMember(x *content.Extra, name, value string) *content.Extra {
 	var w jsonwire.Writer
 	w.BeginObject()
 	_ = w.MembersExcept(x.JSON, func(s string) bool { return s == name }) // was parsed before
-	if value != "" {
-		w.Name(name)
-		w.Raw(value)
-	}
+	w.OptRawMember(name, value)
 	w.EndObject()
 	return &content.Extra{Format: x.Format, JSON: w.Text()}
 }

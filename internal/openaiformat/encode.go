@@ -46,12 +46,6 @@ type Shape struct {
 	Counting  bool // Responses: the document is for a token count, which has fewer members
 }
 
-// Member writes a member with a string value.
-func (c *Encoder) Member(name, value string) {
-	c.W.Name(name)
-	c.W.String(value)
-}
-
 // Members writes the members of x. A nil x has none.
 func (c *Encoder) Members(x *content.Extra) {
 	if x != nil {
@@ -105,7 +99,7 @@ func (c *Encoder) Message(f Form, role string, parts []content.Part) {
 		return
 	}
 	c.W.BeginObject()
-	c.Member("role", role)
+	c.W.Member("role", role)
 	c.W.Name("content")
 	f.Content(parts)
 	c.W.EndObject()
@@ -177,33 +171,27 @@ func (c *Encoder) CacheMark(m *content.Cache) {
 	if m == nil {
 		return
 	}
-	c.W.Name(c.Shape.MarkMember)
-	c.W.BeginObject()
+	c.W.Object(c.Shape.MarkMember)
 	if c.Shape.MarkMember == Breakpoint {
-		c.Member("mode", "explicit")
+		c.W.Member("mode", "explicit")
 	} else {
-		c.Member("type", "ephemeral")
+		c.W.Member("type", "ephemeral")
 	}
-	if m.TTL != "" {
-		c.Member("ttl", m.TTL)
-	}
+	c.W.OptMember("ttl", m.TTL)
 	c.W.EndObject()
 }
 
 // SchemaName writes the name and the description of the schema of the response.
 func (c *Encoder) SchemaName() {
-	c.Member("name", cmp.Or(c.Req.Output.Name, "answer"))
-	if text := c.Req.Output.Description; text != "" {
-		c.Member("description", text)
-	}
+	c.W.Member("name", cmp.Or(c.Req.Output.Name, "answer"))
+	c.W.OptMember("description", c.Req.Output.Description)
 }
 
 // NoObfuscation turns off the padding of stream events. Padding makes equal events
 // differ, which makes them slower to decode. Some servers reject the member.
 func (c *Encoder) NoObfuscation() {
 	if c.Shape.NoPadding {
-		c.W.Name("include_obfuscation")
-		c.W.Bool(false)
+		c.W.BoolMember("include_obfuscation", false)
 	}
 }
 
@@ -218,8 +206,7 @@ func (c *Encoder) Float(name string, v *float64) {
 // Int writes an integer, if there is one.
 func (c *Encoder) Int(name string, v *int64) {
 	if v != nil {
-		c.W.Name(name)
-		c.W.Int(*v)
+		c.W.IntMember(name, *v)
 	}
 }
 
@@ -228,15 +215,11 @@ const CacheKeyName = "prompt_cache_key"
 
 // Identity writes the user id, the key of the prompt cache and the service tier.
 func (c *Encoder) Identity() {
-	if id := c.Req.UserID; id != "" {
-		c.Member("safety_identifier", id)
-	}
+	c.W.OptMember("safety_identifier", c.Req.UserID)
 	if own, _ := c.Req.Extra.Get(CacheKeyName); own == "" && c.Shape.CacheKey != "" {
-		c.Member(CacheKeyName, c.Shape.CacheKey)
+		c.W.Member(CacheKeyName, c.Shape.CacheKey)
 	}
-	if tier := c.Req.ServiceTier; tier != "" {
-		c.Member("service_tier", tier)
-	}
+	c.W.OptMember("service_tier", c.Req.ServiceTier)
 }
 
 // ToolChoice writes the tool choice.
@@ -252,14 +235,13 @@ func (c *Encoder) ToolChoice() {
 	switch {
 	case mode == "":
 	case len(choice.Names) == 0:
-		c.Member("tool_choice", mode)
+		c.W.Member("tool_choice", mode)
 	default:
 		c.W.Name("tool_choice")
 		c.chosenTools(mode, choice.Names)
 	}
 	if choice.NoParallel {
-		c.W.Name("parallel_tool_calls")
-		c.W.Bool(false)
+		c.W.BoolMember("parallel_tool_calls", false)
 	}
 }
 
@@ -278,14 +260,12 @@ func (c *Encoder) chosenTools(mode string, names []string) {
 	}
 	w := c.W
 	w.BeginObject()
-	c.Member("type", "allowed_tools")
+	c.W.Member("type", "allowed_tools")
 	if !c.FlatToolRefs {
-		w.Name("allowed_tools")
-		w.BeginObject()
+		w.Object("allowed_tools")
 	}
-	c.Member("mode", mode)
-	w.Name("tools")
-	w.BeginArray()
+	c.W.Member("mode", mode)
+	w.Array("tools")
 	for _, name := range names {
 		c.toolRef(tools[name])
 	}
@@ -305,15 +285,14 @@ func (c *Encoder) toolRef(t *content.Tool) {
 	w.BeginObject()
 	switch {
 	case t.Kind != "":
-		c.Member("type", t.Kind)
+		c.W.Member("type", t.Kind)
 	case c.FlatToolRefs:
-		c.Member("type", kind)
-		c.Member("name", t.Name)
+		c.W.Member("type", kind)
+		c.W.Member("name", t.Name)
 	default:
-		c.Member("type", kind)
-		w.Name(kind)
-		w.BeginObject()
-		c.Member("name", t.Name)
+		c.W.Member("type", kind)
+		w.Object(kind)
+		c.W.Member("name", t.Name)
 		w.EndObject()
 	}
 	w.EndObject()

@@ -53,10 +53,8 @@ const textNoModels = "The models of this service cannot be listed."
 func writeModels(format content.Format, list []upstream.Model) (*jsonwire.Writer, error) {
 	w := new(jsonwire.Writer)
 	w.BeginObject()
-	w.Name("object")
-	w.String("list")
-	w.Name("data")
-	w.BeginArray()
+	w.Member("object", "list")
+	w.Array("data")
 	for i := range list {
 		if err := writeModel(w, format, &list[i]); err != nil {
 			return nil, err
@@ -90,10 +88,8 @@ func writeModel(w *jsonwire.Writer, format content.Format, m *upstream.Model) er
 		extra = m.Extra
 	}
 	w.BeginObject()
-	w.Name("id")
-	w.String(m.ID)
-	w.Name("object")
-	w.String("model")
+	w.Member("id", m.ID)
+	w.Member("object", "model")
 	w.Name("created")
 	if m.Created.IsZero() {
 		w.Int(0)
@@ -101,8 +97,7 @@ func writeModel(w *jsonwire.Writer, format content.Format, m *upstream.Model) er
 		w.Int(m.Created.Unix())
 	}
 	if _, ok := extra.Get("owned_by"); !ok {
-		w.Name("owned_by")
-		w.String("system")
+		w.Member("owned_by", "system")
 	}
 	if extra != nil {
 		if err := w.MembersExcept(extra.JSON, func(name string) bool { return name == "id" || name == "object" || name == "created" }); err != nil {

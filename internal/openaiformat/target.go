@@ -56,8 +56,7 @@ func CopiedMember(name string, from, to content.Format) lower.ForeignMember {
 		var w jsonwire.Writer
 		w.BeginObject()
 		w.Members(x.JSON)
-		w.Name(name)
-		w.Raw(value)
+		w.RawMember(name, value)
 		w.EndObject()
 		x.JSON, r.Extra = w.Text(), &x
 		return true

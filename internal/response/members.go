@@ -94,8 +94,7 @@ func (m Members) Extra(f content.Format) *content.Extra {
 	var w jsonwire.Writer
 	w.BeginObject()
 	for _, x := range m {
-		w.Name(x.Name)
-		w.Raw(x.JSON)
+		w.RawMember(x.Name, x.JSON)
 	}
 	w.EndObject()
 	return &content.Extra{Format: f, JSON: w.Text()}

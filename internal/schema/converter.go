@@ -216,25 +216,10 @@ func (c *converter) enter(ref string) (target value, ok bool) {
 	return target, true
 }
 
-// writeString writes a member whose value is a string.
-func (c *converter) writeString(name, s string) {
-	c.w.Name(name)
-	c.w.String(s)
-}
-
 // writeRaw writes v unchanged if it exists.
 func (c *converter) writeRaw(name string, v value) {
 	if v.Exists() {
-		c.w.Name(name)
-		c.w.Raw(v.Raw())
-	}
-}
-
-// writeBound writes a member with the given JSON text unless it is empty.
-func (c *converter) writeBound(name, text string) {
-	if text != "" {
-		c.w.Name(name)
-		c.w.Raw(text)
+		c.w.RawMember(name, v.Raw())
 	}
 }
 
@@ -242,6 +227,6 @@ func (c *converter) writeBound(name, text string) {
 // integers in protobuf's JSON.
 func (c *converter) writeCount(name string, lo int, kw keyword) {
 	if n, ok := c.strictest(lo, kw, kw == kMinLength || kw == kMinItems || kw == kMinProperties).Int(); ok {
-		c.writeString(name, strconv.FormatInt(n, 10))
+		c.w.Member(name, strconv.FormatInt(n, 10))
 	}
 }

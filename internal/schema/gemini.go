@@ -104,8 +104,7 @@ func (c *converter) writeGeminiTypes(lo int, t types, values []value, outer unio
 		return
 	}
 	c.w.BeginObject()
-	c.w.Name("anyOf")
-	c.w.BeginArray()
+	c.w.Array("anyOf")
 	i := 0
 	t.each(func(x types, _ string) {
 		c.pushIndex("anyOf", i)
@@ -154,8 +153,7 @@ func (c *converter) writeGeminiUnion(lo, u int, nullable bool, outer unionContex
 		}
 	}
 	c.w.BeginObject()
-	c.w.Name("anyOf")
-	c.w.BeginArray()
+	c.w.Array("anyOf")
 	n := 0
 	for _, x := range m.alternatives() {
 		c.pushIndex("anyOf", n)
@@ -273,7 +271,7 @@ const maxListedValues = 512
 func (c *converter) writeGeminiType(lo int, t types, values []value, outer unionContext) {
 	c.w.BeginObject()
 	if t != 0 {
-		t.each(func(_ types, name string) { c.writeString("type", strings.ToUpper(name)) })
+		t.each(func(_ types, name string) { c.w.Member("type", strings.ToUpper(name)) })
 	}
 	enum, listed := c.listedValues(lo, t, values)
 	if t&(tString|tNumber) != 0 {
@@ -282,16 +280,12 @@ func (c *converter) writeGeminiType(lo int, t types, values []value, outer union
 		}
 	}
 	c.writeRaw("title", c.firstOf(lo, kTitle))
-	if s := c.description(lo, outer, listed); s != "" {
-		c.writeString("description", s)
-	}
+	c.w.OptMember("description", c.description(lo, outer, listed))
 	if outer.nullable {
-		c.w.Name("nullable")
-		c.w.Bool(true)
+		c.w.BoolMember("nullable", true)
 	}
 	if enum {
-		c.w.Name("enum")
-		c.w.BeginArray()
+		c.w.Array("enum")
 		for _, x := range values {
 			if x.Kind() == jsonwire.String {
 				c.w.Raw(x.Raw())
@@ -309,8 +303,8 @@ func (c *converter) writeGeminiType(lo int, t types, values []value, outer union
 		c.writeCount("maxLength", lo, kMaxLength)
 		c.writeRaw("pattern", c.firstUnique(lo, kPattern, rConflict))
 	case tInteger, tNumber:
-		c.writeBound("minimum", c.numericLimit(lo, t, kMinimum, kExclusiveMinimum))
-		c.writeBound("maximum", c.numericLimit(lo, t, kMaximum, kExclusiveMaximum))
+		c.w.OptRawMember("minimum", c.numericLimit(lo, t, kMinimum, kExclusiveMinimum))
+		c.w.OptRawMember("maximum", c.numericLimit(lo, t, kMaximum, kExclusiveMaximum))
 	}
 	c.writeExamples(lo, t, outer)
 	c.w.EndObject()
@@ -370,7 +364,7 @@ func (c *converter) writeArray(lo int) {
 		}
 	}
 	if maxItems >= 0 {
-		c.writeString("maxItems", strconv.FormatInt(maxItems, 10))
+		c.w.Member("maxItems", strconv.FormatInt(maxItems, 10))
 	}
 	c.writeCount("minItems", lo, kMinItems)
 }
@@ -471,8 +465,7 @@ func (c *converter) writeObject(lo int) {
 	props = c.allowedProps(props)
 	c.reportAdditional(lo, len(props) == 0)
 	if len(props) > 0 {
-		c.w.Name("properties")
-		c.w.BeginObject()
+		c.w.Object("properties")
 		c.push("properties")
 		for i := range props {
 			c.push(props[i].name)
@@ -526,8 +519,7 @@ func (c *converter) writeNames(name string, list []string, defined map[string]bo
 		}
 		if !open {
 			open = true
-			c.w.Name(name)
-			c.w.BeginArray()
+			c.w.Array(name)
 		}
 		c.w.String(s)
 	}

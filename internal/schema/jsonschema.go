@@ -120,7 +120,7 @@ func (c *converter) writeNode(n *node) {
 	c.w.BeginObject()
 	if n.root && !c.hasAny(n.lo, kType) {
 		c.changed = true
-		c.writeString("type", "object")
+		c.w.Member("type", "object")
 	}
 	for i := n.lo; i < hi; i++ {
 		m := c.members[i]
@@ -176,8 +176,7 @@ func (c *converter) finishNode(n *node) {
 	has := n.written[kProperties]
 	if n.root && !has && c.dialect != GeminiJSON {
 		c.changed = true
-		c.w.Name("properties")
-		c.w.Raw("{}")
+		c.w.RawMember("properties", "{}")
 	}
 	if !strict || !n.root && !(n.typed && n.types&tObject != 0) && (n.typed || !has) {
 		return
@@ -187,8 +186,7 @@ func (c *converter) finishNode(n *node) {
 	}
 	if !n.written[kAdditionalProperties] {
 		c.changed = true
-		c.w.Name("additionalProperties")
-		c.w.Bool(false)
+		c.w.BoolMember("additionalProperties", false)
 		if has || n.root {
 			c.report(rClosedAdded)
 		} else {
@@ -298,8 +296,7 @@ func (c *converter) writeDefs(n *node, m *member) {
 		c.changed = true
 		name = "$defs"
 	}
-	c.w.Name(name)
-	c.w.BeginObject()
+	c.w.Object(name)
 	c.push(m.name)
 	for name, x := range m.v.Members() {
 		c.push(name)
@@ -331,8 +328,7 @@ func (c *converter) writeRef(n *node, m *member) {
 		raw = string(jsonwire.AppendString(nil, "#/$defs/"+rest))
 	}
 	write := func() {
-		c.w.Name("$ref")
-		c.w.Raw(raw)
+		c.w.RawMember("$ref", raw)
 	}
 	if !m.nullable && (c.dialect != GeminiJSON || c.isRefAlone(n)) {
 		write()
@@ -381,8 +377,7 @@ func (c *converter) writeAnyOf(n *node, null bool, write func()) {
 	if c.hasAny(n.lo, kAnyOf) {
 		c.report(rSecondUnion, "anyOf")
 	}
-	c.w.Name("anyOf")
-	c.w.BeginArray()
+	c.w.Array("anyOf")
 	write()
 	if null {
 		c.w.Raw(`{"type":"null"}`)

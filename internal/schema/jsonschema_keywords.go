@@ -96,8 +96,7 @@ func (c *converter) writeEnum(n *node, m *member) {
 		c.report(rConflict, m.name)
 		return
 	}
-	c.w.Name("enum")
-	c.w.BeginArray()
+	c.w.Array("enum")
 	for _, x := range values {
 		c.w.Raw(x.Raw())
 	}
@@ -188,7 +187,7 @@ func (c *converter) writeLimit(n *node, m *member) {
 		if !n.typed {
 			t = tNumber
 		}
-		c.writeBound(keywordSpecs[in].name, c.numericLimit(n.lo, t&tNumber, in, ex))
+		c.w.OptRawMember(keywordSpecs[in].name, c.numericLimit(n.lo, t&tNumber, in, ex))
 		return
 	}
 	lower := in == kMinimum
@@ -231,8 +230,7 @@ func (c *converter) writeProperties(n *node, m *member) {
 			required[s] = true
 		}
 	}
-	c.w.Name("properties")
-	c.w.BeginObject()
+	c.w.Object("properties")
 	c.push("properties")
 	if c.countMembers(n.lo, kProperties) == 1 && m.props == nil {
 		for name, x := range m.v.Members() {
@@ -308,8 +306,7 @@ func (c *converter) writeRequired(n *node) {
 		return
 	}
 	c.changed = true
-	c.w.Name("required")
-	c.w.BeginArray()
+	c.w.Array("required")
 	for _, s := range list {
 		c.w.String(s)
 	}
@@ -362,8 +359,7 @@ func (c *converter) writeAdditionalProperties(n *node, m *member) {
 	}
 	c.changed = true
 	c.report(rForbidden, m.name)
-	c.w.Name(m.name)
-	c.w.Bool(false)
+	c.w.BoolMember(m.name, false)
 }
 
 // writeUnion writes alternatives.

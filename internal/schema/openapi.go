@@ -46,8 +46,7 @@ func (c *converter) writeOpenAPIMember(v value, name string, x value) {
 			c.writeRaw(name, x)
 		}
 	case kMinItems, kMaxItems, kMinLength, kMaxLength, kMinProperties, kMaxProperties, kMinimum, kMaximum:
-		c.w.Name(name)
-		c.w.Raw(unquotedNumber(x))
+		c.w.RawMember(name, unquotedNumber(x))
 	case kProperties:
 		c.w.Name(name)
 		c.writeOpenAPIProperties(x, v.Get("propertyOrdering"))
@@ -60,8 +59,7 @@ func (c *converter) writeOpenAPIMember(v value, name string, x value) {
 			c.writeRaw(name, x)
 			return
 		}
-		c.w.Name("examples")
-		c.w.BeginArray()
+		c.w.Array("examples")
 		c.w.Raw(x.Raw())
 		c.w.EndArray()
 	default:

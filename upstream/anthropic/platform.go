@@ -359,10 +359,7 @@ func withMembers(x *content.Extra, members []adapter.Member) *content.Extra {
 		}
 	}
 	for _, m := range members {
-		if m.Value != "" {
-			w.Name(m.Name)
-			w.Raw(m.Value)
-		}
+		w.OptRawMember(m.Name, m.Value)
 	}
 	w.EndObject()
 	return &content.Extra{Format: messages.Format, JSON: w.Text()}

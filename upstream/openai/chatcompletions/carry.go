@@ -111,10 +111,7 @@ func (s *responseEncoder) writeOwnState(b *sentBlock) {
 	var w jsonwire.Writer
 	w.BeginObject()
 	for _, name := range ownMembers {
-		if value := all.Get(name); value != "" {
-			w.Name(name)
-			w.Raw(value)
-		}
+		w.OptRawMember(name, all.Get(name))
 	}
 	w.EndObject()
 	if text := w.Text(); text != "{}" {

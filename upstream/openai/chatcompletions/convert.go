@@ -195,8 +195,7 @@ func (r *Request) leftover() *content.Extra {
 		out := w.begin("response_format")
 		out.BeginObject()
 		if f.Schema != nil && f.Schema.Extra != nil {
-			out.Name("json_schema")
-			out.Raw(f.Schema.Extra.JSON)
+			out.RawMember("json_schema", f.Schema.Extra.JSON)
 		}
 		w.members(f.Extra)
 		out.EndObject()
@@ -233,8 +232,7 @@ func (l *leftover) members(x *content.Extra) {
 	if doc := codec.Open(x, Format); doc != nil {
 		defer doc.Close()
 		for name, v := range doc.Root().Members() {
-			l.w.Name(name)
-			l.w.Raw(v.Raw())
+			l.w.RawMember(name, v.Raw())
 		}
 	}
 }

@@ -168,10 +168,7 @@ func (t *decodedState) takeSignature() string {
 	if t.hasState() {
 		var w jsonwire.Writer
 		w.BeginObject()
-		if t.encrypted != "" {
-			w.Name(encryptedName)
-			w.String(t.encrypted)
-		}
+		w.OptMember(encryptedName, t.encrypted)
 		writeDetails(&w, detailsName, t.details)
 		writeDetails(&w, blocksName, t.blocks)
 		w.EndObject()
@@ -188,8 +185,7 @@ func writeDetails(w *jsonwire.Writer, name string, list []decodedDetail) {
 	if len(list) == 0 {
 		return
 	}
-	w.Name(name)
-	w.BeginArray()
+	w.Array(name)
 	for i := range list {
 		x := &list[i]
 		w.BeginObject()

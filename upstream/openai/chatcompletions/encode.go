@@ -19,9 +19,8 @@ type requestEncoder struct {
 func (c *requestEncoder) write() {
 	w, n := c.W, c.Req
 	w.BeginObject()
-	c.Member("model", c.Req.Model)
-	w.Name("messages")
-	w.BeginArray()
+	c.W.Member("model", c.Req.Model)
+	w.Array("messages")
 	c.Message(c, c.Shape.SystemRole, n.System)
 	c.Turns(c)
 	w.EndArray()
@@ -32,8 +31,8 @@ func (c *requestEncoder) write() {
 // Result writes a tool result, which is a text.
 func (c *requestEncoder) Result(r *content.ToolResult) {
 	c.W.BeginObject()
-	c.Member("role", "tool")
-	c.Member("tool_call_id", r.ID)
+	c.W.Member("role", "tool")
+	c.W.Member("tool_call_id", r.ID)
 	c.W.Name("content")
 	c.ResultContent(c, r)
 	c.W.EndObject()
@@ -67,21 +66,19 @@ func (c *requestEncoder) Assistant(parts []content.Part, last bool) {
 		calls--
 	}
 	w.BeginObject()
-	c.Member("role", "assistant")
+	c.W.Member("role", "assistant")
 	w.Name("content")
 	c.assistantTexts(parts[:calls])
 	if calls < len(parts) {
 		c.thinking(parts[:calls])
-		w.Name("tool_calls")
-		w.BeginArray()
+		w.Array("tool_calls")
 		for _, p := range parts[calls:] {
-			c.toolCall(p.(*content.ToolUse))
+			writeCall(w, p.(*content.ToolUse))
 		}
 		w.EndArray()
 	}
 	if last && c.Shape.Prefix {
-		w.Name("prefix")
-		w.Bool(true)
+		w.BoolMember("prefix", true)
 	}
 	w.EndObject()
 }
@@ -106,42 +103,18 @@ func isRefusal(p content.Part) bool {
 	return ok && t.Refusal && t.Text != ""
 }
 
-func (c *requestEncoder) toolCall(p *content.ToolUse) {
-	w := c.W
-	w.BeginObject()
-	c.Member("id", p.ID)
-	if p.Freeform {
-		c.Member("type", "custom")
-		w.Name("custom")
-		w.BeginObject()
-		c.Member("name", p.Name)
-		c.Member("input", p.Text)
-		w.EndObject()
-		w.EndObject()
-		return
-	}
-	c.Member("type", "function")
-	w.Name("function")
-	w.BeginObject()
-	c.Member("name", p.Name)
-	c.Member("arguments", p.Input)
-	w.EndObject()
-	w.EndObject()
-}
-
 func (c *requestEncoder) Part(p content.Part) {
 	w := c.W
 	w.BeginObject()
 	var cache *content.Cache
 	switch p := p.(type) { // other kinds have been lowered to others
 	case *content.Text:
-		c.Member("type", "text")
-		c.Member("text", p.Text)
+		c.W.Member("type", "text")
+		c.W.Member("text", p.Text)
 		cache = p.Cache
 	case *content.Image:
-		c.Member("type", "image_url")
-		w.Name("image_url")
-		w.BeginObject()
+		c.W.Member("type", "image_url")
+		w.Object("image_url")
 		w.Name("url")
 		c.FileURL(p.Source)
 		c.Members(p.Extra)
@@ -149,18 +122,16 @@ func (c *requestEncoder) Part(p content.Part) {
 		cache = p.Cache
 	case *content.Media:
 		b := p.Source.(*content.Base64)
-		c.Member("type", "input_audio")
-		w.Name("input_audio")
-		w.BeginObject()
-		c.Member("data", openaiformat.StandardBase64(b.Data))
-		c.Member("format", openaiformat.AudioFormats[b.MediaType])
+		c.W.Member("type", "input_audio")
+		w.Object("input_audio")
+		c.W.Member("data", openaiformat.StandardBase64(b.Data))
+		c.W.Member("format", openaiformat.AudioFormats[b.MediaType])
 		w.EndObject()
 		cache = p.Cache
 	case *content.Document:
-		c.Member("type", "file")
-		w.Name("file")
-		w.BeginObject()
-		c.Member("filename", p.Title)
+		c.W.Member("type", "file")
+		w.Object("file")
+		c.W.Member("filename", p.Title)
 		w.Name("file_data")
 		c.FileURL(p.Source)
 		w.EndObject()
@@ -200,8 +171,7 @@ func (c *requestEncoder) thinking(parts []content.Part) {
 		if len(list) == 0 {
 			continue
 		}
-		c.W.Name(encodedThinkingLists[i])
-		c.W.BeginArray()
+		c.W.Array(encodedThinkingLists[i])
 		for _, element := range list {
 			c.W.Raw(element)
 		}
@@ -273,22 +243,17 @@ func (b *encodedThinking) addObject(object string) (added, hasText bool) {
 func (c *requestEncoder) settings() {
 	w, n := c.W, c.Req
 	if n.Stream {
-		w.Name("stream")
-		w.Bool(true)
+		w.BoolMember("stream", true)
 		c.streamOptions()
 	}
 	c.tools()
 	c.ToolChoice()
-	if n.Effort != "" {
-		c.Member("reasoning_effort", n.Effort)
-	}
+	c.W.OptMember("reasoning_effort", n.Effort)
 	c.thinkingSwitch()
 	c.limit()
 	c.sampling()
 	c.responseFormat()
-	if n.Output.Verbosity != "" {
-		c.Member("verbosity", n.Output.Verbosity)
-	}
+	c.W.OptMember("verbosity", n.Output.Verbosity)
 	c.Identity()
 	if n.Extra != nil {
 		_ = w.MembersExcept(n.Extra.JSON, func(name string) bool { // was parsed before
@@ -301,10 +266,8 @@ func (c *requestEncoder) streamOptions() {
 	if !c.Shape.Usage {
 		return
 	}
-	c.W.Name("stream_options")
-	c.W.BeginObject()
-	c.W.Name("include_usage")
-	c.W.Bool(true)
+	c.W.Object("stream_options")
+	c.W.BoolMember("include_usage", true)
 	c.NoObfuscation()
 	c.W.EndObject()
 }
@@ -314,8 +277,7 @@ func (c *requestEncoder) tools() {
 		return
 	}
 	w := c.W
-	w.Name("tools")
-	w.BeginArray()
+	w.Array("tools")
 	for i := range c.Req.Tools {
 		t := &c.Req.Tools[i]
 		w.BeginObject()
@@ -324,18 +286,13 @@ func (c *requestEncoder) tools() {
 			w.EndObject()
 			continue
 		}
-		c.Member("type", "function")
-		w.Name("function")
-		w.BeginObject()
-		c.Member("name", t.Name)
-		if t.Description != "" {
-			c.Member("description", t.Description)
-		}
-		w.Name("parameters")
-		w.Raw(t.Input.JSON)
+		c.W.Member("type", "function")
+		w.Object("function")
+		c.W.Member("name", t.Name)
+		c.W.OptMember("description", t.Description)
+		w.RawMember("parameters", t.Input.JSON)
 		if t.Strict != nil && *t.Strict {
-			w.Name("strict")
-			w.Bool(true)
+			w.BoolMember("strict", true)
 		}
 		w.EndObject()
 		w.EndObject()
@@ -346,21 +303,16 @@ func (c *requestEncoder) tools() {
 // customTool writes the members of a free-form tool.
 func (c *requestEncoder) customTool(t *content.Tool) {
 	w := c.W
-	c.Member("type", "custom")
-	w.Name("custom")
-	w.BeginObject()
-	c.Member("name", t.Name)
-	if t.Description != "" {
-		c.Member("description", t.Description)
-	}
+	c.W.Member("type", "custom")
+	w.Object("custom")
+	c.W.Member("name", t.Name)
+	c.W.OptMember("description", t.Description)
 	if g := t.Grammar; g != nil {
-		w.Name("format")
-		w.BeginObject()
-		c.Member("type", "grammar")
-		w.Name("grammar")
-		w.BeginObject()
-		c.Member("syntax", g.Syntax)
-		c.Member("definition", g.Definition)
+		w.Object("format")
+		c.W.Member("type", "grammar")
+		w.Object("grammar")
+		c.W.Member("syntax", g.Syntax)
+		c.W.Member("definition", g.Definition)
 		w.EndObject()
 		w.EndObject()
 	}
@@ -373,18 +325,15 @@ func (c *requestEncoder) thinkingSwitch() {
 		return
 	}
 	w, on := c.W, c.Req.Switch == lower.SwitchOn
-	w.Name(c.Shape.Thinking)
-	w.BeginObject()
+	w.Object(c.Shape.Thinking)
 	switch {
 	case c.Shape.Thinking != ThinkingObject: // templates use one of the two
-		w.Name("enable_thinking")
-		w.Bool(on)
-		w.Name("thinking")
-		w.Bool(on)
+		w.BoolMember("enable_thinking", on)
+		w.BoolMember("thinking", on)
 	case on:
-		c.Member("type", "enabled")
+		c.W.Member("type", "enabled")
 	default:
-		c.Member("type", "disabled")
+		c.W.Member("type", "disabled")
 	}
 	w.EndObject()
 }
@@ -392,12 +341,10 @@ func (c *requestEncoder) thinkingSwitch() {
 // limit writes the limit of output tokens and the number of candidates.
 func (c *requestEncoder) limit() {
 	if n := c.Req.MaxTokens; n != nil {
-		c.W.Name(c.Shape.LimitMember)
-		c.W.Int(*n)
+		c.W.IntMember(c.Shape.LimitMember, *n)
 	}
 	if n := c.Req.Candidates; n > 1 {
-		c.W.Name("n")
-		c.W.Int(int64(n))
+		c.W.IntMember("n", int64(n))
 	}
 }
 
@@ -413,8 +360,7 @@ func (c *requestEncoder) sampling() {
 	if len(n.StopSequences) == 0 {
 		return
 	}
-	c.W.Name("stop")
-	c.W.BeginArray()
+	c.W.Array("stop")
 	for _, s := range n.StopSequences {
 		c.W.String(s)
 	}
@@ -425,8 +371,7 @@ func (c *requestEncoder) sampling() {
 func (c *requestEncoder) responseFormat() {
 	w, o := c.W, &c.Req.Output
 	if len(o.Modalities) > 1 || len(o.Modalities) == 1 && o.Modalities[0] != "text" {
-		w.Name("modalities")
-		w.BeginArray()
+		w.Array("modalities")
 		for _, m := range o.Modalities {
 			w.String(m)
 		}
@@ -434,24 +379,18 @@ func (c *requestEncoder) responseFormat() {
 	}
 	switch {
 	case o.Schema.JSON != "":
-		w.Name("response_format")
-		w.BeginObject()
-		c.Member("type", "json_schema")
-		w.Name("json_schema")
-		w.BeginObject()
+		w.Object("response_format")
+		c.W.Member("type", "json_schema")
+		w.Object("json_schema")
 		c.SchemaName()
-		w.Name("schema")
-		w.Raw(o.Schema.JSON)
-		w.Name("strict")
-		w.Bool(c.Req.Strict)
+		w.RawMember("schema", o.Schema.JSON)
+		w.BoolMember("strict", c.Req.Strict)
 		w.EndObject()
 		w.EndObject()
 	case !c.Req.Object:
 	case c.Shape.ObjectForm:
-		w.Name("response_format")
-		w.Raw(`{"type":"json_schema","json_schema":{"name":"answer","schema":{"type":"object"}}}`)
+		w.RawMember("response_format", `{"type":"json_schema","json_schema":{"name":"answer","schema":{"type":"object"}}}`)
 	default:
-		w.Name("response_format")
-		w.Raw(`{"type":"json_object"}`)
+		w.RawMember("response_format", `{"type":"json_object"}`)
 	}
 }

@@ -1,6 +1,7 @@
 package chatcompletions
 
 import (
+	"cmp"
 	"strings"
 	"unicode/utf8"
 
@@ -118,34 +119,20 @@ func convertResponse(r *upstream.Response, turns []content.Turn, client expectat
 // write writes the document.
 func (w *wholeResponse) write(doc *jsonwire.Writer, head responseHead) {
 	s := &w.blocks
-	if s.Start.ID != "" {
-		head.id = s.Start.ID
-	}
-	if s.Start.Model != "" {
-		head.model = s.Start.Model
-	}
 	doc.BeginObject()
-	doc.Name("id")
-	doc.String(head.id)
-	doc.Name("object")
-	doc.String("chat.completion")
-	doc.Name("created")
-	doc.Int(head.created)
-	doc.Name("model")
-	doc.String(head.model)
-	doc.Name("choices")
-	doc.BeginArray()
+	doc.Member("id", cmp.Or(s.Start.ID, head.id))
+	doc.Member("object", "chat.completion")
+	doc.IntMember("created", head.created)
+	doc.Member("model", cmp.Or(s.Start.Model, head.model))
+	doc.Array("choices")
 	for k := range s.Candidates {
 		doc.BeginObject()
-		doc.Name("index")
-		doc.Int(int64(s.Candidates[k].Index))
+		doc.IntMember("index", int64(s.Candidates[k].Index))
 		m := w.message(k)
 		doc.Name("message")
 		w.writeMessage(doc, m)
-		doc.Name("logprobs")
-		nullable(doc, m.logprobs, doc.Raw)
-		doc.Name("finish_reason")
-		doc.String(s.finishReason(k))
+		doc.RawMember("logprobs", cmp.Or(m.logprobs, "null"))
+		doc.Member("finish_reason", s.finishReason(k))
 		doc.EndObject()
 	}
 	doc.EndArray()
@@ -153,8 +140,7 @@ func (w *wholeResponse) write(doc *jsonwire.Writer, head responseHead) {
 	writeUsage(doc, &s.Usage)
 	s.reportCounts()
 	for _, m := range s.members {
-		doc.Name(m.Name)
-		doc.Raw(m.JSON)
+		doc.RawMember(m.Name, m.JSON)
 	}
 	doc.EndObject()
 }
@@ -163,43 +149,31 @@ func (w *wholeResponse) write(doc *jsonwire.Writer, head responseHead) {
 // that are empty as null.
 func (w *wholeResponse) writeMessage(doc *jsonwire.Writer, m *sentMessage) {
 	doc.BeginObject()
-	doc.Name("role")
-	doc.String("assistant")
-	doc.Name("content")
-	nullable(doc, m.texts[fieldContent].String(), doc.String)
-	if text := m.texts[fieldReasoning].String(); text != "" {
-		doc.Name("reasoning_content")
-		doc.String(text)
-	}
+	doc.Member("role", "assistant")
+	doc.NullableMember("content", m.texts[fieldContent].String())
+	doc.OptMember("reasoning_content", m.texts[fieldReasoning].String())
 	switch {
 	case len(m.calls) == 0:
 	case w.blocks.functions:
 		doc.Name("function_call")
 		writeFunction(doc, m.calls[0])
 	default:
-		doc.Name("tool_calls")
-		doc.BeginArray()
+		doc.Array("tool_calls")
 		for _, t := range m.calls {
 			writeCall(doc, t)
 		}
 		doc.EndArray()
 	}
-	doc.Name("refusal")
-	nullable(doc, m.texts[fieldRefusal].String(), doc.String)
-	doc.Name("annotations")
+	doc.NullableMember("refusal", m.texts[fieldRefusal].String())
 	m.annotations.EndArray()
-	doc.Raw(m.annotations.Text())
+	doc.RawMember("annotations", m.annotations.Text())
 	if len(m.images) > 0 {
-		doc.Name("images")
-		doc.BeginArray()
+		doc.Array("images")
 		for _, url := range m.images {
 			doc.BeginObject()
-			doc.Name("type")
-			doc.String("image_url")
-			doc.Name("image_url")
-			doc.BeginObject()
-			doc.Name("url")
-			doc.String(url)
+			doc.Member("type", "image_url")
+			doc.Object("image_url")
+			doc.Member("url", url)
 			doc.EndObject()
 			doc.EndObject()
 		}
@@ -211,29 +185,16 @@ func (w *wholeResponse) writeMessage(doc *jsonwire.Writer, m *sentMessage) {
 	doc.EndObject()
 }
 
-// nullable writes text with write, or null if it is empty.
-func nullable(doc *jsonwire.Writer, text string, write func(string)) {
-	if text == "" {
-		doc.Null()
-		return
-	}
-	write(text)
-}
-
 // writeCall writes a tool call.
 func writeCall(doc *jsonwire.Writer, t *content.ToolUse) {
 	doc.BeginObject()
-	doc.Name("id")
-	doc.String(t.ID)
+	doc.Member("id", t.ID)
 	doc.Name("type")
 	if t.Freeform {
 		doc.String("custom")
-		doc.Name("custom")
-		doc.BeginObject()
-		doc.Name("name")
-		doc.String(t.Name)
-		doc.Name("input")
-		doc.String(t.Text)
+		doc.Object("custom")
+		doc.Member("name", t.Name)
+		doc.Member("input", t.Text)
 		doc.EndObject()
 	} else {
 		doc.String("function")
@@ -246,28 +207,20 @@ func writeCall(doc *jsonwire.Writer, t *content.ToolUse) {
 // writeFunction writes the name and the arguments of a call.
 func writeFunction(doc *jsonwire.Writer, t *content.ToolUse) {
 	doc.BeginObject()
-	doc.Name("name")
-	doc.String(t.Name)
-	doc.Name("arguments")
-	doc.String(t.Input)
+	doc.Member("name", t.Name)
+	doc.Member("arguments", t.Input)
 	doc.EndObject()
 }
 
 // writeAnnotation writes a citation of characters of the content.
 func writeAnnotation(w *jsonwire.Writer, c *content.Citation, from, to int64) {
 	w.BeginObject()
-	w.Name("type")
-	w.String("url_citation")
-	w.Name("url_citation")
-	w.BeginObject()
-	w.Name("start_index")
-	w.Int(from)
-	w.Name("end_index")
-	w.Int(to)
-	w.Name("url")
-	w.String(c.URL)
-	w.Name("title")
-	w.String(c.Title)
+	w.Member("type", "url_citation")
+	w.Object("url_citation")
+	w.IntMember("start_index", from)
+	w.IntMember("end_index", to)
+	w.Member("url", c.URL)
+	w.Member("title", c.Title)
 	w.EndObject()
 	w.EndObject()
 }
@@ -277,26 +230,18 @@ func writeAnnotation(w *jsonwire.Writer, c *content.Citation, from, to int64) {
 func writeUsage(w *jsonwire.Writer, u *content.Usage) {
 	prompt, completion := u.Prompt(), u.Completion()
 	w.BeginObject()
-	w.Name("prompt_tokens")
-	w.Int(prompt)
-	w.Name("completion_tokens")
-	w.Int(completion)
-	w.Name("total_tokens")
-	w.Int(prompt + completion)
-	w.Name("prompt_tokens_details")
-	w.BeginObject()
-	w.Name("cached_tokens")
-	w.Int(u.CacheRead)
+	w.IntMember("prompt_tokens", prompt)
+	w.IntMember("completion_tokens", completion)
+	w.IntMember("total_tokens", prompt+completion)
+	w.Object("prompt_tokens_details")
+	w.IntMember("cached_tokens", u.CacheRead)
 	if n := u.CacheWrite + u.CacheWrite1h; n != 0 {
-		w.Name("cache_write_tokens")
-		w.Int(n)
+		w.IntMember("cache_write_tokens", n)
 	}
 	writeAudio(w, u, "prompt")
 	w.EndObject()
-	w.Name("completion_tokens_details")
-	w.BeginObject()
-	w.Name("reasoning_tokens")
-	w.Int(u.Thinking)
+	w.Object("completion_tokens_details")
+	w.IntMember("reasoning_tokens", u.Thinking)
 	writeAudio(w, u, "output")
 	w.EndObject()
 	w.EndObject()
@@ -306,8 +251,7 @@ func writeUsage(w *jsonwire.Writer, u *content.Usage) {
 func writeAudio(w *jsonwire.Writer, u *content.Usage, kind string) {
 	for _, m := range u.Modalities {
 		if m.Kind == kind && m.Modality == "audio" {
-			w.Name("audio_tokens")
-			w.Int(m.Tokens)
+			w.IntMember("audio_tokens", m.Tokens)
 			return
 		}
 	}

@@ -70,11 +70,9 @@ func toLogprobs(x *content.Extra) string {
 	}
 	var w jsonwire.Writer
 	w.BeginObject()
-	w.Name("logprobs")
-	w.Bool(true)
+	w.BoolMember("logprobs", true)
 	if n > 0 {
-		w.Name("top_logprobs")
-		w.Int(n)
+		w.IntMember("top_logprobs", n)
 	}
 	w.EndObject()
 	return w.Text()

@@ -331,18 +331,13 @@ func (s *encoder) imageItem(p *content.Image) string {
 	}
 	var w jsonwire.Writer
 	w.BeginObject()
-	w.Name("id")
-	w.String(id)
-	w.Name("type")
-	w.String("image_generation_call")
-	w.Name("status")
-	w.String("completed")
+	w.Member("id", id)
+	w.Member("type", "image_generation_call")
+	w.Member("status", "completed")
 	if _, kind, ok := strings.Cut(src.MediaType, "/"); ok {
-		w.Name("output_format")
-		w.String(kind)
+		w.Member("output_format", kind)
 	}
-	w.Name("result")
-	w.String(src.Data)
+	w.Member("result", src.Data)
 	w.EndObject()
 	return w.Text()
 }

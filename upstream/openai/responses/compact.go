@@ -83,12 +83,9 @@ func (s *encoder) endSummary() *handler.Failure {
 	}
 	var w jsonwire.Writer
 	w.BeginObject()
-	w.Name("id")
-	w.String("cmp_" + strings.TrimPrefix(s.id, responsePrefix))
-	w.Name("type")
-	w.String("compaction")
-	w.Name("encrypted_content")
-	w.String(state)
+	w.Member("id", "cmp_"+strings.TrimPrefix(s.id, responsePrefix))
+	w.Member("type", "compaction")
+	w.Member("encrypted_content", state)
 	w.EndObject()
 	s.addItem(new(sentBlock), w.Text())
 	return nil

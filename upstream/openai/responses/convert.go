@@ -371,8 +371,7 @@ func (r *Request) leftover() *content.Extra {
 			begin("text")
 			w.BeginObject()
 			if f != nil {
-				w.Name("format")
-				w.Raw(f.Extra.JSON)
+				w.RawMember("format", f.Extra.JSON)
 			}
 			writeMembers(&w, textConfigType, c.Extra)
 			w.EndObject()

@@ -85,8 +85,7 @@ func (d *responseDecoder) openCall(it *decodedItem, item jsonwire.Value, input s
 			if w.Len() == 0 {
 				w.BeginObject()
 			}
-			w.Name(m)
-			w.Raw(x.Raw())
+			w.RawMember(m, x.Raw())
 		}
 	}
 	if w.Len() > 0 {

@@ -171,10 +171,8 @@ func (d *dialect) countTokens(_ string, r *http.Request, body string) (*handler.
 		return nil, err
 	}
 	op.CountTokens(Format, func(name string) bool { return name == "object" || name == "input_tokens" }, func(w *jsonwire.Writer, n upstream.TokenCount) {
-		w.Name("object")
-		w.String("response.input_tokens")
-		w.Name("input_tokens")
-		w.Int(n.Tokens)
+		w.Member("object", "response.input_tokens")
+		w.IntMember("input_tokens", n.Tokens)
 	})
 	return op, nil
 }

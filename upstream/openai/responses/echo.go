@@ -1,6 +1,7 @@
 package responses
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -167,29 +168,15 @@ func choiceJSON(c *ToolChoice) string {
 	}
 	var w jsonwire.Writer
 	w.BeginObject()
-	w.Name("type")
-	w.String(c.Type)
-	if c.Name != "" {
-		w.Name("name")
-		w.String(c.Name)
-	}
+	w.Member("type", c.Type)
+	w.OptMember("name", c.Name)
 	if c.Type == "allowed_tools" {
-		w.Name("mode")
-		if c.Mode == "" {
-			w.String("auto")
-		} else {
-			w.String(c.Mode)
-		}
-		w.Name("tools")
-		w.BeginArray()
+		w.Member("mode", cmp.Or(c.Mode, "auto"))
+		w.Array("tools")
 		for _, t := range c.Tools {
 			w.BeginObject()
-			w.Name("type")
-			w.String(t.Type)
-			if t.Name != "" {
-				w.Name("name")
-				w.String(t.Name)
-			}
+			w.Member("type", t.Type)
+			w.OptMember("name", t.Name)
 			if t.Extra != nil {
 				w.Members(t.Extra.JSON)
 			}
@@ -208,21 +195,12 @@ func choiceJSON(c *ToolChoice) string {
 func formatJSON(f *TextFormat) string {
 	var w jsonwire.Writer
 	w.BeginObject()
-	w.Name("type")
-	w.String(f.Type)
+	w.Member("type", f.Type)
 	if f.Type == "json_schema" {
-		w.Name("name")
-		w.String(f.Name)
-		w.Name("description")
-		if f.Description == "" {
-			w.Null()
-		} else {
-			w.String(f.Description)
-		}
-		w.Name("strict")
-		w.Bool(f.Strict != nil && *f.Strict)
-		w.Name("schema")
-		w.Raw(f.Schema)
+		w.Member("name", f.Name)
+		w.NullableMember("description", f.Description)
+		w.BoolMember("strict", f.Strict != nil && *f.Strict)
+		w.RawMember("schema", f.Schema)
 	}
 	if f.Extra != nil {
 		w.Members(f.Extra.JSON)

@@ -25,15 +25,14 @@ type requestEncoder struct {
 func (c *requestEncoder) write() {
 	w, n := c.W, c.Req
 	w.BeginObject()
-	c.Member("model", c.Req.Model)
+	c.W.Member("model", c.Req.Model)
 	// one pass
 	marked := slices.ContainsFunc(n.System, func(p content.Part) bool { return p.(*content.Text).Cache != nil })
 	if len(n.System) > 0 && !marked {
 		w.Name("instructions")
 		c.Joined(n.System, "\n\n")
 	}
-	w.Name("input")
-	w.BeginArray()
+	w.Array("input")
 	if marked {
 		c.Message(c, c.Shape.SystemRole, n.System)
 	}
@@ -47,11 +46,11 @@ func (c *requestEncoder) write() {
 func (c *requestEncoder) Result(r *content.ToolResult) {
 	c.W.BeginObject()
 	if c.custom[r.ID] {
-		c.Member("type", "custom_tool_call_output")
+		c.W.Member("type", "custom_tool_call_output")
 	} else {
-		c.Member("type", "function_call_output")
+		c.W.Member("type", "function_call_output")
 	}
-	c.Member("call_id", r.ID)
+	c.W.Member("call_id", r.ID)
 	c.W.Name("output")
 	c.ResultContent(c, r)
 	c.W.EndObject()
@@ -71,13 +70,13 @@ func (c *requestEncoder) Part(p content.Part) {
 	var cache *content.Cache
 	switch p := p.(type) {
 	case *content.Text:
-		c.Member("type", "input_text")
-		c.Member("text", p.Text)
+		c.W.Member("type", "input_text")
+		c.W.Member("text", p.Text)
 		cache = p.Cache
 	case *content.Image:
-		c.Member("type", "input_image")
+		c.W.Member("type", "input_image")
 		if f, ok := p.Source.(*content.File); ok {
-			c.Member("file_id", f.ID)
+			c.W.Member("file_id", f.ID)
 		} else {
 			w.Name("image_url")
 			c.FileURL(p.Source)
@@ -85,14 +84,14 @@ func (c *requestEncoder) Part(p content.Part) {
 		c.Members(p.Extra)
 		cache = p.Cache
 	case *content.Document:
-		c.Member("type", "input_file")
+		c.W.Member("type", "input_file")
 		switch s := p.Source.(type) {
 		case *content.File:
-			c.Member("file_id", s.ID)
+			c.W.Member("file_id", s.ID)
 		case *content.URL:
-			c.Member("file_url", s.URL)
+			c.W.Member("file_url", s.URL)
 		default:
-			c.Member("filename", p.Title)
+			c.W.Member("filename", p.Title)
 			w.Name("file_data")
 			c.FileURL(s)
 		}
@@ -149,8 +148,8 @@ func (c *requestEncoder) endMessage(phase string) {
 	}
 	w := c.W
 	w.BeginObject()
-	c.Member("type", "message")
-	c.Member("role", "assistant")
+	c.W.Member("type", "message")
+	c.W.Member("role", "assistant")
 	w.Name("content")
 	if slices.Contains(c.refusals, true) { // one pass
 		c.refusedTexts()
@@ -158,7 +157,7 @@ func (c *requestEncoder) endMessage(phase string) {
 		w.JoinedString(c.texts...)
 	}
 	if c.Shape.Phases {
-		c.Member("phase", phase)
+		c.W.Member("phase", phase)
 	}
 	w.EndObject()
 	clear(c.texts)
@@ -175,15 +174,14 @@ func (c *requestEncoder) refusedTexts() {
 		}
 		w.BeginObject()
 		if c.refusals[i] {
-			c.Member("type", "refusal")
+			c.W.Member("type", "refusal")
 			w.Name("refusal")
 			w.JoinedString(c.texts[i:j]...)
 		} else {
-			c.Member("type", "output_text")
+			c.W.Member("type", "output_text")
 			w.Name("text")
 			w.JoinedString(c.texts[i:j]...)
-			w.Name("annotations")
-			w.Raw("[]")
+			w.RawMember("annotations", "[]")
 		}
 		w.EndObject()
 	}
@@ -198,20 +196,18 @@ func (c *requestEncoder) toolCall(p *content.ToolUse) {
 			c.custom = make(map[string]bool)
 		}
 		c.custom[p.ID] = true
-		c.Member("type", customCall)
-		c.Member("call_id", p.ID)
-		c.Member("name", p.Name)
-		c.Member("input", p.Text)
+		c.W.Member("type", customCall)
+		c.W.Member("call_id", p.ID)
+		c.W.Member("name", p.Name)
+		c.W.Member("input", p.Text)
 	} else {
 		delete(c.custom, p.ID)
-		c.Member("type", "function_call")
-		c.Member("call_id", p.ID)
-		c.Member("name", p.Name)
-		c.Member("arguments", p.Input)
+		c.W.Member("type", "function_call")
+		c.W.Member("call_id", p.ID)
+		c.W.Member("name", p.Name)
+		c.W.Member("arguments", p.Input)
 	}
-	if p.Namespace != "" {
-		c.Member("namespace", p.Namespace)
-	}
+	c.W.OptMember("namespace", p.Namespace)
 	if x := codec.Own(p.Extra, Format); x != nil {
 		_ = w.MembersExcept(x.JSON, func(name string) bool { // invalid JSON has no members
 			// bounded by decodedCallMembers
@@ -224,10 +220,10 @@ func (c *requestEncoder) toolCall(p *content.ToolUse) {
 // generatedImage writes an image of an earlier response as the item that it was.
 func (c *requestEncoder) generatedImage(p *content.Image) {
 	c.W.BeginObject()
-	c.Member("type", "image_generation_call")
-	c.Member("id", gjson.Get(p.Signature.Data, "id").Str)
-	c.Member("status", "completed")
-	c.Member("result", openaiformat.StandardBase64(p.Source.(*content.Base64).Data))
+	c.W.Member("type", "image_generation_call")
+	c.W.Member("id", gjson.Get(p.Signature.Data, "id").Str)
+	c.W.Member("status", "completed")
+	c.W.Member("result", openaiformat.StandardBase64(p.Source.(*content.Base64).Data))
 	c.W.EndObject()
 }
 
@@ -243,21 +239,17 @@ func (c *requestEncoder) settings() {
 		return
 	}
 	if n.MaxTokens != nil {
-		w.Name("max_output_tokens")
-		w.Int(*n.MaxTokens)
+		w.IntMember("max_output_tokens", *n.MaxTokens)
 	}
 	c.Float("temperature", n.Temperature)
 	c.Float("top_p", n.TopP)
-	w.Name("store")
-	w.Bool(false)
+	w.BoolMember("store", false)
 	c.include(include)
 	c.Identity()
 	if n.Stream {
-		w.Name("stream")
-		w.Bool(true)
+		w.BoolMember("stream", true)
 		if c.Shape.NoPadding {
-			w.Name("stream_options")
-			w.BeginObject()
+			w.Object("stream_options")
 			c.NoObfuscation()
 			w.EndObject()
 		}
@@ -280,19 +272,17 @@ func (c *requestEncoder) tools() {
 		return
 	}
 	w := c.W
-	w.Name("tools")
-	w.BeginArray()
+	w.Array("tools")
 	for i := range c.Req.Tools {
 		t := &c.Req.Tools[i]
 		if t.Kind != "" || t.Namespace == "" {
 			c.tool(t)
 		} else if list := c.namespace(t.Namespace); len(list) > 0 {
 			w.BeginObject()
-			c.Member("type", "namespace")
-			c.Member("name", t.Namespace)
-			c.Member("description", "Tools of "+t.Namespace+".") // the server requires one
-			w.Name("tools")
-			w.BeginArray()
+			c.W.Member("type", "namespace")
+			c.W.Member("name", t.Namespace)
+			c.W.Member("description", "Tools of "+t.Namespace+".") // the server requires one
+			w.Array("tools")
 			for _, t := range list {
 				c.tool(t)
 			}
@@ -327,33 +317,25 @@ func (c *requestEncoder) tool(t *content.Tool) {
 	}
 	w.BeginObject()
 	if t.Freeform {
-		c.Member("type", "custom")
+		c.W.Member("type", "custom")
 	} else {
-		c.Member("type", "function")
+		c.W.Member("type", "function")
 	}
-	c.Member("name", t.Name)
-	if t.Description != "" {
-		c.Member("description", t.Description)
-	}
+	c.W.Member("name", t.Name)
+	c.W.OptMember("description", t.Description)
 	if g := t.Grammar; t.Freeform && g != nil {
-		w.Name("format")
-		w.BeginObject()
-		c.Member("type", "grammar")
-		c.Member("syntax", g.Syntax)
-		c.Member("definition", g.Definition)
+		w.Object("format")
+		c.W.Member("type", "grammar")
+		c.W.Member("syntax", g.Syntax)
+		c.W.Member("definition", g.Definition)
 		w.EndObject()
 	}
 	if !t.Freeform {
-		w.Name("parameters")
-		w.Raw(t.Input.JSON)
+		w.RawMember("parameters", t.Input.JSON)
 		// By default, OpenAI makes schemas strict. Models then make up values for optional
 		// members.
-		w.Name("strict")
-		w.Bool(t.Strict != nil && *t.Strict)
-		if t.Output.JSON != "" {
-			w.Name("output_schema")
-			w.Raw(t.Output.JSON)
-		}
+		w.BoolMember("strict", t.Strict != nil && *t.Strict)
+		w.OptRawMember("output_schema", t.Output.JSON)
 	}
 	w.EndObject()
 }
@@ -368,14 +350,9 @@ func (c *requestEncoder) reasoning(own string) {
 		return
 	}
 	w := c.W
-	w.Name("reasoning")
-	w.BeginObject()
-	if effort != "" {
-		c.Member("effort", effort)
-	}
-	if summary != "" {
-		c.Member("summary", summary)
-	}
+	w.Object("reasoning")
+	c.W.OptMember("effort", effort)
+	c.W.OptMember("summary", summary)
 	w.Members(own)
 	w.EndObject()
 }
@@ -386,8 +363,7 @@ func (c *requestEncoder) textFormat(own string) {
 	if own == "" && schema == "" && !c.Req.Object && verbosity == "" {
 		return
 	}
-	w.Name("text")
-	w.BeginObject()
+	w.Object("text")
 	switch {
 	case schema != "":
 		c.jsonSchema(schema, c.Req.Strict)
@@ -395,12 +371,9 @@ func (c *requestEncoder) textFormat(own string) {
 	case c.Shape.ObjectForm:
 		c.jsonSchema(`{"type":"object"}`, false)
 	default:
-		w.Name("format")
-		w.Raw(`{"type":"json_object"}`)
+		w.RawMember("format", `{"type":"json_object"}`)
 	}
-	if verbosity != "" {
-		c.Member("verbosity", verbosity)
-	}
+	c.W.OptMember("verbosity", verbosity)
 	if own != "" {
 		_ = w.MembersExcept(own, func(name string) bool { return name == "verbosity" && verbosity != "" }) // was parsed before
 	}
@@ -409,14 +382,11 @@ func (c *requestEncoder) textFormat(own string) {
 
 func (c *requestEncoder) jsonSchema(text string, strict bool) {
 	w := c.W
-	w.Name("format")
-	w.BeginObject()
-	c.Member("type", "json_schema")
+	w.Object("format")
+	c.W.Member("type", "json_schema")
 	c.SchemaName()
-	w.Name("schema")
-	w.Raw(text)
-	w.Name("strict")
-	w.Bool(strict)
+	w.RawMember("schema", text)
+	w.BoolMember("strict", strict)
 	w.EndObject()
 }
 
@@ -430,8 +400,7 @@ func (c *requestEncoder) include(own string) {
 		return
 	}
 	w := c.W
-	w.Name("include")
-	w.BeginArray()
+	w.Array("include")
 	if c.Shape.Encrypted {
 		w.String(encryptedReasoning)
 	}

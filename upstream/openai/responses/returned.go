@@ -173,11 +173,9 @@ func acceptedReasoning(item jsonwire.Value) string {
 	id, secret := item.Get("id"), item.Get("encrypted_content")
 	var w jsonwire.Writer
 	w.BeginObject()
-	w.Name("type")
-	w.String(typeReasoning)
+	w.Member("type", typeReasoning)
 	if id.Str() != "" {
-		w.Name("id")
-		w.Raw(id.Raw())
+		w.RawMember("id", id.Raw())
 	}
 	w.Name("summary")
 	if s := item.Get("summary"); s.Kind() == jsonwire.Array {
@@ -186,12 +184,10 @@ func acceptedReasoning(item jsonwire.Value) string {
 		w.Raw("[]")
 	}
 	if c := item.Get("content"); c.Kind() == jsonwire.Array && c.Len() > 0 {
-		w.Name("content")
-		w.Raw(c.Raw())
+		w.RawMember("content", c.Raw())
 	}
 	if secret.Str() != "" {
-		w.Name("encrypted_content")
-		w.Raw(secret.Raw())
+		w.RawMember("encrypted_content", secret.Raw())
 	}
 	w.EndObject()
 	return w.Text()

@@ -114,11 +114,9 @@ func (s *session) expand(body string, lim content.Limits) (string, error) {
 		if name == "input" || name == memberPrevious && s.previous != "" {
 			continue
 		}
-		w.Name(name)
-		w.Raw(v.Raw())
+		w.RawMember(name, v.Raw())
 	}
-	w.Name("input")
-	w.Raw(s.input)
+	w.RawMember("input", s.input)
 	w.EndObject()
 	if int64(w.Len()) > limit {
 		return "", tooLarge(limit)
@@ -338,12 +336,9 @@ func (d *dialect) storedRoute(r *http.Request, id string) *handler.Route {
 				return w, nil
 			}
 			w.BeginObject()
-			w.Name("id")
-			w.String(id)
-			w.Name("object")
-			w.String("response")
-			w.Name("deleted")
-			w.Bool(true)
+			w.Member("id", id)
+			w.Member("object", "response")
+			w.BoolMember("deleted", true)
 			w.EndObject()
 			return w, nil
 		}}, nil
@@ -422,10 +417,8 @@ func (p *page) write(random string, input gjson.Result) *jsonwire.Writer {
 	}
 	w, first, last := new(jsonwire.Writer), "", ""
 	w.BeginObject()
-	w.Name("object")
-	w.String("list")
-	w.Name("data")
-	w.BeginArray()
+	w.Member("object", "list")
+	w.Array("data")
 	for n := 0; n < p.limit && at >= 0 && at < len(items); n++ {
 		writeInputItem(w, ids[at], items[at])
 		if last = ids[at]; n == 0 {
@@ -442,8 +435,7 @@ func (p *page) write(random string, input gjson.Result) *jsonwire.Writer {
 			w.String(m.id)
 		}
 	}
-	w.Name("has_more")
-	w.Bool(at >= 0 && at < len(items))
+	w.BoolMember("has_more", at >= 0 && at < len(items))
 	w.EndObject()
 	return w
 }
@@ -454,14 +446,11 @@ func writeInputItem(w *jsonwire.Writer, id string, item gjson.Result) {
 	role, text := item.Get("role").Str, item.Get("content")
 	isMessage := role != "" && (item.Get("type").Str == "" || item.Get("type").Str == typeMessage)
 	w.BeginObject()
-	w.Name("id")
-	w.String(id)
+	w.Member("id", id)
 	if isMessage {
-		w.Name("type")
-		w.String(typeMessage)
+		w.Member("type", typeMessage)
 		if !item.Get("status").Exists() {
-			w.Name("status")
-			w.String("completed")
+			w.Member("status", "completed")
 		}
 	}
 	item.ForEach(func(name, v gjson.Result) bool {
@@ -469,25 +458,21 @@ func writeInputItem(w *jsonwire.Writer, id string, item gjson.Result) {
 		case name.Str == "id", isMessage && name.Str == "type":
 			return true
 		case isMessage && name.Str == "content" && text.Type == gjson.String:
-			w.Name("content")
-			w.BeginArray()
+			w.Array("content")
 			w.BeginObject()
 			w.Name("type")
 			if role == roleAssistant {
 				w.String("output_text")
-				w.Name("annotations")
-				w.Raw("[]")
+				w.RawMember("annotations", "[]")
 			} else {
 				w.String("input_text")
 			}
-			w.Name("text")
-			w.Raw(text.Raw)
+			w.RawMember("text", text.Raw)
 			w.EndObject()
 			w.EndArray()
 			return true
 		}
-		w.Name(name.Str)
-		w.Raw(v.Raw)
+		w.RawMember(name.Str, v.Raw)
 		return true
 	})
 	w.EndObject()

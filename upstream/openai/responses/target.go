@@ -54,11 +54,9 @@ func ownTool(t *content.Tool) (own content.Tool, losses []*loss.Rule) {
 	}
 	var w jsonwire.Writer
 	w.BeginObject()
-	w.Name("type")
-	w.String(kind)
+	w.Member("type", kind)
 	if kind == codeInterpreter {
-		w.Name("container")
-		w.Raw(`{"type":"auto"}`)
+		w.RawMember("container", `{"type":"auto"}`)
 	}
 	if doc, err := jsonwire.Parse(t.Raw, codec.UnlimitedJSON); err == nil {
 		defer doc.Close()
@@ -66,14 +64,11 @@ func ownTool(t *content.Tool) (own content.Tool, losses []*loss.Rule) {
 			switch {
 			case x.Kind() == jsonwire.Null:
 			case kind == webSearch && name == "allowed_domains" && x.Len() > 0:
-				w.Name("filters")
-				w.BeginObject()
-				w.Name(name)
-				w.Raw(x.Raw())
+				w.Object("filters")
+				w.RawMember(name, x.Raw())
 				w.EndObject()
 			case kind == webSearch && name == "user_location" && x.Get("type").Is("approximate"):
-				w.Name(name)
-				w.Raw(x.Raw())
+				w.RawMember(name, x.Raw())
 			default:
 				if r := foreign.ToolMember(name, x); r != nil {
 					losses = append(losses, r)
