@@ -47,7 +47,7 @@
 //     upstream; EncodeResponse returns only its own, besides Losses of [upstream.Response].
 //   - It writes logs and reports.
 //
-// A request that [DecodeRequest] has returned may be given another Model, Stream, Resolver,
+// A request that [DecodeRequest] has returned may be given another Model, Stream, Session, Resolver,
 // ForwardLinks and RejectLoss before it is used: see [upstream.Request].
 //
 // [Request.Body] encodes a request for a server. [NewStreamReader], [DecodeResponse],

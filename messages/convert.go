@@ -80,7 +80,7 @@ func (r *Request) Upstream() *upstream.Request {
 // the members "model" and "stream" if needed, and with r.Header. WireOf returns false if
 // r is a copy other than one of [upstream.Request.WithModel] and
 // [upstream.Request.WithCache], or if a field or part of r has changed. It ignores changes
-// of Model, Stream, Resolver, ForwardLinks and RejectLoss,
+// of Model, Stream, Session, Resolver, ForwardLinks and RejectLoss,
 // which the document does not contain or the adapter replaces. It also ignores the
 // replacement of a part by an equal one, and of a nil list by an empty one.
 //

@@ -45,7 +45,7 @@
 //     upstream; EncodeResponse returns only its own, besides Losses of [upstream.Response].
 //   - It writes logs and reports.
 //
-// A request that [DecodeRequest] has returned may be given another Model, Stream, Resolver,
+// A request that [DecodeRequest] has returned may be given another Model, Stream, Session, Resolver,
 // ForwardLinks and RejectLoss before it is used: see [upstream.Request].
 //
 // [ParseRequest] returns a [Request] with the fields of the format, which the caller

@@ -235,6 +235,7 @@ func placesOf(from, to *Request) []place {
 		{"candidates", func(c *Request) { c.Candidates = from.Candidates }},
 		{"user_id", func(c *Request) { c.UserID = from.UserID }},
 		{"service_tier", func(c *Request) { c.ServiceTier = from.ServiceTier }},
+		{"session", func(c *Request) { c.Session = from.Session }},
 		{"headers", func(c *Request) { c.Header = from.Header }},
 		{"extra", func(c *Request) { c.Extra = from.Extra }},
 	}

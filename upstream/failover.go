@@ -45,7 +45,8 @@ type FailoverOptions struct {
 	// the order of attempts. Upstreams without an index are not called. An index may be
 	// repeated: see Retries. If there is no index, the request fails with
 	// CodeUnavailable. An invalid index is an internal error. Order must be safe for
-	// concurrent use. Nil means the order of the list.
+	// concurrent use. Nil means the order of the list. [SessionOrder] keeps each
+	// conversation at one Upstream.
 	Order func(ctx context.Context, r *Request) []int
 }
 

@@ -1,13 +1,9 @@
 package upstream_test
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"hash/fnv"
-	"slices"
-	"strconv"
 	"sync/atomic"
 
 	"github.com/polywire/polywire/content"
@@ -46,57 +42,12 @@ func ExampleFailover() {
 	// second server
 }
 
-// warmFirst returns an order for n upstreams, so that all requests of a conversation use
-// the same one. Its prompt cache is warm. If that Upstream fails, the conversation moves
-// to the next one in its own order. If an Upstream is added or removed, only the
-// conversations that use it move.
-//
-// The order depends on the first turn only. It is the same on every replica and needs no
-// memory. This method is called rendezvous hashing.
-func warmFirst(n int) func(context.Context, *upstream.Request) []int {
-	return func(_ context.Context, r *upstream.Request) []int {
-		weights := make([]uint64, n)
-		order := make([]int, n)
-		for i := range order {
-			h := fnv.New64a()
-			h.Write([]byte(r.Model + "\x00" + strconv.Itoa(i) + "\x00"))
-			for _, parts := range [][]content.Part{r.System, firstTurn(r)} {
-				for _, p := range parts {
-					if t, ok := p.(*content.Text); ok {
-						h.Write([]byte(t.Text))
-					}
-				}
-			}
-			order[i], weights[i] = i, mix(h.Sum64())
-		}
-		slices.SortFunc(order, func(a, b int) int { return cmp.Compare(weights[b], weights[a]) })
-		return order
-	}
-}
-
-func firstTurn(r *upstream.Request) []content.Part {
-	if len(r.Turns) == 0 {
-		return nil
-	}
-	return r.Turns[0].Parts
-}
-
-// mix distributes the bits of a hash. The last bytes of a text change only the lower bits
-// of FNV-1a.
-func mix(h uint64) uint64 {
-	h ^= h >> 33
-	h *= 0xff51afd7ed558ccd
-	h ^= h >> 33
-	h *= 0xc4ceb9fe1a85ec53
-	return h ^ h>>33
-}
-
 // Conversations stay at the account whose prompt cache is warm.
 func ExampleFailoverOptions_order() {
 	accounts := []upstream.Upstream{named("account A"), named("account B"), named("account C")}
-	up := upstream.Failover(accounts, &upstream.FailoverOptions{Order: warmFirst(len(accounts))})
+	up := upstream.Failover(accounts, &upstream.FailoverOptions{Order: upstream.SessionOrder("A", "B", "C")})
 
-	for _, first := range []string{"Sort this list.", "Why is the sky blue?", "Plan a trip."} {
+	for _, first := range []string{"Fix the test.", "Why is the sky blue?", "Write a poem."} {
 		r := user(first)
 		for turn := range 2 {
 			reply, err := upstream.Collect(context.Background(), up, r)
@@ -109,12 +60,12 @@ func ExampleFailoverOptions_order() {
 		}
 	}
 	// Output:
-	// "Sort this list.", turn 1: account A
-	// "Sort this list.", turn 2: account A
+	// "Fix the test.", turn 1: account A
+	// "Fix the test.", turn 2: account A
 	// "Why is the sky blue?", turn 1: account B
 	// "Why is the sky blue?", turn 2: account B
-	// "Plan a trip.", turn 1: account C
-	// "Plan a trip.", turn 2: account C
+	// "Write a poem.", turn 1: account C
+	// "Write a poem.", turn 2: account C
 }
 
 // A limiter is a wrapper of a host. It refuses requests if too many are running. Because

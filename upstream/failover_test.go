@@ -987,25 +987,3 @@ func TestFailoverMisuse(t *testing.T) {
 		}()
 	}
 }
-
-// TestWarmFirst checks the order of the example: conversations are spread evenly, and
-// only those of a lost Upstream move.
-func TestWarmFirst(t *testing.T) {
-	const conversations = 3000
-	three, two := warmFirst(3), warmFirst(2)
-	used := make([]int, 3)
-	for i := range conversations {
-		r := user(fmt.Sprint("conversation ", i))
-		order := three(t.Context(), r)
-		used[order[0]]++
-		left := slices.DeleteFunc(order, func(i int) bool { return i == 2 })
-		if diff := cmp.Diff(two(t.Context(), r), left); diff != "" {
-			t.Fatal(diff)
-		}
-	}
-	for i, n := range used {
-		if n < conversations/3*9/10 || n > conversations/3*11/10 {
-			t.Errorf("upstream %d is the first one of %d conversations in %d", i, n, conversations)
-		}
-	}
-}

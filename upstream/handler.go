@@ -229,9 +229,9 @@ var (
 func RequestID(ctx context.Context) string { return reqctx.From(ctx).ID }
 
 // WithClient returns a context that identifies the client of a request to upstreams, for use in
-// HandlerOptions.Authenticate. Clients with the same id share what a vendor keeps for them: the
-// key of a prompt cache that [github.com/polywire/polywire/upstream/openai] sends includes a
-// digest of the id. The id itself is sent to no vendor.
+// HandlerOptions.Authenticate. Clients with the same id share what a vendor keeps for them:
+// [SessionKey], which [github.com/polywire/polywire/upstream/openai] sends as the key of a prompt
+// cache, includes a digest of the id. The id itself is sent to no vendor.
 //
 // If Authenticate does not call it, the key of the request identifies the client. Call it if
 // the keys of a tenant change often, such as tokens that expire, or if a tenant has several.

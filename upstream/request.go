@@ -14,7 +14,7 @@ import (
 // A Request is a request to a model in neutral form.
 //
 // A Request is read-only from when it is passed to an Upstream or to a function such as
-// [Run]. Before that, its owner may set Model, Stream, Resolver, ForwardLinks and RejectLoss,
+// [Run]. Before that, its owner may set Model, Stream, Session, Resolver, ForwardLinks and RejectLoss,
 // also of a request that was decoded from a document: the Wire remains valid. To make other
 // changes, change a [Request.Clone], or use [Request.WithModel] or [Request.WithCache]. If a
 // Request with a Wire is changed anyway, adapters detect it (see messages.WireOf) and send the
@@ -51,6 +51,13 @@ type Request struct {
 
 	UserID      string // identifies the client's user
 	ServiceTier string // as the format specifies it
+
+	// Session names the conversation or the run of an agent that the request belongs to, for
+	// [SessionKey]. Handlers set it from a header of the client, if the request has one of:
+	// x-claude-code-session-id, session-id, session_id, x-session-affinity, x-session-id and
+	// x-opencode-session. It is then 1 to 256 bytes of visible ASCII. Clients choose it, so it
+	// proves nothing. No adapter sends it. Empty means unknown.
+	Session string
 
 	// Stream reports whether the client asked for a streamed response. Upstreams may
 	// ignore it and always write in pieces.

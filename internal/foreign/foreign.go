@@ -22,6 +22,7 @@ type format struct {
 	blocks  map[string]block // by kind, if other formats do not drop them
 	tools   []clientTool     // the first that matches is used
 	headers []string         // that select versions; see IsVersionHeader
+	session string           // the member of a request with the key of its conversation, or ""
 
 	// number is the number of the first name, which the other names follow: see Number.
 	number byte

@@ -14,6 +14,8 @@ func openAI() *format {
 		names:  []content.Format{"openai-chat", "openai-responses"},
 		number: 3,
 
+		session: "prompt_cache_key",
+
 		response: map[string]*loss.Rule{"logprobs": LogprobsLoss},
 		logprobs: openAILogprobs,
 

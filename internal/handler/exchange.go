@@ -173,6 +173,7 @@ func (x *exchange) prepare(ctx context.Context) (context.Context, *Operation, er
 		x.report.Model, x.values.Model = op.Request.Model, op.Request.Model
 		op.Request.RejectLoss = x.s.options.RejectLoss
 		op.Request.ForwardLinks = x.s.options.ForwardLinks
+		op.Request.Session = sessionOf(x.r.Header)
 		if err := x.s.checkLinks(op.Files); err != nil {
 			return ctx, nil, err
 		}

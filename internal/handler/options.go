@@ -10,6 +10,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/foreign"
+	"github.com/polywire/polywire/internal/reqctx"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -91,6 +92,24 @@ func ForwardedHeaders(r *http.Request, names []string, defaults ...string) []ups
 	}
 	return list
 }
+
+// sessionHeaders are the headers in which agents name a session, as Go writes them. The first
+// that is valid counts.
+var sessionHeaders = [...]string{
+	"X-Claude-Code-Session-Id", "Session-Id", "Session_id", "X-Session-Affinity", "X-Session-Id", "X-Opencode-Session",
+}
+
+// sessionOf returns the session that a client's agent names, or "".
+func sessionOf(h http.Header) string {
+	for _, name := range sessionHeaders {
+		if s := h[name]; len(s) > 0 && reqctx.IsVisible(s[0], maxSession) {
+			return s[0]
+		}
+	}
+	return ""
+}
+
+const maxSession = 256 // bytes
 
 // setDefaults replaces zero fields by their defaults.
 func setDefaults(s *upstream.HandlerOptions, body int64) {

@@ -1,6 +1,7 @@
 package handler
 
 import (
+	"net/http"
 	"os"
 	"reflect"
 	"regexp"
@@ -47,5 +48,30 @@ func TestDocumentedDefaults(t *testing.T) {
 	}
 	for field := range documented {
 		t.Errorf("there is no field %s", strings.TrimSpace(field))
+	}
+}
+
+// TestSessionHeaders checks which header names the session of a request.
+func TestSessionHeaders(t *testing.T) {
+	long := strings.Repeat("s", 256)
+	for _, tt := range []struct {
+		header http.Header
+		want   string
+	}{
+		{http.Header{}, ""},
+		{http.Header{"X-Claude-Code-Session-Id": {"b55682d6"}, "Session-Id": {"other"}}, "b55682d6"},
+		{http.Header{"Session-Id": {long}}, long},
+		{http.Header{"Session-Id": {long + "s"}, "X-Session-Affinity": {"a"}}, "a"},
+		{http.Header{"Session-Id": {"a b"}, "X-Session-Id": {"a\x7f"}, "X-Opencode-Session": {"ä"}}, ""},
+		{http.Header{"X-Session-Affinity": {""}, "X-Opencode-Session": {"o"}}, "o"},
+	} {
+		if got := sessionOf(tt.header); got != tt.want {
+			t.Errorf("%v: got %q, want %q", tt.header, got, tt.want)
+		}
+	}
+	h := http.Header{}
+	h.Set("session_id", "s") // as Codex wrote it before it used session-id
+	if got := sessionOf(h); got != "s" {
+		t.Errorf("session_id: got %q", got)
 	}
 }

@@ -220,7 +220,7 @@ func (l *lowering) text(p *content.Text, at Path, in site) {
 		Citations: l.citations(p.Citations, at),
 	}
 	if in == inSystem && !l.t.Conversation.Attribution {
-		if rest, found := CutAttribution(p.Text); found {
+		if rest, found := foreign.CutAttribution(p.Text); found {
 			l.lose(Attribution, at)
 			if rest == "" {
 				if p.Cache != nil {

@@ -78,11 +78,17 @@ const MaxIDSize = 128
 
 // IsID reports whether s is a valid request id: 1 to MaxIDSize bytes of visible
 // ASCII.
-func IsID(s string) bool {
+func IsID(s string) bool { return IsVisible(s, MaxIDSize) }
+
+// IsVisible reports whether s is 1 to limit bytes of visible ASCII.
+func IsVisible(s string, limit int) bool {
+	if len(s) > limit {
+		return false
+	}
 	for i := range len(s) {
 		if s[i] <= ' ' || s[i] > '~' {
 			return false
 		}
 	}
-	return s != "" && len(s) <= MaxIDSize
+	return s != ""
 }

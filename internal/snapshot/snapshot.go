@@ -68,7 +68,7 @@ func isDense(r *upstream.Request, size int) bool {
 
 // DocumentOf returns the document from which r was parsed if r still represents it. It
 // returns nil if the document is of another format than f, if r is a copy, or if a
-// field or part of r has changed. It ignores changes of Model, Stream, Resolver,
+// field or part of r has changed. It ignores changes of Model, Stream, Session, Resolver,
 // ForwardLinks and RejectLoss, because adapters replace these or the document does not
 // contain them. It also ignores the replacement of a part by an equal one, and of a nil
 // list by an empty one.
@@ -234,7 +234,7 @@ func (w *walk) schema(s *content.Schema) {
 	w.bool(s.OpenAPI)
 }
 
-// request visits r without Model, Stream, Resolver, ForwardLinks, RejectLoss and Wire:
+// request visits r without Model, Stream, Session, Resolver, ForwardLinks, RejectLoss and Wire:
 // see [DocumentOf].
 func (w *walk) request(r *upstream.Request) {
 	w.parts(r.System)

@@ -147,7 +147,7 @@ func leaves(v reflect.Value, path string, visit func(path string, change, undo f
 }
 
 // excepted lists the fields that WireOf does not compare.
-var excepted = []string{".Model", ".Stream", ".Resolver", ".ForwardLinks", ".RejectLoss", ".Wire"}
+var excepted = []string{".Model", ".Stream", ".Session", ".Resolver", ".ForwardLinks", ".RejectLoss", ".Wire"}
 
 func TestWireOfComparesEverything(t *testing.T) {
 	r := filled()
@@ -179,9 +179,9 @@ func TestWireOfComparesEverything(t *testing.T) {
 	if snapshot.DocumentOf(r, format) != w {
 		t.Error("the test did not undo its changes")
 	}
-	r.Model, r.Stream, r.RejectLoss = "other", false, content.LossDropped
+	r.Model, r.Stream, r.Session, r.RejectLoss = "other", false, "s", content.LossDropped
 	if snapshot.DocumentOf(r, format) != w {
-		t.Error("Model, Stream and RejectLoss must not matter")
+		t.Error("Model, Stream, Session and RejectLoss must not matter")
 	}
 }
 

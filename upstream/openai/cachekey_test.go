@@ -3,6 +3,7 @@ package openai
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -207,5 +208,33 @@ func TestCacheKeyServers(t *testing.T) {
 		if got := [2]bool{chat.cacheKey(t.Context(), n) != "", responses.cacheKey(t.Context(), n) != ""}; got != want {
 			t.Errorf("%s: got keys %v, want %v", base, got, want)
 		}
+	}
+}
+
+// TestCacheKeySession checks that the session in a client's header determines the key, and
+// that the server does not receive the header.
+func TestCacheKeySession(t *testing.T) {
+	keys := map[string]string{} // by the text of the request
+	c, err := New(&Options{HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+		b, _ := io.ReadAll(r.Body)
+		if h := fmt.Sprint(r.Header, string(b)); strings.Contains(h, "the-session") {
+			t.Errorf("the server receives the session: %s", h)
+		}
+		keys[gjson.GetBytes(b, "messages.0.content").Str] = gjson.GetBytes(b, openaiformat.CacheKeyName).Str
+		return nil, errors.New("not sent")
+	})}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := messages.NewHandler(c, &messages.Options{HandlerOptions: upstream.HandlerOptions{Logger: slog.New(slog.DiscardHandler)}})
+	send := func(session, text string) string {
+		r := httptest.NewRequest(http.MethodPost, "/v1/messages", strings.NewReader(`{"model":"gpt-5.2","max_tokens":9,"messages":[{"role":"user","content":"`+text+`"}]}`))
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("X-Claude-Code-Session-Id", session)
+		h.ServeHTTP(httptest.NewRecorder(), r)
+		return keys[text]
+	}
+	if a, b, other := send("the-session", "a"), send("the-session", "b"), send("the-session-2", "c"); a == "" || a != b || a == other {
+		t.Errorf("got the keys %q, %q and %q; want two equal ones and another", a, b, other)
 	}
 }

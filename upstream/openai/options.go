@@ -89,11 +89,8 @@ type Options struct {
 	//
 	// A client's document that is sent as it is has a key only if CacheKey returns one.
 	//
-	// Nil means a digest of the identity of the client (see [upstream.WithClient]), of the
-	// texts of the system, and of the session in the user id, as Claude Code sends it, or else
-	// of the beginning of the first user turn. It is the same in all processes. It is sent to
-	// OpenAI's and Azure's servers, to Mistral's and, in the Responses API, to xAI's. Other
-	// servers get only the keys of CacheKey.
+	// Nil means [upstream.SessionKey], for OpenAI's and Azure's servers, for Mistral's and, in
+	// the Responses API, for xAI's. Other servers get only the keys of CacheKey.
 	CacheKey func(ctx context.Context, r *upstream.Request) string
 
 	// KeepAttribution keeps the line "x-anthropic-billing-header: …" with which Claude
