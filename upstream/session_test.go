@@ -33,7 +33,7 @@ func TestSessionKey(t *testing.T) {
 		}, "of-user"},
 		{"own member", func(r *upstream.Request) { r.Extra = extra("openai-responses", `{"prompt_cache_key":"own"}`) }, "own"},
 		{"own member of another format", func(r *upstream.Request) { r.Extra = extra("messages", `{"prompt_cache_key":"own"}`) }, ""},
-		{"own member that is no text", func(r *upstream.Request) { r.Extra = extra("openai-chat", `{"prompt_cache_key":7}`) }, ""},
+		{"own member that is a number", func(r *upstream.Request) { r.Extra = extra("openai-chat", `{"prompt_cache_key":7}`) }, ""},
 		{"other text", func(r *upstream.Request) { r.Session, r.Turns = "s", user("p").Turns }, "s"},
 		{"no text", func(r *upstream.Request) { r.Session, r.Turns = "s", nil }, "s"},
 	} {

@@ -230,6 +230,7 @@ func TestCacheKeySession(t *testing.T) {
 	send := func(session, text string) string {
 		r := httptest.NewRequest(http.MethodPost, "/v1/messages", strings.NewReader(`{"model":"gpt-5.2","max_tokens":9,"messages":[{"role":"user","content":"`+text+`"}]}`))
 		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Anthropic-Version", "2023-06-01")
 		r.Header.Set("X-Claude-Code-Session-Id", session)
 		h.ServeHTTP(httptest.NewRecorder(), r)
 		return keys[text]
