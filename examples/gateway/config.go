@@ -105,7 +105,7 @@ func parse(args []string, stderr io.Writer) (*config, error) {
 	f.BoolVar(&c.reasons, "reasons", false, "log the reason of each loss, one line each")
 	f.StringVar(&c.debug, "debug", "", "loopback `address` for profiles (pprof); not served by default")
 	f.Int64Var(&c.maxBody, "max-body", 0, "limit of a request body in `bytes`; 0 means the default of the format")
-	f.Int64Var(&c.budget.Bytes, "budget", 512<<20, "limit of the `bytes` of all bodies and files in flight; the memory limit of the process is one and a half times this, unless GOMEMLIMIT is set")
+	f.Int64Var(&c.budget.Bytes, "budget", 512<<20, "limit of the `bytes` of all bodies and files in flight; the memory limit of the process is at most one and a half times this, unless GOMEMLIMIT is set")
 	f.IntVar(&c.budget.Requests, "max-requests", 0, "limit of the `number` of requests in flight; 0 means no limit")
 	f.StringVar(&c.links, "links", "fetch", "`action` for files given by link: fetch, pass (leave them to an upstream that fetches) or off (reject the request)")
 	f.BoolVar(&c.allowPrivate, "allow-private", false, "also fetch links to this machine and to private networks, by http and on any port")

@@ -31,7 +31,6 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"sync"
 	"syscall"
 )
@@ -60,25 +59,6 @@ func main() {
 	}
 }
 
-// tune configures the garbage collector for many requests that live for milliseconds
-// and occasional ones of 30 MB. A high GC percentage saves time while little memory is in
-// use; the memory limit bounds it. GOGC and GOMEMLIMIT take precedence.
-//
-// The limit leaves room for garbage besides a full budget; otherwise the garbage
-// collector runs all the time. With concurrent PDFs of 30 MB it ran 195 times for 60
-// requests under a limit of 192 MiB, 8 times under 1.5 budgets and 6 times under 2 budgets.
-func tune(budget int64) {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(400)
-	}
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(max(budget+budget/2, leastMemory))
-	}
-}
-
-// leastMemory is the memory limit for small budgets: the process itself takes some.
-const leastMemory = 64 << 20
-
 // run serves until ctx ends, and then shuts down. It reads the file of -config again when
 // hangup delivers a signal. It writes the address to stdout and the log to stderr.
 func run(ctx context.Context, hangup <-chan os.Signal, args []string, stdout, stderr io.Writer) error {
@@ -86,7 +66,7 @@ func run(ctx context.Context, hangup <-chan os.Signal, args []string, stdout, st
 	if err != nil {
 		return err
 	}
-	tune(c.budget.Bytes)
+	tune(ctx, &c.budget)
 	if err := c.open(); err != nil {
 		return err
 	}

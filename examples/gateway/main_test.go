@@ -11,7 +11,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -340,37 +339,6 @@ func beginBody(t *testing.T, c net.Conn, size int) {
 	b := make([]byte, len(reply))
 	if _, err := io.ReadFull(c, b); err != nil || string(b) != reply {
 		t.Fatalf("%q, %v", b, err)
-	}
-}
-
-// The memory limit leaves room for garbage besides a full budget, unless the environment
-// sets one.
-func TestTune(t *testing.T) {
-	t.Setenv("GOMEMLIMIT", "")
-	t.Setenv("GOGC", "")
-	percent, limit := debug.SetGCPercent(100), debug.SetMemoryLimit(-1)
-	defer func() {
-		debug.SetGCPercent(percent)
-		debug.SetMemoryLimit(limit)
-	}()
-	const other = 3 << 30
-	for _, tt := range []struct {
-		flags       []string
-		environment string
-		limit       int64
-	}{
-		{nil, "", 768 << 20}, // the default budget is 512 MiB
-		{[]string{"-budget", "134217728"}, "", 192 << 20},
-		{[]string{"-budget", "1048576"}, "", leastMemory},
-		{[]string{"-budget", "134217728"}, "3GiB", other}, // as the runtime has set it
-	} {
-		debug.SetMemoryLimit(other)
-		t.Setenv("GOMEMLIMIT", tt.environment)
-		g := start(t, tt.flags...)
-		g.stop(t)
-		if got := debug.SetMemoryLimit(-1); got != tt.limit {
-			t.Errorf("%q, GOMEMLIMIT=%s: the limit is %d, want %d", tt.flags, tt.environment, got, tt.limit)
-		}
 	}
 }
 

@@ -1,7 +1,8 @@
 // Relay compares the example gateway with httputil.ReverseProxy, which copies bytes without
 // reading them, and translations between formats with relaying the same requests without a
 // translation. Both sides are between the same clients and the same server on loopback and
-// are measured alternately in one run, so that the ratios are useful on a busy machine.
+// are measured alternately in one run, so that the ratios are useful on a busy machine. Both have
+// the same GOGC: that of the environment, or 400.
 //
 //	go run ./examples/relay
 //
@@ -13,6 +14,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -22,6 +24,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -71,6 +74,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	gogc := cmp.Or(os.Getenv("GOGC"), strconv.Itoa(gatewayGOGC)+", which the gateway lowers for large bodies")
+	fmt.Fprintf(stdout, "GOGC of both sides: %s\n\n", gogc)
 	tables(stdout, results)
 	if c.svg == "" {
 		return nil

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
@@ -111,8 +112,15 @@ func (p *process) cpuTime() (sum time.Duration) {
 	return sum
 }
 
+// gatewayGOGC is what the gateway sets unless the environment has GOGC, and so the proxy. The
+// gateway lowers it while large bodies are in flight.
+const gatewayGOGC = 400
+
 // serveProxy runs the reverse proxy until ctx ends.
 func serveProxy(ctx context.Context, to string, stdout io.Writer) error {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gatewayGOGC)
+	}
 	target, err := url.Parse(to)
 	if err != nil {
 		return err
