@@ -279,17 +279,17 @@ func (a *adapter) Generate(ctx context.Context, req *upstream.Request, w *upstre
 		text, _ := io.ReadAll(io.LimitReader(response.Body, 1<<20))
 		return messages.DecodeError(response.StatusCode, response.Header, text)
 	case req.Stream:
-		return w.Frames(messages.NewStreamReader(response.Body, content.Limits{}))
+		return w.Frames(messages.NewStreamReader(response.Body, nil))
 	}
 	text, err := io.ReadAll(io.LimitReader(response.Body, 64<<20))
 	if err != nil {
 		return &upstream.Error{Code: upstream.CodeBadGateway, Err: err}
 	}
-	frame, err := messages.DecodeResponse(string(text), content.Limits{})
+	resp, err := messages.DecodeResponse(text, nil)
 	if err != nil {
 		return err
 	}
-	return w.Frame(frame)
+	return w.Frame(resp.Frame)
 }
 
 // FormatOf makes handlers accept requests that only this format can represent.
@@ -512,7 +512,7 @@ func Example_validator() {
 }
 
 // respond returns the response to a stored request of a client.
-func respond(ctx context.Context, up upstream.Upstream, stored []byte) (status int, body []byte) {
+func respond(ctx context.Context, up upstream.Upstream, stored []byte) (status int, header http.Header, body []byte) {
 	req, losses, err := messages.DecodeRequest(stored, nil)
 	if err != nil {
 		return messages.EncodeError(nil, err)
@@ -527,7 +527,7 @@ func respond(ctx context.Context, up upstream.Upstream, stored []byte) (status i
 		l.Path = req.Path(l.Path) // in the client's document
 		log.Print(l)
 	}
-	return http.StatusOK, body
+	return http.StatusOK, nil, body
 }
 
 // A batch worker responds to stored requests and writes a line of JSON for each.
@@ -542,7 +542,7 @@ func Example_batch() {
 	var out strings.Builder
 	lines := json.NewEncoder(&out)
 	for _, request := range stored {
-		status, body := respond(context.Background(), up, []byte(request))
+		status, _, body := respond(context.Background(), up, []byte(request))
 		if err := lines.Encode(map[string]any{"status": status, "response": json.RawMessage(body)}); err != nil {
 			log.Fatal(err)
 		}
@@ -560,7 +560,7 @@ func Example_batch() {
 func Example_replay() {
 	const recording = `data: {"responseId":"r-1","modelVersion":"gemini","candidates":[{"content":{"parts":[{"text":"Hi."}]},"finishReason":"STOP"}],` +
 		`"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":3}}` + "\n\n"
-	recorded := generatecontent.NewStreamReader(strings.NewReader(recording), content.Limits{})
+	recorded := generatecontent.NewStreamReader(strings.NewReader(recording), nil)
 	var events strings.Builder
 	w := messages.NewStreamWriter(&events, nil)
 	if err := w.End(upstream.Run(context.Background(), upstream.Replay(recorded), &upstream.Request{}, w)); err != nil {

@@ -27,7 +27,7 @@ func each(b *testing.B, op func(b *testing.B, body string, r *Request) func()) {
 	for _, load := range workloads {
 		b.Run(load.name, func(b *testing.B) {
 			body := load.make()
-			r, err := ParseRequestString(body)
+			r, err := parseRequest(body, reading{})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -39,7 +39,7 @@ func each(b *testing.B, op func(b *testing.B, body string, r *Request) func()) {
 func BenchmarkParse(b *testing.B) {
 	each(b, func(b *testing.B, body string, _ *Request) func() {
 		return func() {
-			if _, err := ParseRequestString(body); err != nil {
+			if _, err := parseRequest(body, reading{}); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -50,7 +50,7 @@ func BenchmarkParse(b *testing.B) {
 func BenchmarkParseValidate(b *testing.B) {
 	each(b, func(b *testing.B, body string, _ *Request) func() {
 		return func() {
-			r, err := ParseRequestString(body)
+			r, err := parseRequest(body, reading{})
 			if err == nil {
 				err = r.Validate(nil)
 			}
@@ -81,7 +81,7 @@ func BenchmarkEncode(b *testing.B) {
 func BenchmarkParseRelay(b *testing.B) {
 	each(b, func(b *testing.B, body string, _ *Request) func() {
 		return func() {
-			r, err := ParseRequestString(body)
+			r, err := parseRequest(body, reading{})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -123,7 +123,7 @@ func BenchmarkWorst(b *testing.B) {
 	} {
 		b.Run(tt.name, func(b *testing.B) {
 			floor.Run(b, tt.body, func() {
-				if r, _ := ParseRequestString(tt.body); r != nil {
+				if r, _ := parseRequest(tt.body, reading{}); r != nil {
 					_ = r.Validate(&ValidateOptions{Strict: true})
 				}
 			})

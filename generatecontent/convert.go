@@ -307,39 +307,6 @@ func RequestFromUpstream(n *upstream.Request) (*Request, []content.Loss, error) 
 	return LoweredRequest(lowered), lower.Reports(losses), err
 }
 
-// LoweredRequest is for the packages below upstream. It returns a request in this format
-// for which [lower.Lower] has found nothing, or nothing more, that has to be changed.
-func LoweredRequest(n *lower.Request) *Request {
-	r := requestFromExtra(n.Extra)
-	r.jsonParsed = n.Parsed
-	r.Model, r.Contents, r.Tools, r.ServiceTier = n.Model, n.Turns, n.Tools, n.ServiceTier
-	if s := r.SystemInstruction; s != nil {
-		s.Parts = n.System
-	} else if len(n.System) > 0 {
-		r.SystemInstruction = &Instruction{Parts: n.System}
-	}
-	if c := &n.Choice; c.Mode != "" || len(c.Names) > 0 || c.Extra != nil {
-		if r.ToolConfig == nil {
-			r.ToolConfig = &ToolConfig{}
-		}
-		r.ToolConfig.FunctionCalling = &FunctionCalling{
-			Mode: strings.ToUpper(string(c.Mode)), AllowedFunctionNames: c.Names, Extra: c.Extra,
-		}
-	}
-	g := r.GenerationConfig
-	if g == nil {
-		g = &GenerationConfig{}
-	}
-	g.fromNeutral(&n.Request)
-	switch set := g.isSet(); {
-	case set:
-		r.GenerationConfig = g
-	case g.unmappedMembers() == nil:
-		r.GenerationConfig = nil
-	}
-	return r
-}
-
 // requestFromExtra parses the result of unmappedMembers. Invalid members of an Extra that
 // a caller made are left zero.
 func requestFromExtra(x *content.Extra) *Request {

@@ -20,12 +20,12 @@ import (
 )
 
 func TestUpstreamNeutral(t *testing.T) {
-	r, err := ParseRequestString(`{"model":"m","contents":[{"parts":[{"text":"a"}],"x":1}],"systemInstruction":{"role":"user","parts":[{"text":"s"}]},` +
+	r, err := ParseRequest([]byte(`{"model":"m","contents":[{"parts":[{"text":"a"}],"x":1}],"systemInstruction":{"role":"user","parts":[{"text":"s"}]},` +
 		`"toolConfig":{"functionCallingConfig":{"mode":"VALIDATED","allowedFunctionNames":["f"]},"includeServerSideToolInvocations":true},` +
 		`"generationConfig":{"temperature":0.5,"topP":0.25,"topK":3,"candidateCount":2,"maxOutputTokens":9,"stopSequences":["e"],"seed":7,` +
 		`"presencePenalty":0.5,"frequencyPenalty":0.25,"responseMimeType":"application/json","responseSchema":{"type":"STRING"},` +
 		`"responseModalities":["TEXT","IMAGE"],"imageConfig":{"aspectRatio":"1:1","imageSize":"2K"},` +
-		`"thinkingConfig":{"includeThoughts":false,"thinkingBudget":1024},"mediaResolution":"MEDIA_RESOLUTION_LOW"},"serviceTier":"flex","store":false,"y":1}`)
+		`"thinkingConfig":{"includeThoughts":false,"thinkingBudget":1024},"mediaResolution":"MEDIA_RESOLUTION_LOW"},"serviceTier":"flex","store":false,"y":1}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestThinkingRoundTrip(t *testing.T) {
 		{`{"thinkingLevel":"MINIMAL","includeThoughts":false}`, upstream.Thinking{Effort: "minimal", Display: "omitted"}},
 		{`{"thinkingLevel":"HIGH","includeThoughts":true}`, upstream.Thinking{Effort: "high", Display: "summarized"}},
 	} {
-		r, err := ParseRequestString(`{"contents":[` + ask + `],"generationConfig":{"thinkingConfig":` + tt.config + `}}`)
+		r, err := ParseRequest([]byte(`{"contents":[` + ask + `],"generationConfig":{"thinkingConfig":` + tt.config + `}}`))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,7 +98,7 @@ func TestTextFormats(t *testing.T) {
 		{format + `,"responseMimeType":"application/json"`, upstream.Output{MediaType: "application/json"}, []string{"dropped extra.generationConfig.responseFormat.text"}},
 		{`"responseFormat":{"image":{"mimeType":"IMAGE_JPEG"}}`, upstream.Output{}, []string{"dropped extra.generationConfig.responseFormat.image"}},
 	} {
-		r, err := ParseRequestString(`{"contents":[` + ask + `],"generationConfig":{` + tt.config + `}}`)
+		r, err := ParseRequest([]byte(`{"contents":[` + ask + `],"generationConfig":{` + tt.config + `}}`))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -206,7 +206,7 @@ func TestDecodeRequest(t *testing.T) {
 	if snapshot.DocumentOf(n, Format) != nil {
 		t.Error("a changed request has its old document")
 	}
-	r, err := ParseRequestString(doc)
+	r, err := ParseRequest([]byte(doc))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -258,7 +258,7 @@ func TestDecodeRequestViolations(t *testing.T) {
 
 // TestChangedResultText checks that a result whose text was changed loses its old object.
 func TestChangedResultText(t *testing.T) {
-	r, err := ParseRequestString(`{"contents":[{"parts":[{"functionResponse":{"name":"f","response":{"secret":1}}}]}]}`)
+	r, err := ParseRequest([]byte(`{"contents":[{"parts":[{"functionResponse":{"name":"f","response":{"secret":1}}}]}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -270,8 +270,8 @@ func TestChangedResultText(t *testing.T) {
 }
 
 func TestWirePath(t *testing.T) {
-	r, err := ParseRequestString(`{"systemInstruction":{"parts":[{},{"text":"s"}]},"contents":[` + ask + `,{"role":"model","parts":[{"text":"a"},{},{"text":""},{"text":"b"}]}],` +
-		`"tools":[{"googleSearch":{},"functionDeclarations":[{"name":"a"},{"name":"b"}]},{"functionDeclarations":[{"name":"c"}]}]}`)
+	r, err := ParseRequest([]byte(`{"systemInstruction":{"parts":[{},{"text":"s"}]},"contents":[` + ask + `,{"role":"model","parts":[{"text":"a"},{},{"text":""},{"text":"b"}]}],` +
+		`"tools":[{"googleSearch":{},"functionDeclarations":[{"name":"a"},{"name":"b"}]},{"functionDeclarations":[{"name":"c"}]}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}

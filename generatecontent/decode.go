@@ -12,7 +12,6 @@ import (
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/object"
-	"github.com/polywire/polywire/internal/response"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -26,7 +25,7 @@ const (
 // the start, the usage, the parts, the stops and the losses. The events are those of
 // [StreamReader.Next], except that each part is a separate block.
 //
-// DecodeResponse uses three limits of lim: Body (default 64 MiB), Depth and Values. The
+// DecodeResponse uses three limits of lim, or of the defaults if lim is nil: Body (default 64 MiB), Depth and Values. The
 // rules of [ParseRequest] for documents apply with two exceptions: unpaired surrogates
 // and invalid UTF-8 become U+FFFD, which is reported as a loss, and common deviations
 // from the format are accepted.
@@ -34,32 +33,12 @@ const (
 // The error is an [*upstream.Error]. It is the error of the body if that is an error
 // envelope, which some servers send with status 200. Otherwise its code is
 // [upstream.CodeBadGateway].
-func DecodeResponse(body string, lim content.Limits) (*upstream.Frame, error) {
-	if maxBody := cmp.Or(max(lim.Body, 0), maxResponseBody); int64(len(body)) > maxBody {
-		return nil, codec.BadGateway(fmt.Errorf("generatecontent: the response has %d bytes; at most %d are allowed", len(body), maxBody))
-	}
-	d := newDecoder(lim)
-	d.whole = true
-	defer d.doc.Close()
-	if err := d.read(body); err != nil {
+func DecodeResponse(body []byte, lim *content.Limits) (*upstream.Response, error) {
+	f, err := DecodeFrame(string(body), codec.LimitsOf(lim))
+	if err != nil {
 		return nil, err
 	}
-	if len(d.states) == 0 && !d.blocked {
-		return nil, codec.BadGateway(errors.New("generatecontent: the response has no candidates"))
-	}
-	for i := range d.states {
-		d.endCall(i, false) // of a response without a finishReason
-	}
-	for i := range d.states {
-		if !d.states[i].finished && !d.blocked {
-			d.deviates = true // command-line agents need a finishReason
-			d.lose(codec.ResponseNoReason, response.CandidatePath(i, "stop"))
-			break
-		}
-	}
-	f := &upstream.Frame{Complete: true}
-	d.fill(f)
-	return f, nil
+	return f.Response()
 }
 
 // A decoder converts a response, or the chunks of a stream, to events. It holds the

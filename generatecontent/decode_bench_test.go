@@ -35,7 +35,7 @@ func running(i int) string {
 // drain reads a stream to its end.
 func drain(tb testing.TB, stream string) {
 	tb.Helper()
-	formattest.Drain(tb, NewStreamReader(strings.NewReader(stream), content.Limits{}))
+	formattest.Drain(tb, NewStreamReader(strings.NewReader(stream), nil))
 }
 
 func TestStreamReaderAllocations(t *testing.T) {
@@ -185,7 +185,7 @@ func BenchmarkDecodeResponse(b *testing.B) {
 	} {
 		b.Run(w.name, func(b *testing.B) {
 			floor.Run(b, w.body, func() {
-				if _, err := DecodeResponse(w.body, content.Limits{}); err != nil {
+				if _, err := DecodeFrame(w.body, content.Limits{}); err != nil {
 					b.Fatal(err)
 				}
 			})

@@ -23,7 +23,7 @@ type streamOutcome struct {
 
 // decodeOutcome reads a stream to its end.
 func decodeOutcome(stream string) (o streamOutcome, err error) {
-	r := NewStreamReader(strings.NewReader(stream), content.Limits{})
+	r := NewStreamReader(strings.NewReader(stream), nil)
 	for {
 		f, err := r.Next()
 		if err != nil {
@@ -166,7 +166,7 @@ func TestDeviations(t *testing.T) {
 					t.Errorf("%s: %v (-want +got):\n%s", form, err, diff)
 				}
 			}
-			f, err := DecodeResponse(body, content.Limits{})
+			f, err := DecodeFrame(body, content.Limits{})
 			if err != nil {
 				t.Fatal(err)
 			}

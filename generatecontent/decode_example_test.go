@@ -14,7 +14,7 @@ import (
 // Recorded streams of a server of this format, in events and in an array.
 func ExampleStreamReader() {
 	up := func(body string) upstream.Upstream {
-		return upstream.Replay(generatecontent.NewStreamReader(strings.NewReader(body), content.Limits{}))
+		return upstream.Replay(generatecontent.NewStreamReader(strings.NewReader(body), nil))
 	}
 	const (
 		first = `{"candidates":[{"content":{"parts":[{"text":"Hel"}],"role":"model"},"index":0}],"responseId":"r-1"}`
@@ -40,23 +40,14 @@ func ExampleStreamReader() {
 func ExampleDecodeResponse() {
 	const body = `{"candidates":[{"content":{"parts":[{"functionCall":{"name":"get_weather","args":{"city":"Lima"}}}],"role":"model"},` +
 		`"finishReason":"STOP","index":0}]}`
-	f, err := generatecontent.DecodeResponse(body, content.Limits{})
+	resp, err := generatecontent.DecodeResponse([]byte(body), nil)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	for _, e := range f.Events {
-		switch e.Kind {
-		case upstream.EventOpen:
-			call := e.Part.(*content.ToolUse)
-			fmt.Println(call.Name, call.Input)
-		case upstream.EventStop:
-			fmt.Println(e.Stop.Reason, e.Stop.RawReason)
-		}
-	}
-	// Output:
-	// get_weather {"city":"Lima"}
-	// tool_use STOP
+	call := resp.Parts[0].(*content.ToolUse)
+	fmt.Println(call.Name, call.Input, resp.Stop.Reason)
+	// Output: get_weather {"city":"Lima"} tool_use
 }
 
 func ExampleDecodeError() {

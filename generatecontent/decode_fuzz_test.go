@@ -100,7 +100,7 @@ func FuzzStreamReader(f *testing.F) {
 		if wantErr != io.EOF && !errors.As(wantErr, &failed) {
 			t.Fatalf("the error is a %T", wantErr)
 		}
-		ahead := NewStreamReader(strings.NewReader(stream), content.Limits{})
+		ahead := NewStreamReader(strings.NewReader(stream), nil)
 		for i := 0; ; i++ {
 			ahead.Buffered()
 			f, err := ahead.Next()
@@ -121,7 +121,7 @@ func FuzzStreamReader(f *testing.F) {
 // passes checks that the Writer accepts everything from the reader and does not change
 // numbers.
 func passes(t *testing.T, stream string) {
-	formattest.CheckFrames(t, NewStreamReader(strings.NewReader(stream), content.Limits{}), func(f *upstream.Frame) {
+	formattest.CheckFrames(t, NewStreamReader(strings.NewReader(stream), nil), func(f *upstream.Frame) {
 		if f.Format == Format && !json.Valid([]byte(f.Data)) {
 			t.Errorf("a frame that cannot be sent: %q", f.Data)
 		}
@@ -156,7 +156,7 @@ func FuzzDecodeResponse(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, body string) {
-		frame, err := DecodeResponse(body, content.Limits{})
+		frame, err := DecodeFrame(body, content.Limits{})
 		formattest.CheckWhole(t, frame, err)
 		if err == nil {
 			sound(t, frame)

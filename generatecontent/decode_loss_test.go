@@ -61,7 +61,7 @@ func lossesOf(t *testing.T, s string) (lost []content.Loss) {
 	t.Helper()
 	var events []upstream.Event
 	if strings.HasPrefix(s, "{") {
-		f, err := DecodeResponse(s, content.Limits{})
+		f, err := DecodeFrame(s, content.Limits{})
 		if err != nil {
 			t.Fatalf("%v in\n%s", err, s)
 		}

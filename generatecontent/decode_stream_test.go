@@ -128,7 +128,7 @@ func TestStreamPassesVerbatim(t *testing.T) {
 func TestWholeResponseEqualsStream(t *testing.T) {
 	for _, name := range []string{"A01", "A06", "A13", "A14", "A15", "A15b", "A16", "A17", "A18", "A19", "A20", "A21", "A22", "A23", "A24", "A25"} {
 		body := answerFile(t, name+".json")
-		f, err := DecodeResponse(body, content.Limits{})
+		f, err := DecodeFrame(body, content.Limits{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +150,7 @@ func TestWholeResponseEqualsStream(t *testing.T) {
 
 // replay returns an upstream that writes the frames of a stream, as an adapter does.
 func replay(stream string) upstream.Upstream {
-	return formattest.Replay(NewStreamReader(strings.NewReader(stream), content.Limits{}))
+	return formattest.Replay(NewStreamReader(strings.NewReader(stream), nil))
 }
 
 // TestCandidateIndexLimit checks that the index of a candidate is limited.

@@ -21,7 +21,7 @@ func answerFile(t testing.TB, name string) string { return formattest.File(t, "t
 
 // readFrames returns the events of each frame of a stream, and the final error.
 func readFrames(src io.Reader) (frames [][]upstream.Event, err error) {
-	r := NewStreamReader(src, content.Limits{})
+	r := NewStreamReader(src, nil)
 	for {
 		f, err := r.Next()
 		if err != nil {
@@ -179,7 +179,7 @@ func TestDecodeResponse(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.file, func(t *testing.T) {
 			body := answerFile(t, tt.file+".json")
-			f, err := DecodeResponse(body, content.Limits{})
+			f, err := DecodeFrame(body, content.Limits{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -232,7 +232,7 @@ func TestStreamReader(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.file, func(t *testing.T) {
 			stream := answerFile(t, tt.file)
-			r := NewStreamReader(strings.NewReader(stream), content.Limits{})
+			r := NewStreamReader(strings.NewReader(stream), nil)
 			for i, want := range tt.want {
 				f, err := r.Next()
 				if err != nil {
@@ -273,12 +273,12 @@ func TestWrongTypes(t *testing.T) {
 		{blocked, "promptFeedback", "null object"},
 	}
 	for _, s := range []string{body, blocked} {
-		if _, err := DecodeResponse(s, content.Limits{}); err != nil {
+		if _, err := DecodeFrame(s, content.Limits{}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	formattest.WrongKinds(t, list, func(t *testing.T, _ formattest.Needed, broken string) {
-		_, err := DecodeResponse(broken, content.Limits{})
+		_, err := DecodeFrame(broken, content.Limits{})
 		check := func(form string, err error) {
 			t.Helper()
 			var e *upstream.Error
@@ -306,7 +306,7 @@ func TestFunctionCallMessage(t *testing.T) {
 		{text, "STOP", `,"finishMessage":"Model generated function call(s)."`, "Model generated function call(s).", `{"finishMessage":"Model generated function call(s)."}`},
 		{call, "MAX_TOKENS", `,"finishMessage":"Model generated function call(s)."`, "Model generated function call(s).", `{"finishMessage":"Model generated function call(s)."}`},
 	} {
-		f, err := DecodeResponse(fmt.Sprintf(`{"candidates":[{"content":{"role":"model","parts":[%s]},"finishReason":%q%s,"index":0}]}`, tt.part, tt.reason, tt.members), content.Limits{})
+		f, err := DecodeFrame(fmt.Sprintf(`{"candidates":[{"content":{"role":"model","parts":[%s]},"finishReason":%q%s,"index":0}]}`, tt.part, tt.reason, tt.members), content.Limits{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -20,7 +20,7 @@ func lastUsage(t *testing.T, usages ...string) (last *content.Usage, losses []co
 		b.WriteString(`data: {"usageMetadata":` + u + "}\n\n")
 	}
 	b.WriteString(streamOf(`{"text":"a"}`))
-	r := NewStreamReader(strings.NewReader(b.String()), content.Limits{})
+	r := NewStreamReader(strings.NewReader(b.String()), nil)
 	for {
 		f, err := r.Next()
 		if err == io.EOF {

@@ -41,7 +41,7 @@ func sameJSON(t *testing.T, a, b string) string {
 func TestExamples(t *testing.T) {
 	for name, body := range examples(t) {
 		t.Run(name, func(t *testing.T) {
-			parse, want := ParseRequestString, body
+			parse, want := ParseRequest, body
 			switch name {
 			case "q02":
 				want = `{"systemInstruction":{"parts":[{"text":"Answer in one word."}]},"contents":[{"role":"user","parts":[{"text":"Capital of Peru?"}]}],` +
@@ -49,14 +49,14 @@ func TestExamples(t *testing.T) {
 			case "q03":
 				want = strings.Replace(body, `,"role":"user"},"contents"`, `},"contents"`, 1)
 			case "c02":
-				parse = func(body string) (*Request, error) { return ParseCountRequest([]byte(body)) }
+				parse = ParseCountRequest
 				var outer map[string]json.RawMessage
 				if err := json.Unmarshal([]byte(body), &outer); err != nil {
 					t.Fatal(err)
 				}
 				want = string(outer["generateContentRequest"])
 			}
-			r, err := parse(body)
+			r, err := parse([]byte(body))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -148,7 +148,7 @@ func TestSpellings(t *testing.T) {
 		if want == "" {
 			want = tt.body
 		}
-		r, err := ParseRequestString(tt.body)
+		r, err := ParseRequest([]byte(tt.body))
 		if err != nil {
 			t.Errorf("%s: %v", tt.body, err)
 			continue
@@ -169,7 +169,7 @@ func TestWorkloads(t *testing.T) {
 	for _, load := range workloads[:5] {
 		t.Run(load.name, func(t *testing.T) {
 			body := load.make()
-			r, err := ParseRequestString(body)
+			r, err := ParseRequest([]byte(body))
 			if err != nil {
 				t.Fatal(err)
 			}

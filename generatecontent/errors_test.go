@@ -246,7 +246,7 @@ func TestErrorsInAnswers(t *testing.T) {
 			_, inEvents := readEvents(strings.NewReader("data: " + tt.body + "\n\n"))
 			_, bare := readEvents(strings.NewReader(streamOf(`{"text":"a"}`) + tt.body))
 			_, inArray := readEvents(strings.NewReader("[" + tt.body + "]"))
-			_, inReply := DecodeResponse(tt.body, content.Limits{})
+			_, inReply := DecodeFrame(tt.body, content.Limits{})
 			_, inCount := DecodeCount([]byte(tt.body))
 			_, _, inList := DecodeModels([]byte(tt.body))
 			for where, err := range map[string]error{"events": inEvents, "bare": bare, "array": inArray, "reply": inReply, "count": inCount, "list": inList} {
@@ -270,17 +270,17 @@ func TestDecodeReplyErrors(t *testing.T) {
 		"error is a string": `{"error":"x"}`, "a duplicate member": `{"candidates":[{"finishReason":"STOP","finishReason":"STOP"}]}`,
 		"too deep": `{"x":` + strings.Repeat("[", 300) + strings.Repeat("]", 300) + `}`, "trailing text": `{"candidates":[{"finishReason":"STOP"}]} x`,
 	} {
-		f, err := DecodeResponse(body, content.Limits{})
+		f, err := DecodeFrame(body, content.Limits{})
 		var e *upstream.Error
 		if f != nil || !errors.As(err, &e) || e.Code != upstream.CodeBadGateway || e.Text != "" || e.Err == nil {
 			t.Errorf("%s: got %v and %v", name, f, err)
 		}
 	}
 	body := answerFile(t, "A01.json")
-	if _, err := DecodeResponse(body, content.Limits{Body: int64(len(body)) - 1}); err == nil {
+	if _, err := DecodeFrame(body, content.Limits{Body: int64(len(body)) - 1}); err == nil {
 		t.Error("a reply over the limit was taken")
 	}
-	f, err := DecodeResponse(strings.Replace(body, `"finishReason":"STOP",`, "", 1), content.Limits{Body: int64(len(body))})
+	f, err := DecodeFrame(strings.Replace(body, `"finishReason":"STOP",`, "", 1), content.Limits{Body: int64(len(body))})
 	if err != nil || f.Format == Format {
 		t.Fatalf("no reason to stop: %v, %v", f, err)
 	}

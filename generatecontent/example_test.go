@@ -53,7 +53,7 @@ func ExampleParseCountRequest() {
 }
 
 func ExampleRequest_Validate() {
-	r, _ := generatecontent.ParseRequestString(`{"contents":[{"role":"user","parts":[]}],"generationConfig":{"topK":"many"}}`)
+	r, _ := generatecontent.ParseRequest([]byte(`{"contents":[{"role":"user","parts":[]}],"generationConfig":{"topK":"many"}}`))
 	list, _ := content.Violations(r.Validate(nil))
 	for _, e := range list {
 		fmt.Printf("%s at %s: %s\n", e.Code, e.Path, e.Text)

@@ -40,7 +40,7 @@ func FuzzParseRequest(f *testing.F) {
 	f.Add(`{"contents":[{"parts":[{"text":"a"}]}],"tools":[{"functionDeclarations":[{"name":"f","parametersJsonSchema":{"a":1}}]}]}`)
 	f.Add(`{"contents":[{"parts":[{"x":""},{"y":""}]}]}`) // empty texts with extra members
 	f.Fuzz(func(t *testing.T, body string) {
-		r, err := ParseRequestString(body)
+		r, err := ParseRequest([]byte(body))
 		if r != nil && !json.Valid([]byte(body)) {
 			t.Fatal("encoding/json refuses what was parsed")
 		}

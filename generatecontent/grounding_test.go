@@ -75,7 +75,7 @@ func TestGroundingWholeResponse(t *testing.T) {
 			if tt.grounds != "" {
 				tt.grounds += ","
 			}
-			f, err := DecodeResponse(`{"candidates":[{`+tt.parts+tt.grounds+`"finishReason":"STOP"}]}`, content.Limits{})
+			f, err := DecodeFrame(`{"candidates":[{`+tt.parts+tt.grounds+`"finishReason":"STOP"}]}`, content.Limits{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -98,11 +98,11 @@ func TestGroundingSingleChunk(t *testing.T) {
 			for _, text := range []string{"", "One.", "Two.", "Six."} {
 				reply := `{"candidates":[{"content":{"parts":[` + parts + `]},"finishReason":"STOP",` +
 					groundedBy(chunkA, supportOf(fmt.Sprintf(`"partIndex":%d,"endIndex":4,"text":%q`, part, text), "0")) + `}]}`
-				whole, err := DecodeResponse(reply, content.Limits{})
+				whole, err := DecodeFrame(reply, content.Limits{})
 				if err != nil {
 					t.Fatal(err)
 				}
-				piece, err := NewStreamReader(strings.NewReader("data: "+reply+"\n\n"), content.Limits{}).Next()
+				piece, err := NewStreamReader(strings.NewReader("data: "+reply+"\n\n"), nil).Next()
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -157,7 +157,7 @@ func TestGroundingStream(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			r := NewStreamReader(strings.NewReader(tt.stream), content.Limits{})
+			r := NewStreamReader(strings.NewReader(tt.stream), nil)
 			var got []string
 			for {
 				f, err := r.Next()
@@ -183,7 +183,7 @@ func TestGroundingStream(t *testing.T) {
 // frames are not verbatim, and that no loss is reported.
 func TestGroundingRoundTrip(t *testing.T) {
 	grounds := groundedBy(chunkA, supportOf(`"startIndex":0,"endIndex":6,"text":"Herons"`, "0"))
-	f, err := DecodeResponse(`{"candidates":[{"content":{"parts":[{"text":"Herons"}]},"finishReason":"STOP",`+grounds+`}],"usageMetadata":{"promptTokenCount":1}}`, content.Limits{})
+	f, err := DecodeFrame(`{"candidates":[{"content":{"parts":[{"text":"Herons"}]},"finishReason":"STOP",`+grounds+`}],"usageMetadata":{"promptTokenCount":1}}`, content.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}

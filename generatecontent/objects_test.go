@@ -166,7 +166,7 @@ func TestObjectsRoundTrip(t *testing.T) {
 		for name, o := range allObjects(g) {
 			for s := range g.Samples(o) {
 				n++
-				r, err := ParseRequestString(s.Sent)
+				r, err := ParseRequest([]byte(s.Sent))
 				if err != nil {
 					t.Errorf("%s: %s: %v\n%s", name, s.Name, err, s.Sent)
 					continue
@@ -317,7 +317,7 @@ func violationsOf(t *testing.T, doc string, opts *ValidateOptions) []content.Vio
 
 func parsed(t *testing.T, doc string) *Request {
 	t.Helper()
-	r, _ := ParseRequestString(doc)
+	r, _ := ParseRequest([]byte(doc))
 	if r == nil {
 		t.Fatalf("cannot be parsed: %s", doc)
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // ParseRequest parses a request document. It copies body once, because strings of
-// the request share its memory; [ParseRequestString] does not copy.
+// the request share its memory.
 //
 // The request is nil if body is not a JSON object as RFC 8259 defines it, is not
 // UTF-8, repeats a member name in one object, or exceeds the default Limits of
@@ -33,12 +33,7 @@ import (
 // of base64 is rewritten to the standard one. Parts without data and empty texts are
 // dropped unless they are signed or nothing else remains. Unknown names are kept; see
 // [ValidateOptions] for refusing them.
-func ParseRequest(body []byte) (*Request, error) { return ParseRequestString(string(body)) }
-
-// ParseRequestString is [ParseRequest] without the copy.
-func ParseRequestString(body string) (*Request, error) {
-	return parseRequest(body, reading{})
-}
+func ParseRequest(body []byte) (*Request, error) { return parseRequest(string(body), reading{}) }
 
 // ParseCountRequest is [ParseRequest] for the body of countTokens: the members of a
 // request, or a whole request as "generateContentRequest", but not both.

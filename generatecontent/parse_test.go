@@ -165,8 +165,8 @@ func TestParseCount(t *testing.T) {
 
 // TestUnknownNames checks that all unknown names are reported, in every place.
 func TestUnknownNames(t *testing.T) {
-	r, err := ParseRequestString(`{"foo":1,"contents":[{"parts":[{"text":"a","bar":1}]}],"tools":[{"functionDeclarations":[{"name":"f",` +
-		`"parameters":{"type":"OBJECT","additionalProperties":false}}]}],"generationConfig":{"speechConfig":{"baz":1}}}`)
+	r, err := ParseRequest([]byte(`{"foo":1,"contents":[{"parts":[{"text":"a","bar":1}]}],"tools":[{"functionDeclarations":[{"name":"f",` +
+		`"parameters":{"type":"OBJECT","additionalProperties":false}}]}],"generationConfig":{"speechConfig":{"baz":1}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +191,7 @@ func TestUnknownValues(t *testing.T) {
 	const doc = `{"contents":[` + ask + `],"safetySettings":[{"category":"HARM_CATEGORY_NEW","threshold":"a b"}],` +
 		`"generationConfig":{"responseMimeType":"text/new","responseModalities":["text","HOLOGRAM"],"imageConfig":{"aspectRatio":"5:3","imageSize":"8K"},` +
 		`"mediaResolution":"new"},"serviceTier":"turbo-2"}`
-	r, err := ParseRequestString(doc)
+	r, err := ParseRequest([]byte(doc))
 	if err == nil {
 		err = r.Validate(nil)
 	}
@@ -278,7 +278,7 @@ var violationTests = []struct {
 
 func TestParseViolations(t *testing.T) {
 	for _, tt := range violationTests {
-		r, err := ParseRequestString(tt.body)
+		r, err := ParseRequest([]byte(tt.body))
 		if diff := cmp.Diff(tt.want, formattest.Violations(err)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.body, diff)
 		}

@@ -45,10 +45,11 @@ type StreamReader struct {
 }
 
 // NewStreamReader returns a reader of src. The caller closes src. The reader uses
-// three limits of lim: Body, for the bytes of one event (default 32 MiB), Depth and
+// three limits of lim, which may be nil: Body, for the bytes of one event (default 32 MiB), Depth and
 // Values.
-func NewStreamReader(src io.Reader, lim content.Limits) *StreamReader {
-	r := &StreamReader{limit: sse.EventLimit(lim.Body), decoder: *newDecoder(lim)}
+func NewStreamReader(src io.Reader, lim *content.Limits) *StreamReader {
+	limits := codec.LimitsOf(lim)
+	r := &StreamReader{limit: sse.EventLimit(limits.Body), decoder: *newDecoder(limits)}
 	r.lines.src = src
 	r.sseReader = sse.NewReader(&r.lines, r.limit)
 	return r

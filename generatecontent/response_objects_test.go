@@ -35,7 +35,7 @@ func keptMembers(t *object.Type) (members, aliases, nulls, want string) {
 // TestResponseExtra checks that every member without a Go field is in the Extra of its object.
 func TestResponseExtra(t *testing.T) {
 	response := func(doc string) *upstream.Response {
-		f, err := DecodeResponse(doc, content.Limits{})
+		f, err := DecodeFrame(doc, content.Limits{})
 		if err != nil {
 			t.Fatalf("%s: %v", doc, err)
 		}

@@ -60,10 +60,6 @@ var baseTarget = lower.Target{
 	Identity: lower.IdentityRules{Tiers: targetTiers},
 }
 
-// PlaceholderSignature is for the packages below upstream. The vendor documents it for a tool
-// call without a known signature. It is not sent as base64, because Vertex rejects that.
-const PlaceholderSignature = "skip_thought_signature_validator"
-
 // lossOfReturned returns the rule for parts that requests of this format cannot contain:
 // thinking without a visible form, and built-in tools of kinds that it does not have or that
 // are not valid JSON. It returns nil for others.
@@ -95,10 +91,6 @@ var targetTiers = map[string]string{
 	"auto": "", "standard_only": "standard", "default": "standard",
 	"unspecified": "unspecified", "standard": "standard", "flex": "flex", "priority": "priority",
 }
-
-// BaseTarget is for the packages below upstream. It returns what a server accepts that
-// supports the whole format.
-func BaseTarget() lower.Target { return baseTarget }
 
 // hasOwnFormat reports whether the members of x have the form o of the response.
 func hasOwnFormat(x *content.Extra, o *upstream.Output) bool {

@@ -110,7 +110,7 @@ func TestValidate(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			r, _ := ParseRequestString(tt.body)
+			r, _ := ParseRequest([]byte(tt.body))
 			if r == nil {
 				t.Fatal("not parsed")
 			}
@@ -154,9 +154,9 @@ func TestValidateSchemas(t *testing.T) {
 			}
 			return list
 		}
-		r, err := ParseRequestString(`{"contents":[{"parts":[{"text":"a"}]}],"tools":[{"functionDeclarations":[` +
+		r, err := ParseRequest([]byte(`{"contents":[{"parts":[{"text":"a"}]}],"tools":[{"functionDeclarations":[` +
 			`{"name":"a","parameters":{"type":"OBJECT"}},{"name":"b","response":` + tt.schema + `},{"name":"c","parameters":` + tt.schema + `}]}],` +
-			`"generationConfig":{"responseMimeType":"application/json","responseSchema":` + tt.schema + `}}`)
+			`"generationConfig":{"responseMimeType":"application/json","responseSchema":` + tt.schema + `}}`))
 		if err != nil {
 			t.Fatalf("%s: %v", tt.schema, err)
 		}
@@ -212,7 +212,7 @@ func TestValidatePairing(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			r, err := ParseRequestString(body(tt.contents, ""))
+			r, err := ParseRequest([]byte(body(tt.contents, "")))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -228,7 +228,7 @@ func TestValidatePairing(t *testing.T) {
 
 func TestValidateLimits(t *testing.T) {
 	file := `{"inlineData":{"mimeType":"image/gif","data":"` + gif + `"}}`
-	r, err := ParseRequestString(body(`{"parts":[`+file+`,`+file+`,{"inlineData":{"mimeType":"application/zip","data":"AAAA"}}]}`, ""))
+	r, err := ParseRequest([]byte(body(`{"parts":[`+file+`,`+file+`,{"inlineData":{"mimeType":"application/zip","data":"AAAA"}}]}`, "")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -302,7 +302,7 @@ func TestStrictResults(t *testing.T) {
 		"Vertex's image options": {ask + `],"generationConfig":{"imageConfig":{"imageOutputOptions":{"mimeType":"image/png","compressionQuality":5}}},"tools":[`, nil},
 		"function":               {ask + "," + callF + "," + strings.Replace(respF, "user", "function", 1), nil},
 	} {
-		r, err := ParseRequestString(body(tt.contents, ""))
+		r, err := ParseRequest([]byte(body(tt.contents, "")))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -389,7 +389,7 @@ var validDocuments = []string{
 // violation and causes no others.
 func TestWrongTypesReportedOnce(t *testing.T) {
 	formattest.CheckWrongTypes(t, validDocuments, func(body string) (validate func() error, parsed error) {
-		r, err := ParseRequestString(body)
+		r, err := ParseRequest([]byte(body))
 		return func() error { return r.Validate(nil) }, err
 	})
 }

@@ -250,7 +250,7 @@ func TestHeldPieces(t *testing.T) {
 			parts = append(parts, piece)
 		}
 		parts = append(parts, `{"functionCall":{"partialArgs":[{"jsonPath":"$.a","stringValue":""}]}}`)
-		r := NewStreamReader(strings.NewReader(streamOf(parts...)), content.Limits{})
+		r := NewStreamReader(strings.NewReader(streamOf(parts...)), nil)
 		input, pieces := 0, 0
 		for {
 			f, err := r.Next()

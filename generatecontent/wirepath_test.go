@@ -7,9 +7,9 @@ import (
 
 // TestOriginal checks the document's indices of parts after dropped ones.
 func TestOriginal(t *testing.T) {
-	r, err := ParseRequestString(`{"contents":[{"parts":[{},{"text":"1"},{},{},{"text":"4"},{}]},{"parts":[{"text":"0"}]}],` +
+	r, err := ParseRequest([]byte(`{"contents":[{"parts":[{},{"text":"1"},{},{},{"text":"4"},{}]},{"parts":[{"text":"0"}]}],` +
 		`"systemInstruction":{"parts":[{"text":"0"},{},{"text":"2"}]},` +
-		`"generationConfig":{}}`)
+		`"generationConfig":{}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestPathMapping(t *testing.T) {
 			"thinking.mode": "generation_config.thinking_config.thinking_budget",
 		}},
 	} {
-		r, err := ParseRequestString(strings.Replace(doc, "CONFIG", tt.config, 1))
+		r, err := ParseRequest([]byte(strings.Replace(doc, "CONFIG", tt.config, 1)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/generatecontent"
@@ -77,8 +78,8 @@ func ExampleEncodeResponse() {
 
 // The client receives the Text of an error, with the status for its Code.
 func ExampleEncodeError() {
-	status, document := generatecontent.EncodeError(nil, &upstream.Error{Code: upstream.CodeRateLimit, Text: "Slow down."})
-	fmt.Printf("%d %s\n", status, document)
+	status, header, document := generatecontent.EncodeError(nil, &upstream.Error{Code: upstream.CodeRateLimit, Text: "Slow down.", RetryAfter: 7 * time.Second})
+	fmt.Printf("%d %s %s\n", status, header.Get("Retry-After"), document)
 	// Output:
-	// 429 {"error":{"code":429,"message":"Slow down.","status":"RESOURCE_EXHAUSTED"}}
+	// 429 7 {"error":{"code":429,"message":"Slow down.","status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"7s"}]}}
 }

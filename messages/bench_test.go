@@ -3,6 +3,7 @@ package messages
 import (
 	"testing"
 
+	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/internal/test/floor"
 	"github.com/polywire/polywire/internal/test/workload"
@@ -39,7 +40,7 @@ func onWorkloads(b *testing.B, prepare func(b *testing.B, body string) func() er
 func BenchmarkParse(b *testing.B) {
 	onWorkloads(b, func(_ *testing.B, body string) func() error {
 		return func() error {
-			_, err := ParseRequestString(body)
+			_, err := parseRequest(body, content.Limits{}, nil)
 			return err
 		}
 	})
@@ -75,7 +76,7 @@ func BenchmarkEncode(b *testing.B) {
 func BenchmarkParseRelay(b *testing.B) {
 	onWorkloads(b, func(b *testing.B, body string) func() error {
 		return func() error {
-			r, err := ParseRequestString(body)
+			r, err := parseRequest(body, content.Limits{}, nil)
 			if err == nil && snapshot.DocumentOf(r.Upstream(), Format) == nil {
 				b.Fatal("no Wire")
 			}
@@ -86,7 +87,7 @@ func BenchmarkParseRelay(b *testing.B) {
 
 func mustParse(tb testing.TB, body string) *Request {
 	tb.Helper()
-	r, err := ParseRequestString(body)
+	r, err := parseRequest(body, content.Limits{}, nil)
 	if err != nil {
 		tb.Fatal(err)
 	}

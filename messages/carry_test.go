@@ -155,8 +155,8 @@ func TestDecodedIDs(t *testing.T) {
 				calls = append(calls, fmt.Sprintf(`{"type":"tool_use","id":%q,"name":"f","input":{}}`, id))
 				results = append(results, fmt.Sprintf(`{"type":"tool_result","tool_use_id":%q}`, id))
 			}
-			r, err := ParseRequestString(fmt.Sprintf(`{"model":"m","max_tokens":9,"tools":[{"name":"f","input_schema":{"type":"object"}}],"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[%s]},{"role":"user","content":[%s]}]}`,
-				strings.Join(calls, ","), strings.Join(results, ",")))
+			r, err := ParseRequest([]byte(fmt.Sprintf(`{"model":"m","max_tokens":9,"tools":[{"name":"f","input_schema":{"type":"object"}}],"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[%s]},{"role":"user","content":[%s]}]}`,
+				strings.Join(calls, ","), strings.Join(results, ","))))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -223,7 +223,7 @@ func TestPlacementOf(t *testing.T) {
 		"id of the call replaced":   {asks, strings.ReplaceAll(history(block(kept)), "toolu_pwblk_a", "toolu_1"), placement{returnsBlocks: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, err := ParseRequestString(`{"model":"m","max_tokens":9,` + tt.members + `"messages":[{"role":"user","content":"a"}` + tt.history + `]}`)
+			r, err := ParseRequest([]byte(`{"model":"m","max_tokens":9,` + tt.members + `"messages":[{"role":"user","content":"a"}` + tt.history + `]}`))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -284,9 +284,9 @@ func FuzzIDs(f *testing.F) {
 		if quoted(one) == quoted(two) {
 			return // only strict validation refuses equal ids
 		}
-		r, err := ParseRequestString(fmt.Sprintf(`{"model":"m","max_tokens":9,"tools":[{"name":"f","input_schema":{"type":"object"}}],"thinking":{"type":"adaptive"},"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[`+
+		r, err := ParseRequest([]byte(fmt.Sprintf(`{"model":"m","max_tokens":9,"tools":[{"name":"f","input_schema":{"type":"object"}}],"thinking":{"type":"adaptive"},"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[`+
 			`{"type":"thinking","thinking":"Hm","signature":%[3]s},{"type":"tool_use","id":%[1]s,"name":"f","input":{}},{"type":"tool_use","id":%[2]s,"name":"f","input":{}}]},`+
-			`{"role":"user","content":[{"type":"tool_result","tool_use_id":%[1]s},{"type":"tool_result","tool_use_id":%[2]s}]}]}`, quoted(one), quoted(two), quoted(signature)))
+			`{"role":"user","content":[{"type":"tool_result","tool_use_id":%[1]s},{"type":"tool_result","tool_use_id":%[2]s}]}]}`, quoted(one), quoted(two), quoted(signature))))
 		if err != nil || r.Validate(nil) != nil {
 			return
 		}

@@ -298,27 +298,6 @@ func RequestFromUpstream(n *upstream.Request) (*Request, []content.Loss, error) 
 	return LoweredRequest(to), lower.Reports(losses), err
 }
 
-// LoweredRequest is for the packages below upstream. It returns the request that n
-// represents, which is the result of lowering to a target made from [BaseTarget].
-func LoweredRequest(n *lower.Request) *Request {
-	r := fromExtra(n.Extra)
-	r.jsonParsed = n.Parsed
-	r.Model, r.MaxTokens, r.Stream = n.Model, n.MaxTokens, n.Stream
-	r.System, r.Messages, r.Tools = n.System, n.Turns, n.Tools
-	r.Temperature, r.TopP, r.TopK, r.StopSequences = n.Temperature, n.TopP, n.TopK, n.StopSequences
-	r.ServiceTier = n.ServiceTier
-	r.ToolChoice = toolChoiceOf(&n.Choice, r.ToolChoice)
-	r.Thinking = thinkingOf(&n.Thinking, r.Thinking)
-	r.setOutput(n.Output.Schema.JSON, n.Thinking.Effort)
-	if n.UserID != "" {
-		if r.Metadata == nil {
-			r.Metadata = &Metadata{}
-		}
-		r.Metadata.UserID = n.UserID
-	}
-	return r
-}
-
 // toolChoiceOf returns the member for a neutral tool choice. own is a choice without a
 // neutral form, or nil.
 func toolChoiceOf(c *content.ToolChoice, own *ToolChoice) *ToolChoice {

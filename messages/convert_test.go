@@ -39,7 +39,7 @@ func roundTrip(t *testing.T, r *Request) (*Request, []content.Loss, error) {
 func TestRoundTrip(t *testing.T) {
 	bodies := append(requestBodies(t), workload.Agent(), workload.Image())
 	for _, body := range bodies {
-		r, err := ParseRequestString(body)
+		r, err := ParseRequest([]byte(body))
 		if err != nil {
 			t.Fatalf("%.300s: %v", body, err)
 		}
@@ -61,11 +61,11 @@ func TestRoundTrip(t *testing.T) {
 }
 
 func TestUpstreamNeutral(t *testing.T) {
-	r, err := ParseRequestString(`{"model":"m","max_tokens":9,"system":"s","stream":true,"metadata":{"user_id":"u","x":1},` +
+	r, err := ParseRequest([]byte(`{"model":"m","max_tokens":9,"system":"s","stream":true,"metadata":{"user_id":"u","x":1},` +
 		`"stop_sequences":["e"],"temperature":0.5,"top_k":3,"tool_choice":{"type":"tool","name":"n","disable_parallel_tool_use":true},` +
 		`"thinking":{"type":"enabled","budget_tokens":1024,"display":"omitted"},"service_tier":"auto",` +
 		`"output_config":{"effort":"low","format":{"type":"json_schema","schema":{"b":1}},"task_budget":{"type":"tokens","total":20000}},"speed":"fast",` +
-		`"messages":[{"role":"user","content":"a","clear_at":"never"}],"x_new":1}`)
+		`"messages":[{"role":"user","content":"a","clear_at":"never"}],"x_new":1}`))
 	if err != nil {
 		t.Fatal(err)
 	}

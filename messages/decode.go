@@ -24,39 +24,19 @@ const defaultMaxBody = 64 << 20
 // opened and closed, the stop reason, and losses. It can be passed to
 // [upstream.Writer.Frame].
 //
-// DecodeResponse uses three limits of lim: Body (default 64 MiB), Depth and Values. The
+// DecodeResponse uses three limits of lim, or of the defaults if lim is nil: Body (default 64 MiB), Depth and Values. The
 // rules of [ParseRequest] for documents apply, with two exceptions. Unpaired surrogates and
 // invalid UTF-8 become U+FFFD, which is reported as a loss. The deviations that
 // [StreamReader] describes are accepted.
 //
 // The error is an [*upstream.Error]: the error in the body, or else one with
 // [upstream.CodeBadGateway].
-func DecodeResponse(body string, lim content.Limits) (*upstream.Frame, error) {
-	if limit := cmp.Or(max(lim.Body, 0), defaultMaxBody); int64(len(body)) > limit {
-		return nil, codec.BadGateway(fmt.Errorf("messages: the response has %d bytes; the limit is %d", len(body), limit))
+func DecodeResponse(body []byte, lim *content.Limits) (*upstream.Response, error) {
+	f, err := DecodeFrame(string(body), codec.LimitsOf(lim))
+	if err != nil {
+		return nil, err
 	}
-	d := newDecoder(lim)
-	defer d.doc.Close()
-	if err := d.parse(body); err != nil {
-		return nil, codec.BadGateway(err)
-	}
-	root := d.doc.Root()
-	switch {
-	case root.Get("type").Is("error"):
-		return nil, failureOf(root)
-	case !root.Get("content").Exists():
-		return nil, codec.BadGateway(errors.New("messages: the response is not a message: it has no content"))
-	}
-	if err := d.message(root, true); err != nil {
-		return nil, codec.BadGateway(err)
-	}
-	if !d.stopped {
-		d.nonstandard = true // clients require one
-		d.lose(codec.ResponseNoReason, "stop")
-	}
-	f := &upstream.Frame{Complete: true}
-	d.finish(f)
-	return f, nil
+	return f.Response()
 }
 
 // A decoder converts documents of a response to events. It keeps the state between the

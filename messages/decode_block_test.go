@@ -84,18 +84,18 @@ func TestResponseWrongKinds(t *testing.T) {
 		{body, "content.1.name", "null string"}, {body, "content.1.id", "null string"},
 		{body, "role", "null string"}, {body, "stop_reason", "null string"}, {body, "usage", "null object"},
 	}
-	if _, err := DecodeResponse(body, content.Limits{}); err != nil {
+	if _, err := DecodeFrame(body, content.Limits{}); err != nil {
 		t.Fatal(err)
 	}
 	formattest.WrongKinds(t, list, func(t *testing.T, _ formattest.Needed, broken string) {
-		_, err := DecodeResponse(broken, content.Limits{})
+		_, err := DecodeFrame(broken, content.Limits{})
 		wantBadGateway(t, err, broken)
 	})
 }
 
 // replay responds with the frames of a stream, as an adapter does.
 func replay(stream string) upstream.Upstream {
-	return formattest.Replay(NewStreamReader(strings.NewReader(stream), content.Limits{}))
+	return formattest.Replay(NewStreamReader(strings.NewReader(stream), nil))
 }
 
 // An outcome is the result of a stream.

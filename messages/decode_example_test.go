@@ -32,7 +32,7 @@ event: message_stop
 data: {"type":"message_stop"}
 
 `
-	recorded := messages.NewStreamReader(strings.NewReader(body), content.Limits{})
+	recorded := messages.NewStreamReader(strings.NewReader(body), nil)
 	reply, err := upstream.Collect(context.Background(), upstream.Replay(recorded), &upstream.Request{})
 	if err != nil {
 		fmt.Println(err)
@@ -45,22 +45,13 @@ data: {"type":"message_stop"}
 func ExampleDecodeResponse() {
 	const body = `{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"Hello"}],` +
 		`"stop_reason":"max_tokens","stop_sequence":null,"usage":{"input_tokens":3,"output_tokens":1}}`
-	f, err := messages.DecodeResponse(body, content.Limits{})
+	resp, err := messages.DecodeResponse([]byte(body), nil)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	for _, e := range f.Events {
-		switch e.Kind {
-		case upstream.EventText:
-			fmt.Println(e.Text)
-		case upstream.EventStop:
-			fmt.Println(e.Stop.Reason)
-		}
-	}
-	// Output:
-	// Hello
-	// max_tokens
+	fmt.Println(resp.Parts[0].(*content.Text).Text, resp.Stop.Reason)
+	// Output: Hello max_tokens
 }
 
 func ExampleDecodeError() {

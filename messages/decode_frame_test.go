@@ -117,7 +117,7 @@ func TestDeviatingFramesNotForwarded(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := NewStreamReader(strings.NewReader(out), content.Limits{})
+			r := NewStreamReader(strings.NewReader(out), nil)
 			for {
 				f, err := r.Next()
 				if err != nil {

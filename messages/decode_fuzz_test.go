@@ -42,7 +42,7 @@ func FuzzStreamReader(f *testing.F) {
 			t.Fatalf("the error is a %T", wantErr)
 		}
 
-		formattest.CheckFrames(t, NewStreamReader(strings.NewReader(stream), content.Limits{}), func(f *upstream.Frame) {
+		formattest.CheckFrames(t, NewStreamReader(strings.NewReader(stream), nil), func(f *upstream.Frame) {
 			if f.Format == Format && (f.Name == "" || strings.ContainsAny(f.Name, "\r\n") || !json.Valid([]byte(f.Data))) {
 				t.Errorf("a frame that cannot be sent: %q %q", f.Name, f.Data)
 			}
@@ -72,7 +72,7 @@ func FuzzDecodeResponse(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, body string) {
-		frame, err := DecodeResponse(body, content.Limits{})
+		frame, err := DecodeFrame(body, content.Limits{})
 		formattest.CheckWhole(t, frame, err)
 	})
 }

@@ -20,7 +20,7 @@ func example(t testing.TB, name string) string { return formattest.File(t, "test
 
 // decodeStream returns the events of all frames of a stream, and its last error.
 func decodeStream(src io.Reader) ([]upstream.Event, error) {
-	r := NewStreamReader(src, content.Limits{})
+	r := NewStreamReader(src, nil)
 	var all []upstream.Event
 	for {
 		f, err := r.Next()
@@ -178,7 +178,7 @@ func TestDecodeResponse(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.file, func(t *testing.T) {
 			body := example(t, tt.file+".json")
-			f, err := DecodeResponse(body, content.Limits{})
+			f, err := DecodeFrame(body, content.Limits{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -323,7 +323,7 @@ func sseOf(lines string) string {
 func TestResponseEqualsStream(t *testing.T) {
 	for _, tt := range same {
 		t.Run(tt.name, func(t *testing.T) {
-			f, err := DecodeResponse(example(t, tt.reply), content.Limits{})
+			f, err := DecodeFrame(example(t, tt.reply), content.Limits{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -331,7 +331,7 @@ func TestResponseEqualsStream(t *testing.T) {
 			if err := whole.Send(f.Events); err != nil {
 				t.Fatal(err)
 			}
-			r := NewStreamReader(strings.NewReader(sseOf(tt.stream)), content.Limits{})
+			r := NewStreamReader(strings.NewReader(sseOf(tt.stream)), nil)
 			for {
 				f, err := r.Next()
 				if err == io.EOF {
@@ -478,7 +478,7 @@ func TestStreamErrors(t *testing.T) {
 		t.Run(tt.kind, func(t *testing.T) {
 			data := errorJSON(tt.kind, "words")
 			_, inStream := decodeStream(strings.NewReader(line(lineStart) + line("error "+data)))
-			_, inReply := DecodeResponse(data, content.Limits{})
+			_, inReply := DecodeFrame(data, content.Limits{})
 			for where, err := range map[string]error{"stream": inStream, "reply": inReply} {
 				var e *upstream.Error
 				if !errors.As(err, &e) {
@@ -510,7 +510,7 @@ func TestDecodeResponseErrors(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f, err := DecodeResponse(tt.body, content.Limits{})
+			f, err := DecodeFrame(tt.body, content.Limits{})
 			var e *upstream.Error
 			if f != nil || !errors.As(err, &e) || e.Code != upstream.CodeBadGateway || e.Text != "" || e.Err == nil {
 				t.Errorf("got %v and %v", f, err)
@@ -518,10 +518,10 @@ func TestDecodeResponseErrors(t *testing.T) {
 		})
 	}
 	body := example(t, "E02.json")
-	if _, err := DecodeResponse(body, content.Limits{Body: int64(len(body)) - 1}); err == nil {
+	if _, err := DecodeFrame(body, content.Limits{Body: int64(len(body)) - 1}); err == nil {
 		t.Error("a response over the limit was accepted")
 	}
-	if _, err := DecodeResponse(body, content.Limits{Body: int64(len(body))}); err != nil {
+	if _, err := DecodeFrame(body, content.Limits{Body: int64(len(body))}); err != nil {
 		t.Error(err)
 	}
 }
@@ -542,7 +542,7 @@ func TestDecodeResponseDeviations(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f, err := DecodeResponse(tt.body, content.Limits{})
+			f, err := DecodeFrame(tt.body, content.Limits{})
 			if err != nil {
 				t.Fatal(err)
 			}

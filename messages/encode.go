@@ -265,10 +265,6 @@ type Body struct{ w jsonwire.Writer }
 // as its GetBody.
 func (r *Request) Body() (*Body, error) { return r.body(requestType) }
 
-// BodyWithoutModel is Body without the member "model", for clouds that have the model in the
-// URL.
-func (r *Request) BodyWithoutModel() (*Body, error) { return r.body(modelessType) }
-
 func (r *Request) body(t *object.Type) (*Body, error) {
 	b := &Body{}
 	if err := r.writeAs(t, &b.w); err != nil {

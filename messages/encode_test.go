@@ -126,7 +126,7 @@ func sameJSON(t *testing.T, a, b string) string {
 func TestEncodeParsed(t *testing.T) {
 	bodies := append(requestBodies(t), workload.Small(), workload.Chat(), workload.Agent(), workload.Intl(), workload.Image())
 	for _, body := range bodies {
-		r, err := ParseRequestString(body)
+		r, err := ParseRequest([]byte(body))
 		if err != nil {
 			t.Errorf("%.300s: %v", body, err)
 			continue
@@ -279,7 +279,7 @@ func TestEncodeErrors(t *testing.T) {
 }
 
 func TestBody(t *testing.T) {
-	r, err := ParseRequestString(workload.Image())
+	r, err := ParseRequest([]byte(workload.Image()))
 	if err != nil {
 		t.Fatal(err)
 	}

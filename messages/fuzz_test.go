@@ -29,7 +29,7 @@ func FuzzParseRequest(f *testing.F) {
 		f.Add(b)
 	}
 	f.Fuzz(func(t *testing.T, body string) {
-		r, err := ParseRequestString(body)
+		r, err := ParseRequest([]byte(body))
 		if r != nil && !json.Valid([]byte(body)) {
 			t.Fatal("encoding/json refuses what was parsed")
 		}

@@ -14,11 +14,11 @@ func TestReferencedFiles(t *testing.T) {
 	document := func(source string) string { return `{"type":"document","source":` + source + `}` }
 	several := document(`{"type":"content","content":[{"type":"text","text":"a"},` + image(stored) + `]}`)
 	inline := image(`{"type":"base64","media_type":"image/png","data":"iVBORw0KGgo="}`)
-	r, err := ParseRequestString(`{"model":"m","max_tokens":9,"system":[{"type":"text","text":"s"}],"messages":[
+	r, err := ParseRequest([]byte(`{"model":"m","max_tokens":9,"system":[{"type":"text","text":"s"}],"messages":[
 		{"role":"user","content":[{"type":"text","text":"a"},` + image(link) + `,` + inline + `,` + several + `]},
 		{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":{}}]},
 		{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":[{"type":"text","text":"x"},` +
-		document(stored) + `,` + several + `]},` + document(link) + `]}]}`)
+		document(stored) + `,` + several + `]},` + document(link) + `]}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}

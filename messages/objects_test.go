@@ -147,7 +147,7 @@ func allObjects() iter.Seq2[string, formattest.Object] {
 func TestObjectsRoundTrip(t *testing.T) {
 	for name, o := range allObjects() {
 		for s := range generator.Samples(o) {
-			r, err := ParseRequestString(s.Sent)
+			r, err := ParseRequest([]byte(s.Sent))
 			if err != nil {
 				t.Errorf("%s: %s: %v\n%s", name, s.Name, err, s.Sent)
 				continue
@@ -266,7 +266,7 @@ func violationsOf(t *testing.T, doc string, opts *ValidateOptions) []content.Vio
 
 func parsed(t *testing.T, doc string) *Request {
 	t.Helper()
-	r, _ := ParseRequestString(doc)
+	r, _ := ParseRequest([]byte(doc))
 	if r == nil {
 		t.Fatalf("cannot be parsed: %s", doc)
 	}

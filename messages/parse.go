@@ -11,7 +11,7 @@ import (
 )
 
 // ParseRequest parses a request document. It copies body once, because the parts
-// of the request share its memory; [ParseRequestString] does not copy.
+// of the request share its memory.
 //
 // A document that is not valid JSON by RFC 8259, is not UTF-8, repeats a member name
 // in an object, is nested deeper than 256 or has more than a million values is
@@ -29,14 +29,11 @@ import (
 // that are required. It also reports names that equal a known name if case, or
 // everything after a NUL, is ignored. If there are more than 100,000 messages, it
 // keeps the first 100,000. Validate checks all other rules.
-func ParseRequest(body []byte) (*Request, error) { return ParseRequestString(string(body)) }
-
-// ParseRequestString is [ParseRequest] without the copy.
-func ParseRequestString(body string) (*Request, error) {
-	return parseRequest(body, content.Limits{}, nil)
+func ParseRequest(body []byte) (*Request, error) {
+	return parseRequest(string(body), content.Limits{}, nil)
 }
 
-// parseRequest is ParseRequestString with limits: the depth, values, parts, tools
+// parseRequest is ParseRequest without the copy, with limits: the depth, values, parts, tools
 // and schemas of lim. at is the path of the request if it may have the model, or nil.
 func parseRequest(body string, lim content.Limits, at *vertexPath) (*Request, error) {
 	w := &parsedRequest{}

@@ -131,7 +131,7 @@ func TestParseBytes(t *testing.T) {
 		return testing.Benchmark(func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := ParseRequestString(body); err != nil {
+				if _, err := ParseRequest([]byte(body)); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -33,10 +33,11 @@ type StreamReader struct {
 }
 
 // NewStreamReader returns a reader of src, which the caller closes. The reader uses three
-// limits of lim: Body, for the bytes of one event (default 32 MiB), Depth and Values.
-func NewStreamReader(src io.Reader, lim content.Limits) *StreamReader {
-	r := &StreamReader{source: sse.NewReader(src, sse.EventLimit(lim.Body))}
-	r.init(lim)
+// limits of lim, which may be nil: Body, for the bytes of one event (default 32 MiB), Depth and Values.
+func NewStreamReader(src io.Reader, lim *content.Limits) *StreamReader {
+	limits := codec.LimitsOf(lim)
+	r := &StreamReader{source: sse.NewReader(src, sse.EventLimit(limits.Body))}
+	r.init(limits)
 	return r
 }
 

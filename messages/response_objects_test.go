@@ -13,14 +13,14 @@ import (
 // unless it is null.
 func TestResponseExtra(t *testing.T) {
 	start := func(doc string) *upstream.Start {
-		f, err := NewStreamReader(strings.NewReader("data: "+doc+"\n\n"), content.Limits{}).Next()
+		f, err := NewStreamReader(strings.NewReader("data: "+doc+"\n\n"), nil).Next()
 		if err != nil {
 			t.Fatalf("%s: %v", doc, err)
 		}
 		return f.Events[0].Start
 	}
 	whole := func(doc string) *upstream.Frame {
-		f, err := DecodeResponse(doc, content.Limits{})
+		f, err := DecodeFrame(doc, content.Limits{})
 		if err != nil {
 			t.Fatalf("%s: %v", doc, err)
 		}
@@ -83,7 +83,7 @@ func TestStopExtra(t *testing.T) {
 		}
 		return nil
 	}
-	f, err := DecodeResponse(`{"content":[],"stop_reason":"end_turn",`+want[1:], content.Limits{})
+	f, err := DecodeFrame(`{"content":[],"stop_reason":"end_turn",`+want[1:], content.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestStopExtra(t *testing.T) {
 		t.Errorf("whole: got %v, want %s", x, want)
 	}
 	f, err = NewStreamReader(strings.NewReader("data: "+head+
-		`"delta":{"stop_reason":"end_turn","container":{"id":"c"}},"context_management":{},"input_transformations":[]}`+"\n\n"), content.Limits{}).Next()
+		`"delta":{"stop_reason":"end_turn","container":{"id":"c"}},"context_management":{},"input_transformations":[]}`+"\n\n"), nil).Next()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -542,7 +542,7 @@ func TestUsageMembers(t *testing.T) {
 		`"service_tier":"standard","thinking_tokens":99}`
 	body := `{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[],"stop_reason":"end_turn",` +
 		`"stop_sequence":null,"stop_details":null,"usage":` + usage + `}`
-	f, err := DecodeResponse(body, content.Limits{})
+	f, err := DecodeFrame(body, content.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}

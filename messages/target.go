@@ -166,12 +166,3 @@ func isUnindexed(c *content.Citation) bool {
 	index, _ := c.Extra.Get("encrypted_index")
 	return index == `""`
 }
-
-// BaseTarget is for the packages below upstream. It returns what every server of the format
-// accepts. n matters in one respect: it may continue a conversation that the server stores.
-// Files.Keep is for callers that do not load files.
-func BaseTarget(n *upstream.Request) lower.Target {
-	t := target
-	t.Conversation.Continues = continues(codec.Own(n.Extra, Format))
-	return t
-}

@@ -12,7 +12,7 @@ func ExampleRequest_Validate() {
 	  {"role":"user","content":[
 	    {"type":"image","source":{"type":"base64","media_type":"image/png","data":"R0lGODlhAQABAAAAACw="}}]},
 	  {"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"clock","input":{}}]}]}`
-	r, err := messages.ParseRequestString(body)
+	r, err := messages.ParseRequest([]byte(body))
 	if r == nil {
 		fmt.Println(err) // not valid JSON
 		return

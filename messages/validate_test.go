@@ -74,7 +74,7 @@ func runRules(t *testing.T, tests []ruleTest) {
 	t.Helper()
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			r, err := ParseRequestString(tt.body)
+			r, err := ParseRequest([]byte(tt.body))
 			if r == nil {
 				t.Fatalf("ParseRequest: %v", err)
 			}
@@ -355,7 +355,7 @@ func TestValidateBoundsViolations(t *testing.T) {
 	var allocs [2]float64
 	for i, n := range []int{5000, 10000} {
 		body := withUserBlocks(strings.TrimSuffix(strings.Repeat(`{"type":"thinking","thinking":"","signature":"s"},`, n), ","))
-		r, err := ParseRequestString(body)
+		r, err := ParseRequest([]byte(body))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -375,7 +375,7 @@ func TestValidateChangedData(t *testing.T) {
 	pdf := "JVBERi0xLjcK" + strings.Repeat("QUJD", 3000)
 	part := `{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"` + pdf + `"}}`
 	for _, change := range []string{"", strings.Repeat("!", len(pdf)), pdf[:len(pdf)-1] + "=", "JVBERi0xLjcK" + strings.Repeat("Q\nJ", 3000)} {
-		r, err := ParseRequestString(withUserBlocks(part + "," + part))
+		r, err := ParseRequest([]byte(withUserBlocks(part + "," + part)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -391,7 +391,7 @@ func TestValidateChangedData(t *testing.T) {
 			t.Errorf("data changed to %.20q…: %v, want one violation", change, list)
 		}
 	}
-	r, _ := ParseRequestString(withUserBlocks(strings.Replace(part, "QUJD", "QU!D", 1) + "," + part))
+	r, _ := ParseRequest([]byte(withUserBlocks(strings.Replace(part, "QUJD", "QU!D", 1) + "," + part)))
 	if list, _ := content.Violations(r.Validate(nil)); len(list) != 1 {
 		t.Errorf("one invalid file of two: %v, want one violation", list)
 	}
@@ -414,7 +414,7 @@ func TestValidateAllocs(t *testing.T) {
 		t.Skip("pools forget under the race detector")
 	}
 	for _, tt := range []struct{ calls, limit int }{{0, 4}, {30, 11}, {1000, 30}, {10000, 120}} {
-		r, err := ParseRequestString(conversation(tt.calls))
+		r, err := ParseRequest([]byte(conversation(tt.calls)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -431,7 +431,7 @@ func TestValidateAllocs(t *testing.T) {
 func TestValidateWorkloads(t *testing.T) {
 	for name, make := range map[string]func() string{"small": workload.Small, "chat": workload.Chat, "agent": workload.Agent,
 		"intl": workload.Intl, "image": workload.Image} {
-		r, err := ParseRequestString(make())
+		r, err := ParseRequest([]byte(make()))
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -455,7 +455,7 @@ func FuzzValidate(f *testing.F) {
 	f.Add(conversation(2), true)
 	f.Add(`{"messages":[{"role":"system","clear_at":"next_user_message","content":[{}]},{"content":[{"type":"tool_result"}]}],"tools":[{"type":"mcp_toolset"}]}`, true)
 	f.Fuzz(func(t *testing.T, body string, strict bool) {
-		r, err := ParseRequestString(body)
+		r, err := ParseRequest([]byte(body))
 		if r == nil {
 			return
 		}
@@ -501,7 +501,7 @@ var validDocuments = []string{
 // A value of a wrong type is reported once and causes no other violations.
 func TestWrongTypesReportedOnce(t *testing.T) {
 	formattest.CheckWrongTypes(t, validDocuments, func(body string) (validate func() error, parsed error) {
-		r, err := ParseRequestString(body)
+		r, err := ParseRequest([]byte(body))
 		return func() error { return r.Validate(nil) }, err
 	})
 }
@@ -604,7 +604,7 @@ func TestValidateBlocks(t *testing.T) {
 		return `{"type":"search_result","source":"s","title":"t","content":[{"type":"text","text":"x"}],"citations":{"enabled":` + on + `}}`
 	}
 	strict := &ValidateOptions{Strict: true}
-	r, _ := ParseRequestString(withAssistantBlocks(doc))
+	r, _ := ParseRequest([]byte(withAssistantBlocks(doc)))
 	list, _ := content.Violations(r.Validate(&ValidateOptions{Version: version2026}))
 	if len(list) != 1 || list[0].Path != "messages.1.content.0" || !strings.HasPrefix(list[0].Text, "Input tag 'document' found") {
 		t.Errorf("document in an assistant message, newer version: %v", list)

@@ -85,7 +85,7 @@ func TestValidateBuiltinTools(t *testing.T) {
 		{"unknown member, strict", withTools(`{"type":"bash_20250124","name":"bash","x":1}`), &ValidateOptions{Strict: true},
 			oneViolation(content.CodeUnknown, "tools.0.bash_20250124.x", "Extra inputs are not permitted")},
 	})
-	r, err := ParseRequestString(withTools(`{"type":"abacus_1","name":"a"}`))
+	r, err := ParseRequest([]byte(withTools(`{"type":"abacus_1","name":"a"}`)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,9 +10,9 @@ import (
 func TestSignaturePath(t *testing.T) {
 	carrier, _ := envelope.Encode("vendor", envelope.KindPart, "c2ln")
 	state, _ := envelope.EncodeID("toolu_2", envelope.Envelope{Format: "vendor", Kind: envelope.KindPart, Data: "c2ln"})
-	r, err := ParseRequestString(`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[` +
+	r, err := ParseRequest([]byte(`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[` +
 		`{"type":"thinking","thinking":"h","signature":"AAAA"},{"type":"redacted_thinking","data":"` + carrier + `"},` +
-		`{"type":"tool_use","id":"toolu_1","name":"f","input":{}},{"type":"tool_use","id":"` + state + `","name":"f","input":{}},{"type":"text","text":"b"}]}]}`)
+		`{"type":"tool_use","id":"toolu_1","name":"f","input":{}},{"type":"tool_use","id":"` + state + `","name":"f","input":{}},{"type":"text","text":"b"}]}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func TestOutputPath(t *testing.T) {
 		{`"output_config":{"format":` + format + `}`, "output_config", "output_config.format.schema.properties.a"},
 		{`"output_format":` + format, "output_format", "output_format.schema.properties.a"},
 	} {
-		r, err := ParseRequestString(`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"}],` + tt.member + `}`)
+		r, err := ParseRequest([]byte(`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"}],` + tt.member + `}`))
 		if err != nil {
 			t.Fatal(err)
 		}

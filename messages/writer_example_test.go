@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/messages"
@@ -66,9 +67,9 @@ func ExampleEncodeResponse() {
 
 // The client receives the Text of an error, with the type for its Code.
 func ExampleEncodeError() {
-	status, document := messages.EncodeError(nil, &upstream.Error{Code: upstream.CodeRateLimit, Text: "Slow down."})
+	status, header, document := messages.EncodeError(nil, &upstream.Error{Code: upstream.CodeRateLimit, Text: "Slow down.", RetryAfter: 7 * time.Second})
 	start, _, _ := strings.Cut(string(document), `,"request_id"`)
-	fmt.Println(status, start)
+	fmt.Println(status, header.Get("Retry-After"), start)
 	// Output:
-	// 429 {"type":"error","error":{"type":"rate_limit_error","message":"Slow down."}
+	// 429 7 {"type":"error","error":{"type":"rate_limit_error","message":"Slow down."}
 }

@@ -32,6 +32,10 @@ type Response struct {
 
 	// Extra holds the vendor's members of the response that have no field here.
 	Extra *content.Extra
+
+	// Frame is the document that a DecodeResponse function has decoded to this response, for
+	// [Writer.Frame], or nil. Changes of the response are not in it.
+	Frame *Frame
 }
 
 // A Candidate is one of several alternative responses.

@@ -80,7 +80,8 @@ type Error struct {
 
 	// Header holds headers for the client, from the vendor's response or from the host.
 	// Handlers send those about waiting and rate limits that clients of their format
-	// know, and omit all others. RetryAfter takes precedence over Retry-After.
+	// know, and those of HandlerOptions.ResponseHeaders. RetryAfter takes precedence over
+	// Retry-After.
 	Header []HeaderField
 
 	// Err is the cause. It is written to the log and never sent to the client.

@@ -145,8 +145,9 @@ type Start struct {
 
 	Extra *content.Extra
 
-	// Header holds headers of the vendor's response for the client, such as rate
-	// limits.
+	// Header holds headers of the response for the client, such as rate limits of the
+	// vendor. Handlers send those that clients of their format know, and those of
+	// HandlerOptions.ResponseHeaders.
 	Header []HeaderField
 
 	// Usage is the token usage that is known at the start, or nil. Some formats report
@@ -198,10 +199,10 @@ type Frame struct {
 }
 
 // Response returns the response that the events of f represent, if f is the frame of a whole
-// response, such as a format's DecodeResponse returns. It does not change f. The error
-// describes events that are not in the order that [EventKind] defines.
+// response. It does not change f. The error describes events that are not in the order that
+// [EventKind] defines.
 func (f *Frame) Response() (*Response, error) {
-	return Collect(context.Background(), Func(func(_ context.Context, _ *Request, w *Writer) error {
+	r, err := Collect(context.Background(), Func(func(_ context.Context, _ *Request, w *Writer) error {
 		if f == nil {
 			return errNilFrame
 		}
@@ -209,6 +210,10 @@ func (f *Frame) Response() (*Response, error) {
 		c.Events = slices.Clone(f.Events)
 		return w.Frame(&c)
 	}), new(Request))
+	if err == nil {
+		r.Frame = f
+	}
+	return r, err
 }
 
 // A FrameReader reads a vendor's response in frames. The StreamReaders of the formats are

@@ -119,6 +119,12 @@ type HandlerOptions struct {
 	// body, are not allowed: NewHandler panics.
 	ForwardHeaders []string
 
+	// ResponseHeaders lists headers of the Upstream that responses have: those of the Header of
+	// a [Start] and of an [Error]. The names are case-insensitive. Headers about waiting and
+	// rate limits that clients of the format know need no entry. Names that the connection, the
+	// body or the handler use are not allowed: NewHandler panics.
+	ResponseHeaders []string
+
 	// Strict makes the handler refuse requests with members and kinds that the format
 	// does not define, and apply rules that are known only from reports of errors. The
 	// ValidateOptions of the format list them. By default such requests are sent to the

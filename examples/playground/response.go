@@ -35,14 +35,10 @@ func translateResponse(_ *http.Request, t *task) (*responseResult, error) {
 	}
 	src := newSource(t.Text)
 	result := &responseResult{Violations: []violation{}, Losses: []loss{}, Events: []event{}, Outputs: []responseOutput{}}
-	frame, err := t.source.DecodeResponse(t.Text)
-	var resp *upstream.Response
-	if err == nil {
-		resp, err = frame.Response()
-	}
+	resp, err := t.source.DecodeResponse([]byte(t.Text), nil)
 	if failed := new(upstream.Error); errors.As(err, &failed) && failed.Details != nil { // the response is an error
 		for _, to := range t.Targets {
-			status, document := to.format.Client.EncodeError(to.format.AnyRequest(""), err)
+			status, _, document := to.format.Client.EncodeError(to.format.AnyRequest(""), err)
 			out := responseOutput{Format: to.Format, Losses: []loss{}, Status: status}
 			out.setText(document)
 			result.Outputs = append(result.Outputs, out)
@@ -54,7 +50,7 @@ func translateResponse(_ *http.Request, t *task) (*responseResult, error) {
 		result.Violations = append(result.Violations, violation{Text: text, Code: errorCode(err), span: src.violation("", text)})
 		return result, nil
 	}
-	result.Events = newEvents(frame.Events)
+	result.Events = newEvents(resp.Frame.Events)
 	in := newResponsePlaces(src, &t.source.Client, resp, true)
 	result.Losses = responseLosses(resp.Losses, in.path, in, nil)
 	for _, to := range t.Targets {

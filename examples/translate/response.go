@@ -36,15 +36,11 @@ func (t *task) whole(_ context.Context, req *upstream.Request, in io.Reader, out
 		return err
 	}
 	to := format.ByName(t.to).Client
-	f, err := format.ByName(t.from).DecodeResponse(string(body))
+	resp, err := format.ByName(t.from).DecodeResponse(body, nil)
 	if err != nil {
-		_, document := to.EncodeError(req, err)
+		_, _, document := to.EncodeError(req, err)
 		_, failed := out.Write(append(document, '\n'))
 		return cmp.Or(failed, err)
-	}
-	resp, err := f.Response()
-	if err != nil {
-		return err
 	}
 	document, losses := to.EncodeResponse(req, resp)
 	t.printLosses(append(resp.Losses, losses...), to.Path) // of decoding and encoding

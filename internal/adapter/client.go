@@ -59,8 +59,8 @@ func (s *Client) Model(name string) string {
 // Name returns the name of the server.
 func (s *Client) Name() string { return s.config.Name }
 
-// Limits returns the limits of a stream.
-func (s *Client) Limits() content.Limits { return s.config.Limits }
+// Limits returns the limits of a stream, which the caller must not change.
+func (s *Client) Limits() *content.Limits { return &s.config.Limits }
 
 // ResponseLimits returns the limits of a whole response.
 func (s *Client) ResponseLimits() content.Limits {

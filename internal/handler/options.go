@@ -54,6 +54,9 @@ func checkOptions(name string, s *upstream.HandlerOptions) {
 	for _, h := range s.ForwardHeaders {
 		field(canForward(h), fmt.Sprintf("ForwardHeaders: %q", h), "cannot be forwarded")
 	}
+	for _, h := range s.ResponseHeaders {
+		field(canSend(h), fmt.Sprintf("ResponseHeaders: %q", h), "cannot be sent")
+	}
 	field(s.RejectLoss <= content.LossDropped, "RejectLoss", "is not a valid severity")
 	if b := s.Budget; b != nil {
 		limit(b.Bytes, 1<<62, "Budget.Bytes")
@@ -73,6 +76,16 @@ func canForward(name string) bool {
 		return false
 	}
 	return !foreign.IsVersionHeader(name) && !strings.HasPrefix(name, "content-") && !strings.HasPrefix(name, "accept") && !strings.HasPrefix(name, "proxy-")
+}
+
+// canSend reports whether a response may have a header of an upstream: a name that neither the
+// connection, nor the body, nor this package uses.
+func canSend(name string) bool {
+	switch strings.ToLower(name) {
+	case "allow", "cache-control", "date", "polywire-loss", "request-id", "upstream-request-id", "x-accel-buffering", "x-request-id":
+		return false
+	}
+	return canForward(name)
 }
 
 // ForwardedHeaders returns the headers of a request that are sent to a vendor of the

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -91,6 +92,16 @@ func (p *pieceWriter) WriteString(s string) (n int, err error) {
 	return n, err
 }
 
+// EncodeError returns the response to a request that failed with err: see EncodeError of the
+// formats. encode is Error of p or of a Route. r may be nil.
+func EncodeError(p Protocol, encode func(id string, f *Failure) (int, []byte), r *upstream.Request, err error) (status int, header http.Header, body []byte) {
+	id, f := NewRequestID(), FailureFor(p, r, err)
+	status, body = encode(id, f)
+	header = make(http.Header)
+	setFailureHeader(header, p, id, f, nil)
+	return status, header, body
+}
+
 // writeFailure writes a failure as the whole response.
 func (x *exchange) writeFailure(f *Failure) {
 	encode := x.s.protocol.Error
@@ -99,16 +110,8 @@ func (x *exchange) writeFailure(f *Failure) {
 	}
 	status, body := encode(x.id, f)
 	h := x.w.Header()
-	x.s.protocol.SetHeader(h, x.id)
-	h.Set("Content-Type", "application/json")
+	setFailureHeader(h, x.s.protocol, x.id, f, x.s.options.ResponseHeaders)
 	h.Set("Content-Length", strconv.Itoa(len(body)))
-	if f.Allow != "" {
-		h.Set("Allow", f.Allow)
-	}
-	x.setFailureHeader(f)
-	if f.Code == upstream.CodeQuota && h.Get("X-Should-Retry") == "" && (f.Status == 0 || f.Details.Format != x.s.protocol.Format()) {
-		h.Set("X-Should-Retry", "false") // without it, SDKs that know the header retry because of the status
-	}
 	x.header(status)
 	x.setWriteDeadline(time.Now().Add(x.s.options.Timeouts.Write))
 	n, err := writeAll(x.w, body)
@@ -124,22 +127,28 @@ func (x *exchange) noteWriteError(err error) {
 	}
 }
 
-// setFailureHeader sets the headers of f that clients know, and Retry-After:
+// setFailureHeader sets the headers of the response that is the document of f: the id of the
+// request, the type, the allowed methods, and of f.Header those that clients know or that the
+// host lists in sent:
 //
 //	Retry-After, Retry-After-Ms      as they are, unless f.RetryAfter differs: then that
 //	X-Should-Retry                   always
 //	rate limits of the own format    always: see Protocol.ForwardsHeader
 //	X-Ratelimit-…, Ratelimit…        unless f.Details are of another format
-//	any other                        never
-func (x *exchange) setFailureHeader(f *Failure) {
-	h := x.w.Header()
-	foreign := f.Details != nil && f.Details.Format != x.s.protocol.Format()
+//	any other                        if it is in sent
+func setFailureHeader(h http.Header, p Protocol, id string, f *Failure, sent []string) {
+	p.SetHeader(h, id)
+	h.Set("Content-Type", "application/json")
+	if f.Allow != "" {
+		h.Set("Allow", f.Allow)
+	}
+	foreign := f.Details != nil && f.Details.Format != p.Format()
 	wait := make(http.Header)
 	for _, field := range f.Header {
 		switch name := http.CanonicalHeaderKey(field.Name); {
 		case name == "Retry-After", name == "Retry-After-Ms":
 			wait.Add(name, field.Value)
-		case name == "X-Should-Retry", x.s.protocol.ForwardsHeader(name) && name != "Request-Id", !foreign && isRateLimitHeader(name):
+		case name == "X-Should-Retry", p.ForwardsHeader(name) && name != "Request-Id", !foreign && isRateLimitHeader(name), isListed(sent, name):
 			h[name] = append(h[name], field.Value)
 		}
 	}
@@ -147,6 +156,14 @@ func (x *exchange) setFailureHeader(f *Failure) {
 		wait = http.Header{"Retry-After": {strconv.FormatInt(int64(math.Ceil(f.RetryAfter.Seconds())), 10)}}
 	}
 	maps.Copy(h, wait)
+	if f.Code == upstream.CodeQuota && h.Get("X-Should-Retry") == "" && (f.Status == 0 || foreign) {
+		h.Set("X-Should-Retry", "false") // without it, SDKs that know the header retry because of the status
+	}
+}
+
+// isListed reports whether the host's list has the header with a canonical name.
+func isListed(list []string, name string) bool {
+	return slices.ContainsFunc(list, func(s string) bool { return strings.EqualFold(s, name) }) // bounded by the host
 }
 
 // maxRounding is the largest difference at which Retry-After of a vendor and

@@ -168,14 +168,15 @@ func (s *sink) report(events []upstream.Event) {
 	}
 }
 
-// forwardHeader forwards the vendor's headers that are for clients.
+// forwardHeader forwards the headers that are for clients: those that they know, and those that
+// the host lists.
 func (s *sink) forwardHeader(fields []upstream.HeaderField) {
 	if s.x.headerSent {
 		return
 	}
 	h := s.x.w.Header()
 	for _, f := range fields {
-		if name := http.CanonicalHeaderKey(f.Name); s.x.s.protocol.ForwardsHeader(name) {
+		if name := http.CanonicalHeaderKey(f.Name); s.x.s.protocol.ForwardsHeader(name) || isListed(s.x.s.options.ResponseHeaders, name) {
 			h.Set(name, f.Value)
 		}
 	}

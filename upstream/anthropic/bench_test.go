@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/internal/test/floor"
@@ -26,7 +25,7 @@ func client(t testing.TB) *Client {
 
 // translate converts a generateContent request to the body that is sent.
 func translate(t testing.TB, c *Client, body string) {
-	r, err := generatecontent.ParseRequestString(body)
+	r, err := generatecontent.ParseRequest([]byte(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +91,7 @@ func events(n int) string {
 func stream(t testing.TB, body string) {
 	p := plan{}
 	read := upstream.Func(func(ctx context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		return adapter.Relay(ctx, w, messages.NewStreamReader(strings.NewReader(body), content.Limits{}), adapter.StartInfo{}, p.Restore)
+		return adapter.Relay(ctx, w, messages.NewStreamReader(strings.NewReader(body), nil), adapter.StartInfo{}, p.Restore)
 	})
 	if err := upstream.Run(context.Background(), read, &upstream.Request{}, upstream.SinkFunc(func([]upstream.Event) error { return nil })); err != nil {
 		t.Fatal(err)

@@ -56,7 +56,7 @@ func (c *Client) Generate(ctx context.Context, req *upstream.Request, w *upstrea
 	if a.Stream {
 		return adapter.Relay(ctx, w, messages.NewStreamReader(a, c.client.Limits()), a.StartInfo(p.renamed()), p.Restore)
 	}
-	f, err := a.Decode(messages.DecodeResponse)
+	f, err := a.Decode(messages.DecodeFrame)
 	if err != nil {
 		return err
 	}

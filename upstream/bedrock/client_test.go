@@ -380,8 +380,8 @@ func TestHandlers(t *testing.T) {
 		tools := `"tools":[{"name":"weather","input_schema":{"type":"object","properties":{"city":{"type":"string"}}}}],"thinking":{"type":"enabled","budget_tokens":1024},"max_tokens":4096`
 		first := fmt.Sprintf(`{"model":%q,"stream":%v,%s,"messages":[{"role":"user","content":"Hi."}]}`, model, stream, tools)
 		w := post(both(c), "/v1/messages", first)
-		f2, err := messages.DecodeResponse(wholeMessage(t, w, stream), content.Limits{})
-		if err != nil || len(f2.Events) == 0 {
+		f2, err := messages.DecodeResponse([]byte(wholeMessage(t, w, stream)), nil)
+		if err != nil || len(f2.Parts) == 0 {
 			t.Fatalf("got %d %s: %v", w.Code, w.Body, err)
 		}
 		var message struct{ Content json.RawMessage }

@@ -24,7 +24,7 @@ func BenchmarkTranslate(b *testing.B) {
 				name += "/translation"
 			}
 			b.Run(name, func(b *testing.B) {
-				r, err := messages.ParseRequestString(w.body)
+				r, err := messages.ParseRequest([]byte(w.body))
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -32,7 +32,7 @@ func BenchmarkTranslate(b *testing.B) {
 				b.ReportAllocs()
 				floor.Run(b, w.body, func() {
 					if parse {
-						r, err := messages.ParseRequestString(w.body)
+						r, err := messages.ParseRequest([]byte(w.body))
 						if err != nil {
 							b.Fatal(err)
 						}

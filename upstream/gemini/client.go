@@ -52,7 +52,7 @@ func (c *Client) Generate(ctx context.Context, req *upstream.Request, w *upstrea
 	if a.Stream || req.Stream { // the reader accepts a JSON array, too
 		return adapter.Relay(ctx, w, generatecontent.NewStreamReader(a, c.client.Limits()), a.StartInfo(p.Document == nil), p.Restore)
 	}
-	f, err := a.Decode(generatecontent.DecodeResponse)
+	f, err := a.Decode(generatecontent.DecodeFrame)
 	if err != nil {
 		return err
 	}

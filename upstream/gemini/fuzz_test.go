@@ -28,7 +28,7 @@ func FuzzPlan(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, body string) {
-		r, err := messages.ParseRequestString(body)
+		r, err := messages.ParseRequest([]byte(body))
 		if err != nil || r.Validate(&messages.ValidateOptions{}) != nil {
 			return
 		}
@@ -56,7 +56,7 @@ func FuzzPlan(f *testing.F) {
 		if doc == "" {
 			return
 		}
-		if _, err := generatecontent.ParseRequestString(doc); err != nil {
+		if _, err := generatecontent.ParseRequest([]byte(doc)); err != nil {
 			t.Errorf("%v in\n%s", err, doc)
 		}
 		if again := write(); again != doc {

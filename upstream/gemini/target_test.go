@@ -120,8 +120,8 @@ func TestThinkingFits(t *testing.T) {
 // TestNativeThinking checks that an edited request of this format keeps its thinking
 // configuration.
 func TestNativeThinking(t *testing.T) {
-	r, err := generatecontent.ParseRequestString(`{"contents":[{"parts":[{"text":"a"}]}],"generationConfig":{"thinkingConfig":{"thinkingBudget":128}},"safetySettings":[` +
-		`{"category":"HARM_CATEGORY_HARASSMENT","threshold":"OFF"}],"labels":{"a":"b"},"x":1}`)
+	r, err := generatecontent.ParseRequest([]byte(`{"contents":[{"parts":[{"text":"a"}]}],"generationConfig":{"thinkingConfig":{"thinkingBudget":128}},"safetySettings":[` +
+		`{"category":"HARM_CATEGORY_HARASSMENT","threshold":"OFF"}],"labels":{"a":"b"},"x":1}`))
 	if err != nil {
 		t.Fatal(err)
 	}

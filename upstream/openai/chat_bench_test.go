@@ -14,7 +14,7 @@ import (
 // other format, as "of-other".
 func BenchmarkChatRequest(b *testing.B) {
 	for name, body := range map[string]string{"agent": workload.Agent(), "chat": workload.Chat(), "pdf": workload.PDF()} {
-		r, err := messages.ParseRequestString(body)
+		r, err := messages.ParseRequest([]byte(body))
 		if err != nil {
 			b.Fatal(err)
 		}

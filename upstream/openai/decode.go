@@ -16,32 +16,32 @@ import (
 )
 
 // DecodeResponse decodes the body of a successful response that is not streamed, without
-// HTTP. It returns a frame for [upstream.Writer.Frame] or [upstream.Frame.Response].
+// HTTP. Its Frame is for [upstream.Writer.Frame].
 //
 // req is the request, which [upstream.EncodeRequest] has encoded. With it the response has
 // the names of tools and the thinking that Generate would write, and in the Responses API
 // ends at its stop sequences. If req is nil, the response is that of an empty request. The
 // start of the response has the fields that Generate sets, except those from HTTP headers.
 //
-// The limits are those of Options. If a filter rejected the prompt, the frame has only a
+// The limits are those of Options. If a filter rejected the prompt, the response has only a
 // stop with [content.StopSafety]. The error is an [*upstream.Error]: the error in the body,
 // or else one with [upstream.CodeBadGateway].
-func (c *client) DecodeResponse(req *upstream.Request, body string) (*upstream.Frame, error) {
+func (c *client) DecodeResponse(req *upstream.Request, body []byte) (*upstream.Response, error) {
 	p := c.planOf(req)
 	limits := c.server.ResponseLimits()
 	if int64(len(body)) > limits.Body {
 		return nil, codec.BadGateway(fmt.Errorf("openai: the response has %d bytes; the limit is %d", len(body), limits.Body))
 	}
-	f, err := p.decodeText(body, limits)
+	f, err := p.decodeText(string(body), limits)
 	if f := openaiformat.Filtered(c.format, err); f != nil {
-		return f, nil
+		return f.Response()
 	}
 	if err != nil {
 		return nil, err
 	}
 	adapter.AddStart(f, c.startInfo())
 	p.Restore(f)
-	return f, nil
+	return f.Response()
 }
 
 // startInfo returns what the start of a response without HTTP has.
@@ -133,7 +133,7 @@ func (p *plan) generate(ctx context.Context, w *upstream.Writer) error {
 
 // newReader returns a reader of the streamed response to the request.
 func (p *plan) newReader(src io.Reader) adapter.FrameReader {
-	limits := p.client.server.Limits()
+	limits := *p.client.server.Limits()
 	if p.client.format == ResponsesFormat {
 		return responses.NewStreamReaderWith(src, limits, p.responsesOptions())
 	}
@@ -143,9 +143,9 @@ func (p *plan) newReader(src io.Reader) adapter.FrameReader {
 // decodeText decodes the whole response to the request.
 func (p *plan) decodeText(text string, limits content.Limits) (*upstream.Frame, error) {
 	if p.client.format == ResponsesFormat {
-		return responses.DecodeResponseWith(text, limits, p.responsesOptions())
+		return responses.DecodeFrame(text, limits, p.responsesOptions())
 	}
-	return chatcompletions.DecodeResponseWith(text, limits, p.chatOptions())
+	return chatcompletions.DecodeFrame(text, limits, p.chatOptions())
 }
 
 // responsesOptions returns what a response in Responses depends on. A document of a client has no

@@ -31,16 +31,15 @@ func ExampleClient_DecodeResponse() {
 		return
 	}
 	fmt.Println(gjson.Get(sent.Document, "messages"))
-	f, err := c.DecodeResponse(req, `{"model":"gpt-5.2","choices":[{"index":0,"message":{"content":"Hello."},"finish_reason":"stop"}]}`)
+	resp, err := c.DecodeResponse(req, []byte(`{"model":"gpt-5.2","choices":[{"index":0,"message":{"content":"Hello."},"finish_reason":"stop"}]}`))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	resp, err := f.Response()
-	fmt.Println(resp.Parts[0].(*content.Text).Text, resp.Stop.Reason, err)
+	fmt.Println(resp.Parts[0].(*content.Text).Text, resp.Stop.Reason)
 	// Output:
 	// [{"role":"user","content":"Hi"}]
-	// Hello. end <nil>
+	// Hello. end
 }
 
 // A recorded stream.

@@ -21,7 +21,7 @@ import (
 // A decoder is a client of either format.
 type decoder interface {
 	upstream.Upstream
-	DecodeResponse(*upstream.Request, string) (*upstream.Frame, error)
+	DecodeResponse(*upstream.Request, []byte) (*upstream.Response, error)
 	NewStreamReader(*upstream.Request, io.Reader) *openai.StreamReader
 	DecodeError(int, http.Header, []byte) *upstream.Error
 }
@@ -108,10 +108,7 @@ func TestDecode(t *testing.T) {
 					return w.Frames(c.NewStreamReader(&r, iotest.OneByteReader(strings.NewReader(tt.body))))
 				}), &r)
 			} else {
-				var f *upstream.Frame
-				if f, err = c.DecodeResponse(&r, tt.body); err == nil {
-					got, err = f.Response()
-				} else {
+				if got, err = c.DecodeResponse(&r, []byte(tt.body)); err != nil {
 					got = new(upstream.Response)
 				}
 			}
@@ -154,7 +151,13 @@ func TestDecodeRequest(t *testing.T) {
 		body := strings.Replace(tt.body, "RENAMED", gjson.Get(sent.Document, "tools.0.function.name").Str, 1)
 		read := c.NewStreamReader(&tt.request, strings.NewReader(body)).Next
 		if !strings.HasPrefix(body, "data:") {
-			read = func() (*upstream.Frame, error) { return c.DecodeResponse(&tt.request, body) }
+			read = func() (*upstream.Frame, error) {
+				resp, err := c.DecodeResponse(&tt.request, []byte(body))
+				if err != nil {
+					return nil, err
+				}
+				return resp.Frame, nil
+			}
 		}
 		var got string
 		var thinking bool

@@ -22,7 +22,7 @@ func BenchmarkResponsesRequest(b *testing.B) {
 	for name, body := range map[string]string{"agent": workload.Agent(), "chat": workload.Chat(), "pdf": workload.PDF()} {
 		b.Run(name, func(b *testing.B) {
 			parsed := func() *upstream.Request {
-				r, err := messages.ParseRequestString(body)
+				r, err := messages.ParseRequest([]byte(body))
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -95,11 +95,11 @@ func throughHandler(t *testing.T, items []string, size int) (pieces [][]map[stri
 	t.Helper()
 	doc := `{"id":"resp_1","object":"response","status":"completed","model":"m","output":[` + strings.Join(items, ",") + `]}`
 	h := generatecontent.NewHandler(upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		f, err := responses.DecodeResponse(doc, content.Limits{})
+		resp, err := responses.DecodeResponse([]byte(doc), nil)
 		if err != nil {
 			return err
 		}
-		for batch := range slices.Chunk(f.Events, max(size, 1)) {
+		for batch := range slices.Chunk(resp.Frame.Events, max(size, 1)) {
 			if err := w.Send(batch); err != nil {
 				return err
 			}

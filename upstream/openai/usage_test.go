@@ -28,11 +28,7 @@ func TestUsageApart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, err := c.DecodeResponse(nil, fmt.Sprintf(body, tt.completion, tt.total))
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := f.Response()
+		got, err := c.DecodeResponse(nil, fmt.Appendf(nil, body, tt.completion, tt.total))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,7 @@ package format
 
 import (
 	"io"
+	"net/http"
 	"slices"
 
 	"github.com/polywire/polywire/content"
@@ -34,7 +35,7 @@ type Client struct {
 
 	EncodeResponse  func(*upstream.Request, *upstream.Response) ([]byte, []content.Loss)
 	NewStreamWriter func(io.Writer, *upstream.Request) StreamWriter
-	EncodeError     func(*upstream.Request, error) (status int, body []byte)
+	EncodeError     func(*upstream.Request, error) (status int, header http.Header, body []byte)
 	Path            func(neutral string) string // of responses
 
 	// everything is a request that asks for parts of a response which have no neutral field.
@@ -54,7 +55,7 @@ type Server struct {
 	// empty URL means the vendor's server.
 	NewUpstream func(url string) (upstream.Upstream, error)
 
-	DecodeResponse  func(body string) (*upstream.Frame, error)
+	DecodeResponse  func(body []byte, lim *content.Limits) (*upstream.Response, error)
 	NewStreamReader func(io.Reader) upstream.FrameReader
 }
 
@@ -108,11 +109,9 @@ var All = []*Format{
 			NewUpstream: func(url string) (upstream.Upstream, error) {
 				return anthropic.New(&anthropic.Options{BaseURL: url})
 			},
-			DecodeResponse: func(body string) (*upstream.Frame, error) {
-				return messages.DecodeResponse(body, content.Limits{})
-			},
+			DecodeResponse: messages.DecodeResponse,
 			NewStreamReader: func(r io.Reader) upstream.FrameReader {
-				return messages.NewStreamReader(r, content.Limits{})
+				return messages.NewStreamReader(r, nil)
 			},
 		},
 	},
@@ -129,11 +128,9 @@ var All = []*Format{
 			NewUpstream: func(url string) (upstream.Upstream, error) {
 				return gemini.New(&gemini.Options{BaseURL: url})
 			},
-			DecodeResponse: func(body string) (*upstream.Frame, error) {
-				return generatecontent.DecodeResponse(body, content.Limits{})
-			},
+			DecodeResponse: generatecontent.DecodeResponse,
 			NewStreamReader: func(r io.Reader) upstream.FrameReader {
-				return generatecontent.NewStreamReader(r, content.Limits{})
+				return generatecontent.NewStreamReader(r, nil)
 			},
 		},
 	},
@@ -151,11 +148,9 @@ var All = []*Format{
 			NewUpstream: func(url string) (upstream.Upstream, error) {
 				return openai.New(&openai.Options{BaseURL: url})
 			},
-			DecodeResponse: func(body string) (*upstream.Frame, error) {
-				return chatcompletions.DecodeResponse(body, content.Limits{})
-			},
+			DecodeResponse: chatcompletions.DecodeResponse,
 			NewStreamReader: func(r io.Reader) upstream.FrameReader {
-				return chatcompletions.NewStreamReader(r, content.Limits{})
+				return chatcompletions.NewStreamReader(r, nil)
 			},
 		},
 	},
@@ -173,11 +168,9 @@ var All = []*Format{
 			NewUpstream: func(url string) (upstream.Upstream, error) {
 				return openai.NewResponses(&openai.Options{BaseURL: url})
 			},
-			DecodeResponse: func(body string) (*upstream.Frame, error) {
-				return responses.DecodeResponse(body, content.Limits{})
-			},
+			DecodeResponse: responses.DecodeResponse,
 			NewStreamReader: func(r io.Reader) upstream.FrameReader {
-				return responses.NewStreamReader(r, content.Limits{})
+				return responses.NewStreamReader(r, nil)
 			},
 		},
 	},

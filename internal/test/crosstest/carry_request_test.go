@@ -236,7 +236,7 @@ func damagedRequests() map[string]damagedRequest {
 			claudeSig("plain"), claudeSig("b3du"), {}},
 		lost: []int{1, 2, 3}, intact: 4,
 		decode: func(body string) (*upstream.Request, [][]content.Part, []content.Loss, error) {
-			r, err := messages.ParseRequestString(body)
+			r, err := messages.ParseRequest([]byte(body))
 			if err != nil {
 				return nil, nil, nil, err
 			}
@@ -261,7 +261,7 @@ func damagedRequests() map[string]damagedRequest {
 		want: []content.Signature{{Data: bad}, googleSig("c2ln"), {Data: wrong}, claudeSig(`[{"text":"a","signature":"b"}]`), googleSig("c2ln")},
 		lost: []int{0, 2}, intact: 4,
 		decode: func(body string) (*upstream.Request, [][]content.Part, []content.Loss, error) {
-			r, err := generatecontent.ParseRequestString(body)
+			r, err := generatecontent.ParseRequest([]byte(body))
 			if err != nil {
 				return nil, nil, nil, err
 			}

@@ -272,13 +272,13 @@ func (s wireFormat) parse(t *testing.T, turns []string) *upstream.Request {
 	t.Helper()
 	list := strings.Join(turns, ",")
 	if s.format == messages.Format {
-		r, err := messages.ParseRequestString(`{"model":"m","max_tokens":9,"messages":[` + list + `]}`)
+		r, err := messages.ParseRequest([]byte(`{"model":"m","max_tokens":9,"messages":[` + list + `]}`))
 		if err != nil {
 			t.Fatalf("%v\n%.2000s", err, list)
 		}
 		return r.Upstream()
 	}
-	r, err := generatecontent.ParseRequestString(`{"contents":[` + list + `]}`)
+	r, err := generatecontent.ParseRequest([]byte(`{"contents":[` + list + `]}`))
 	if err != nil {
 		t.Fatalf("%v\n%.2000s", err, list)
 	}

@@ -64,7 +64,7 @@ func TestThreadWithoutHTTP(t *testing.T) {
 		for _, err := range []error{counted, encoded} {
 			if err == nil {
 				t.Errorf("%s: no error", name)
-			} else if _, body := messages.EncodeError(r, err); !refused(body) {
+			} else if _, _, body := messages.EncodeError(r, err); !refused(body) {
 				t.Errorf("%s: %s", name, body)
 			}
 		}

@@ -37,7 +37,7 @@ type codecClient struct {
 	decode   func(body string) (*upstream.Request, []content.Loss, error)
 	writer   func(io.Writer, *upstream.Request) codecWriter // of a streamed response
 	response func(*upstream.Request, *upstream.Response) ([]byte, []content.Loss)
-	failure  func(*upstream.Request, error) (int, []byte)
+	failure  func(*upstream.Request, error) (int, http.Header, []byte)
 }
 
 type codecWriter interface {
@@ -77,9 +77,9 @@ func generateClient(name, model, method string) *codecClient {
 	}
 	if strings.HasSuffix(method, "alt=json") {
 		c.writer = func(w io.Writer, r *upstream.Request) codecWriter { return generatecontent.NewArrayWriter(w, r) }
-		c.failure = func(r *upstream.Request, err error) (int, []byte) {
-			status, body := generatecontent.EncodeError(r, err)
-			return status, []byte("[" + string(body) + "]")
+		c.failure = func(r *upstream.Request, err error) (int, http.Header, []byte) {
+			status, header, body := generatecontent.EncodeError(r, err)
+			return status, header, []byte("[" + string(body) + "]")
 		}
 	}
 	c.decode = func(body string) (*upstream.Request, []content.Loss, error) {
@@ -134,7 +134,7 @@ func (c *codecClient) written(t *testing.T, up upstream.Upstream) (status int, b
 		resp, err := upstream.Collect(t.Context(), up, r)
 		losses = append(losses, resp.Losses...)
 		if err != nil {
-			status, body := c.failure(r, err)
+			status, _, body := c.failure(r, err)
 			return status, string(body), losses
 		}
 		body, more := c.response(r, resp)
@@ -156,7 +156,7 @@ func (c *codecClient) written(t *testing.T, up upstream.Upstream) (status int, b
 	}
 	losses = append(losses, w.Losses()...)
 	if failed != nil && !begun {
-		status, body := c.failure(r, failed)
+		status, _, body := c.failure(r, failed)
 		return status, string(body), losses
 	}
 	return http.StatusOK, pieces.String(), losses
@@ -226,20 +226,20 @@ func recordings(t *testing.T, change func(stream string) io.Reader) []source {
 	for _, s := range []struct {
 		name   string
 		format content.Format
-		whole  func(string) (*upstream.Frame, error)
+		whole  func([]byte) (*upstream.Response, error)
 		stream func(io.Reader) upstream.FrameReader
 	}{
 		{"messages", messages.Format,
-			func(s string) (*upstream.Frame, error) { return messages.DecodeResponse(s, content.Limits{}) },
-			func(r io.Reader) upstream.FrameReader { return messages.NewStreamReader(r, content.Limits{}) }},
+			func(b []byte) (*upstream.Response, error) { return messages.DecodeResponse(b, nil) },
+			func(r io.Reader) upstream.FrameReader { return messages.NewStreamReader(r, nil) }},
 		{"generatecontent", generatecontent.Format,
-			func(s string) (*upstream.Frame, error) { return generatecontent.DecodeResponse(s, content.Limits{}) },
-			func(r io.Reader) upstream.FrameReader { return generatecontent.NewStreamReader(r, content.Limits{}) }},
+			func(b []byte) (*upstream.Response, error) { return generatecontent.DecodeResponse(b, nil) },
+			func(r io.Reader) upstream.FrameReader { return generatecontent.NewStreamReader(r, nil) }},
 		{"openai", openai.ChatFormat,
-			func(s string) (*upstream.Frame, error) { return chat.DecodeResponse(nil, s) },
+			func(b []byte) (*upstream.Response, error) { return chat.DecodeResponse(nil, b) },
 			func(r io.Reader) upstream.FrameReader { return chat.NewStreamReader(nil, r) }},
 		{"openai-responses", openai.ResponsesFormat,
-			func(s string) (*upstream.Frame, error) { return responses.DecodeResponse(nil, s) },
+			func(b []byte) (*upstream.Response, error) { return responses.DecodeResponse(nil, b) },
 			func(r io.Reader) upstream.FrameReader { return responses.NewStreamReader(nil, r) }},
 	} {
 		read := func(path ...string) string {
@@ -254,11 +254,11 @@ func recordings(t *testing.T, change func(stream string) io.Reader) []source {
 			if r.Stream {
 				return w.Frames(s.stream(change(stream)))
 			}
-			f, err := s.whole(whole)
+			resp, err := s.whole([]byte(whole))
 			if err != nil {
 				return err
 			}
-			return w.Frame(f)
+			return w.Frame(resp.Frame)
 		})})
 	}
 	return all
@@ -351,11 +351,11 @@ func TestEstimates(t *testing.T) {
 			"data: {\"id\":\"c\",\"model\":\"x\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hi there.\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")))
 	})
 	whole := upstream.Func(func(_ context.Context, r *upstream.Request, w *upstream.Writer) error {
-		f, err := chat.DecodeResponse(r, `{"id":"c","model":"x","choices":[{"index":0,"message":{"content":"Hi there."},"finish_reason":"stop"}]}`)
+		resp, err := chat.DecodeResponse(r, []byte(`{"id":"c","model":"x","choices":[{"index":0,"message":{"content":"Hi there."},"finish_reason":"stop"}]}`))
 		if err != nil {
 			return err
 		}
-		return w.Frame(f)
+		return w.Frame(resp.Frame)
 	})
 	// An adapter has changed the pieces, such as the names of tools in them.
 	changed := upstream.Func(func(ctx context.Context, r *upstream.Request, w *upstream.Writer) error {
@@ -389,11 +389,7 @@ func TestEstimates(t *testing.T) {
 	}
 
 	// A response that was decoded.
-	f, err := chat.DecodeResponse(nil, `{"id":"c","model":"x","choices":[{"index":0,"message":{"content":"Hi there."},"finish_reason":"stop"}]}`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp, err := f.Response()
+	resp, err := chat.DecodeResponse(nil, []byte(`{"id":"c","model":"x","choices":[{"index":0,"message":{"content":"Hi there."},"finish_reason":"stop"}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -596,9 +592,9 @@ func TestPings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var r upstream.FrameReader = messages.NewStreamReader(&b, content.Limits{})
+		var r upstream.FrameReader = messages.NewStreamReader(&b, nil)
 		if c.format == generatecontent.Format {
-			r = generatecontent.NewStreamReader(&b, content.Limits{})
+			r = generatecontent.NewStreamReader(&b, nil)
 		}
 		resp, err := upstream.Collect(t.Context(), generate(func(w *upstream.Writer) error { return w.Frames(r) }), &upstream.Request{})
 		if err != nil || len(resp.Parts) == 0 || resp.Parts[0].(*content.Text).Text != strings.Repeat("a", 100) {

@@ -133,7 +133,7 @@ var expectedOfMessages = expected{
 			strings.Repeat(",a", 24)),
 	},
 	validate: func(body string) error {
-		r, err := messages.ParseRequestString(body)
+		r, err := messages.ParseRequest([]byte(body))
 		if err != nil {
 			return err
 		}
@@ -294,7 +294,7 @@ var expectedOfGenerate = expected{
 		"very long timeout": header("x-server-timeout", "1e300"),
 	},
 	validate: func(body string) error {
-		r, err := generatecontent.ParseRequestString(body)
+		r, err := generatecontent.ParseRequest([]byte(body))
 		if err != nil {
 			return err
 		}

@@ -34,8 +34,9 @@ type wireFormat struct {
 	invalid   string                                                                             // header line with a value that the format rejects
 
 	// The client side.
-	decode func(response string, limits content.Limits) (*upstream.Frame, error)
-	reader func(stream io.Reader, limits content.Limits) streamReader
+	decode      func(response string, limits content.Limits) (*upstream.Frame, error)
+	encodeError func(*upstream.Request, error) (status int, header http.Header, body []byte)
+	reader      func(stream io.Reader, limits content.Limits) streamReader
 
 	encode func(r *upstream.Request) (io.Reader, int64, error) // nil: only adapters encode requests
 
@@ -144,10 +145,11 @@ var wireFormats = []wireFormat{
 			{name: "whole", path: "/v1/messages", body: smallMessages, read: readObject},
 			{name: "streamed", stream: true, path: "/v1/messages", body: `{"stream":true,` + smallMessages[1:], read: readMessage, pings: 5},
 		},
-		decode: messages.DecodeResponse,
-		reader: func(r io.Reader, l content.Limits) streamReader { return messages.NewStreamReader(r, l) },
-		encode: encodeMessages,
-		body:   messagesFiles, place: messagesPlace, results: messagesResults,
+		encodeError: messages.EncodeError,
+		decode:      messages.DecodeFrame,
+		reader:      func(r io.Reader, l content.Limits) streamReader { return messages.NewStreamReader(r, &l) },
+		encode:      encodeMessages,
+		body:        messagesFiles, place: messagesPlace, results: messagesResults,
 		expected: expectedOfMessages,
 	},
 	{
@@ -167,10 +169,11 @@ var wireFormats = []wireFormat{
 			{name: "streamed", stream: true, path: "/v1beta/models/m:streamGenerateContent?alt=sse", body: smallGenerate, read: readChunks(formattest.ReadEvents), pings: 3},
 			{name: "array", stream: true, path: "/v1beta/models/m:streamGenerateContent", body: smallGenerate, read: readChunks(formattest.ReadArray)},
 		},
-		decode: generatecontent.DecodeResponse,
-		reader: func(r io.Reader, l content.Limits) streamReader { return generatecontent.NewStreamReader(r, l) },
-		encode: encodeGenerate,
-		body:   generateFiles, place: generatePlace, results: generateResults,
+		encodeError: generatecontent.EncodeError,
+		decode:      generatecontent.DecodeFrame,
+		reader:      func(r io.Reader, l content.Limits) streamReader { return generatecontent.NewStreamReader(r, &l) },
+		encode:      encodeGenerate,
+		body:        generateFiles, place: generatePlace, results: generateResults,
 		expected: expectedOfGenerate,
 	},
 	{
@@ -189,8 +192,11 @@ var wireFormats = []wireFormat{
 			{name: "whole", path: "/v1/chat/completions", body: smallChat, read: readObject},
 			{name: "streamed", stream: true, path: "/v1/chat/completions", body: `{"stream":true,` + smallChat[1:], read: readChat, pings: 5},
 		},
-		decode: chatcompletions.DecodeResponse,
-		reader: func(r io.Reader, l content.Limits) streamReader { return chatcompletions.NewStreamReader(r, l) },
+		encodeError: chatcompletions.EncodeError,
+		decode: func(response string, limits content.Limits) (*upstream.Frame, error) {
+			return chatcompletions.DecodeFrame(response, limits, chatcompletions.DecodeOptions{Verbatim: true})
+		},
+		reader: func(r io.Reader, l content.Limits) streamReader { return chatcompletions.NewStreamReader(r, &l) },
 		body:   chatFiles, place: chatPlace,
 		expected: expectedOfChat,
 	},
@@ -210,8 +216,11 @@ var wireFormats = []wireFormat{
 			{name: "whole", path: "/v1/responses", body: smallResponses, read: readObject},
 			{name: "streamed", stream: true, path: "/v1/responses", body: `{"stream":true,` + smallResponses[1:], read: readResponses, pings: 5},
 		},
-		decode: responses.DecodeResponse,
-		reader: func(r io.Reader, l content.Limits) streamReader { return responses.NewStreamReader(r, l) },
+		encodeError: responses.EncodeError,
+		decode: func(response string, limits content.Limits) (*upstream.Frame, error) {
+			return responses.DecodeFrame(response, limits, responses.DecodeOptions{Verbatim: true})
+		},
+		reader: func(r io.Reader, l content.Limits) streamReader { return responses.NewStreamReader(r, &l) },
 		body:   responsesFiles, place: responsesPlace, results: responsesResults,
 		expected: expectedOfResponses,
 	},

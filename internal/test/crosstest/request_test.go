@@ -108,11 +108,11 @@ func TestRoundTrip(t *testing.T) {
 
 func neutral(t *testing.T, inMessages, inGenerate string) (a, b *upstream.Request) {
 	t.Helper()
-	m, err := messages.ParseRequestString(inMessages)
+	m, err := messages.ParseRequest([]byte(inMessages))
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := generatecontent.ParseRequestString(inGenerate)
+	g, err := generatecontent.ParseRequest([]byte(inGenerate))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,10 +34,10 @@ func polywire() *contestant {
 			return toChat.NewStreamReader(nil, r)
 		})},
 		{formatGemini, formatMessages, true}: {translate: streamTo(newMessagesWriter, func(r io.Reader) upstream.FrameReader {
-			return generatecontent.NewStreamReader(r, content.Limits{})
+			return generatecontent.NewStreamReader(r, nil)
 		})},
 		{formatMessages, formatGemini, true}: {translate: streamTo(newGeminiWriter, func(r io.Reader) upstream.FrameReader {
-			return messages.NewStreamReader(r, content.Limits{})
+			return messages.NewStreamReader(r, nil)
 		})},
 	}}
 }

@@ -112,18 +112,18 @@ func decode(r *record, body io.Reader) (*upstream.Response, error) {
 	next := func() (*upstream.Frame, error) { return nil, io.EOF }
 	if r.streamed() {
 		if r.format == formatMessages {
-			next = messages.NewStreamReader(body, content.Limits{}).Next
+			next = messages.NewStreamReader(body, nil).Next
 		} else {
-			next = generatecontent.NewStreamReader(body, content.Limits{}).Next
+			next = generatecontent.NewStreamReader(body, nil).Next
 		}
 	} else {
 		text, err := io.ReadAll(body)
 		if err != nil {
 			return nil, err
 		}
-		decodeWhole := generatecontent.DecodeResponse
+		decodeWhole := generatecontent.DecodeFrame
 		if r.format == formatMessages {
-			decodeWhole = messages.DecodeResponse
+			decodeWhole = messages.DecodeFrame
 		}
 		read := false
 		next = func() (*upstream.Frame, error) {

@@ -121,7 +121,7 @@ func respond(to content.Format, up upstream.Upstream, q request, d delivery) (bo
 		resp, err := upstream.Collect(context.Background(), up, n)
 		losses = append(losses, resp.Losses...)
 		if err != nil {
-			_, body := failure(n, err)
+			_, _, body := failure(n, err)
 			return string(body), losses, nil
 		}
 		body, more := encode(n, resp)
@@ -129,7 +129,7 @@ func respond(to content.Format, up upstream.Upstream, q request, d delivery) (bo
 	}
 	failed := upstream.Run(context.Background(), up, n, w)
 	if failed != nil && b.Len() == 0 { // the handler responds with a status
-		_, body := failure(n, failed)
+		_, _, body := failure(n, failed)
 		if d == jsonArray {
 			return "[" + string(body) + "]", losses, nil
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http/httptest"
 	"strings"
+	"time"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/upstream"
@@ -85,8 +86,8 @@ func ExampleEncodeResponse() {
 
 // The client receives the Text of an error, with the type and the code for its Code.
 func ExampleEncodeError() {
-	status, document := chatcompletions.EncodeError(nil, &upstream.Error{Code: upstream.CodeRateLimit, Text: "Slow down."})
-	fmt.Println(status, string(document))
+	status, header, document := chatcompletions.EncodeError(nil, &upstream.Error{Code: upstream.CodeRateLimit, Text: "Slow down.", RetryAfter: 7 * time.Second})
+	fmt.Println(status, header.Get("Retry-After"), string(document))
 	// Output:
-	// 429 {"error":{"message":"Slow down.","type":"rate_limit_error","param":null,"code":"rate_limit_exceeded"}}
+	// 429 7 {"error":{"message":"Slow down.","type":"rate_limit_error","param":null,"code":"rate_limit_exceeded"}}
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/test/floor"
 	"github.com/polywire/polywire/internal/test/formattest"
 	"github.com/polywire/polywire/internal/test/race"
@@ -29,7 +28,7 @@ func deltas(n int, member string) string {
 }
 
 func drain(tb testing.TB, stream string) int {
-	r := NewStreamReader(strings.NewReader(stream), content.Limits{})
+	r := NewStreamReader(strings.NewReader(stream), nil)
 	n := 0
 	for {
 		f, err := r.Next()
@@ -85,7 +84,7 @@ func BenchmarkStreamRelay(b *testing.B) {
 	stream := deltas(1000, "content")
 	floor.Run(b, "["+strings.Join(chunksOf(stream), ",")+"]", func() {
 		w := NewStreamWriter(io.Discard, nil)
-		up := formattest.Replay(NewStreamReader(strings.NewReader(stream), content.Limits{}))
+		up := formattest.Replay(NewStreamReader(strings.NewReader(stream), nil))
 		if err := w.End(upstream.Run(b.Context(), up, &upstream.Request{}, w)); err != nil {
 			b.Fatal(err)
 		}

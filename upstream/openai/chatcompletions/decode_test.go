@@ -68,7 +68,7 @@ func TestChatBuffered(t *testing.T) {
 	one := chunkOf(`{"content":"a"}`)
 	first := events(one, one, one)
 	src := &halting{text: first}
-	r := NewStreamReader(src, content.Limits{})
+	r := NewStreamReader(src, nil)
 	halts := 0
 	for range 3 {
 		src.halted = r.Buffered()

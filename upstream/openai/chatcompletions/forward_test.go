@@ -18,7 +18,7 @@ import (
 // frame, as middleware does; nil changes none.
 func forward(t *testing.T, s *stream, server string, edit func(events []upstream.Event)) string {
 	t.Helper()
-	r := NewStreamReader(strings.NewReader(server), content.Limits{})
+	r := NewStreamReader(strings.NewReader(server), nil)
 	var out []byte
 	for {
 		f, err := r.Next()
@@ -144,7 +144,7 @@ func TestForwardRecorded(t *testing.T) {
 				want.WriteString("data: " + strings.TrimSpace(data) + "\n\n")
 			}
 		}
-		if _, err := DecodeResponse(in, content.Limits{}); err != nil {
+		if _, err := DecodeFrame(in, content.Limits{}, DecodeOptions{Verbatim: true}); err != nil {
 			continue
 		}
 		s := newStream("r1", "mine", 7, nil)
@@ -168,7 +168,7 @@ func TestForwardRecorded(t *testing.T) {
 func TestForwardWhole(t *testing.T) {
 	const doc = `{ "id":"c1","object":"chat.completion","created":9,"model":"m","x":1,"choices":[{"index":0,"message":{"role":"assistant","content":"Hi","reasoning_content":"hm"},"finish_reason":"stop"}]}`
 	up := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		f, err := DecodeResponse(doc, content.Limits{})
+		f, err := DecodeFrame(doc, content.Limits{}, DecodeOptions{Verbatim: true})
 		if err != nil {
 			return err
 		}

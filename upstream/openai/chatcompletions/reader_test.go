@@ -31,7 +31,7 @@ func collectChat(t *testing.T, src io.Reader, tags ThinkTags) (*upstream.Respons
 func completeChat(t *testing.T, text string, tags ThinkTags) (*upstream.Response, error) {
 	t.Helper()
 	up := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		f, err := DecodeResponseWith(text, content.Limits{}, DecodeOptions{ThinkTags: tags})
+		f, err := DecodeFrame(text, content.Limits{}, DecodeOptions{ThinkTags: tags})
 		if err != nil {
 			return err
 		}
@@ -344,7 +344,7 @@ func TestChatFraming(t *testing.T) {
 
 // readChat decodes a stream to its end, with or without templates.
 func readChat(src io.Reader, templates bool) ([]upstream.Event, error) {
-	r := NewStreamReader(src, content.Limits{Body: 1 << 20})
+	r := NewStreamReader(src, &content.Limits{Body: 1 << 20})
 	r.newID = func() string { return "made" }
 	var all []upstream.Event
 	for {

@@ -73,7 +73,7 @@ func TestRecordedResponses(t *testing.T) {
 		if err != nil || !strings.Contains(doc, `"finish_reason"`) || strings.Contains(doc, `"transcript"`) {
 			continue // another format, or audio, whose transcript becomes the text
 		}
-		f, err := DecodeResponse(doc, content.Limits{})
+		f, err := DecodeFrame(doc, content.Limits{}, DecodeOptions{Verbatim: true})
 		if err != nil {
 			continue
 		}

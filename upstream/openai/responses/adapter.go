@@ -30,8 +30,9 @@ type DecodeOptions struct {
 
 // For adapters of this module.
 //
-// DecodeResponseWith is [DecodeResponse] with options, and without a limit of the body.
-func DecodeResponseWith(body string, lim content.Limits, o DecodeOptions) (*upstream.Frame, error) {
+// DecodeFrame is [DecodeResponse] with options, without the copy and without a limit of the body.
+// It returns a complete frame.
+func DecodeFrame(body string, lim content.Limits, o DecodeOptions) (*upstream.Frame, error) {
 	f, err := decodeDocument(body, lim)
 	if err != nil {
 		return nil, err

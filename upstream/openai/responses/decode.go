@@ -28,17 +28,22 @@ const defaultMaxBody = 64 << 20
 // closed, the usage, the stop reason, and losses. It can be passed to
 // [upstream.Writer.Frame].
 //
-// DecodeResponse uses three limits of lim: Body (default 64 MiB), Depth and Values. Unpaired
+// DecodeResponse uses three limits of lim, or of the defaults if lim is nil: Body (default 64 MiB), Depth and Values. Unpaired
 // surrogates and invalid UTF-8 become U+FFFD, which is reported as a loss. Unknown members are
 // skipped; the items of built-in tools and unknown items are kept for the server.
 //
 // The error is an [*upstream.Error]: the error in the body, or that of a response that failed, or
 // else one with [upstream.CodeBadGateway].
-func DecodeResponse(body string, lim content.Limits) (*upstream.Frame, error) {
-	if limit := cmp.Or(max(lim.Body, 0), defaultMaxBody); int64(len(body)) > limit {
+func DecodeResponse(body []byte, lim *content.Limits) (*upstream.Response, error) {
+	limits := codec.LimitsOf(lim)
+	if limit := cmp.Or(max(limits.Body, 0), defaultMaxBody); int64(len(body)) > limit {
 		return nil, codec.BadGateway(fmt.Errorf("responses: the response has %d bytes; the limit is %d", len(body), limit))
 	}
-	return DecodeResponseWith(body, lim, DecodeOptions{Verbatim: true})
+	f, err := DecodeFrame(string(body), limits, DecodeOptions{Verbatim: true})
+	if err != nil {
+		return nil, err
+	}
+	return f.Response()
 }
 
 // decodeDocument decodes a complete response.

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/test/floor"
 	"github.com/polywire/polywire/internal/test/race"
 )
@@ -26,7 +25,7 @@ const (
 )
 
 func drainResponses(tb testing.TB, stream string) {
-	r := NewStreamReader(strings.NewReader(stream), content.Limits{})
+	r := NewStreamReader(strings.NewReader(stream), nil)
 	for {
 		if _, err := r.Next(); err != nil {
 			if err != io.EOF {

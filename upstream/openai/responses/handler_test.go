@@ -221,8 +221,8 @@ func TestWriteError(t *testing.T) {
 	err := &upstream.Error{Code: upstream.CodeInvalid, Text: "prompt is too long: 300000 tokens > 200000 maximum"}
 	w := httptest.NewRecorder()
 	NewHandler(hello(), nil).WriteError(w, httptest.NewRequest("POST", "/v1/responses", nil), err)
-	status, body := EncodeError(nil, err)
-	if w.Code != status || w.Body.String() != string(body) || status != 400 || gjson.GetBytes(body, "error.code").Str != "context_length_exceeded" {
+	status, header, body := EncodeError(nil, err)
+	if w.Code != status || w.Header().Get("Content-Type") != header.Get("Content-Type") || header.Get("X-Request-Id") == "" || w.Body.String() != string(body) || status != 400 || gjson.GetBytes(body, "error.code").Str != "context_length_exceeded" {
 		t.Errorf("%d %s, %d %s", w.Code, w.Body, status, body)
 	}
 }

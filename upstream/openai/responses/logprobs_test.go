@@ -49,8 +49,8 @@ func TestLogprobs(t *testing.T) {
 		}
 	})
 	t.Run("whole document", func(t *testing.T) {
-		f, err := DecodeResponse(`{"id":"resp_1","status":"completed","output":[{"type":"message","id":"msg_1","role":"assistant","status":"completed","content":[
-			{"type":"output_text","text":"Hi","annotations":[],"logprobs":[`+hi+`]},{"type":"output_text","text":"é","annotations":[],"logprobs":[`+mark+`]}]}]}`, content.Limits{})
+		f, err := DecodeFrame(`{"id":"resp_1","status":"completed","output":[{"type":"message","id":"msg_1","role":"assistant","status":"completed","content":[
+			{"type":"output_text","text":"Hi","annotations":[],"logprobs":[`+hi+`]},{"type":"output_text","text":"é","annotations":[],"logprobs":[`+mark+`]}]}]}`, content.Limits{}, DecodeOptions{Verbatim: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -89,7 +89,7 @@ func TestPhaseLoss(t *testing.T) {
 		{"two final answers", message("a", "final_answer") + "," + search + "," + message("b", "final_answer"), true},
 		{"final answer before a call", message("a", "final_answer") + "," + call, true},
 	} {
-		f, err := DecodeResponse(`{"object":"response","status":"completed","output":[`+tt.items+`]}`, content.Limits{})
+		f, err := DecodeFrame(`{"object":"response","status":"completed","output":[`+tt.items+`]}`, content.Limits{}, DecodeOptions{Verbatim: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -42,9 +42,9 @@ type StreamReader struct {
 const maxWaiting = 256 << 10
 
 // NewStreamReader returns a reader of src, which the caller closes. The reader uses three
-// limits of lim: Body, for the bytes of one event (default 32 MiB), Depth and Values.
-func NewStreamReader(src io.Reader, lim content.Limits) *StreamReader {
-	return NewStreamReaderWith(src, lim, DecodeOptions{Verbatim: true})
+// limits of lim, which may be nil: Body, for the bytes of one event (default 32 MiB), Depth and Values.
+func NewStreamReader(src io.Reader, lim *content.Limits) *StreamReader {
+	return NewStreamReaderWith(src, codec.LimitsOf(lim), DecodeOptions{Verbatim: true})
 }
 
 // Next returns the next event of the stream as a frame for [upstream.Writer.Frame]. The

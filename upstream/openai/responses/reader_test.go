@@ -32,7 +32,7 @@ func readResponses(t *testing.T, src io.Reader, stops ...string) (*upstream.Resp
 func completeResponses(t *testing.T, text string, stops ...string) (*upstream.Response, error) {
 	t.Helper()
 	up := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		f, err := DecodeResponseWith(text, content.Limits{}, DecodeOptions{Stops: stops})
+		f, err := DecodeFrame(text, content.Limits{}, DecodeOptions{Stops: stops})
 		if err != nil {
 			return err
 		}
@@ -330,7 +330,7 @@ func TestReadDeltaFast(t *testing.T) {
 
 // responsesEvents decodes a stream to its end.
 func responsesEvents(src io.Reader) (list []upstream.Event, err error) {
-	r := NewStreamReader(src, content.Limits{})
+	r := NewStreamReader(src, nil)
 	r.newID = func() string { return "made" }
 	for {
 		f, err := r.Next()
@@ -365,7 +365,7 @@ func FuzzResponsesReader(f *testing.F) {
 		if wantErr != io.EOF && !errors.As(wantErr, &failed) {
 			t.Fatalf("got an error of type %T", wantErr)
 		}
-		formattest.CheckFrames(t, NewStreamReader(strings.NewReader(stream), content.Limits{}), nil, nil)
+		formattest.CheckFrames(t, NewStreamReader(strings.NewReader(stream), nil), nil, nil)
 	})
 }
 
@@ -377,7 +377,7 @@ func FuzzResponsesReply(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		frame, err := DecodeResponse(text, content.Limits{})
+		frame, err := DecodeFrame(text, content.Limits{}, DecodeOptions{Verbatim: true})
 		formattest.CheckWhole(t, frame, err)
 	})
 }

@@ -3,6 +3,7 @@ package responses
 import (
 	"crypto/rand"
 	"io"
+	"net/http"
 	"time"
 
 	"github.com/polywire/polywire/content"
@@ -77,18 +78,18 @@ func EncodeResponse(r *upstream.Request, resp *upstream.Response) ([]byte, []con
 }
 
 // EncodeError returns the response to a request that failed with err, which must not be
-// nil: the HTTP status and the document. It encodes err as a [Handler] does if Generate
+// nil: the HTTP status, the headers and the document. It encodes err as a [Handler] does if Generate
 // returns it: see [upstream.Error] and [content.Violation]. The deadline of a context is a
 // timeout. Any other error, such as [context.Canceled], is an internal error.
 //
 // r is the request, which converts the paths of violations. It is nil if [DecodeRequest] has
 // returned the error.
 //
-// The document does not have RetryAfter and Header of an upstream.Error, which a handler sends
-// as headers.
-func EncodeError(r *upstream.Request, err error) (status int, body []byte) {
+// header has the id of the request, the type of the document, and of an upstream.Error the
+// RetryAfter and the Header, as a handler without ResponseHeaders sends them.
+func EncodeError(r *upstream.Request, err error) (status int, header http.Header, body []byte) {
 	d := new(dialect)
-	return d.Error("", handler.FailureFor(d, r, err))
+	return handler.EncodeError(d, d.Error, r, err)
 }
 
 // newStream returns the encoder of a streamed response to r, which may be nil.
