@@ -107,7 +107,20 @@ func (s *encoder) fail(f *handler.Failure) {
 		s.appendError(&e)
 	}
 	s.endEvent()
+	if e.Status/100 == 4 && !isFailedCode(e.Code) {
+		e.Code = "invalid_prompt" // Codex repeats the request for codes that it does not know
+	}
 	s.responseEvent("response.failed", "failed", &e)
+}
+
+// isFailedCode reports whether a code of an error of the client, or of its account, is one that
+// clients know in a failed response.
+func isFailedCode(code string) bool {
+	switch code {
+	case "context_length_exceeded", "insufficient_quota", "rate_limit_exceeded":
+		return true
+	}
+	return false
 }
 
 // appendError appends the members of an error that both forms have.
