@@ -24,6 +24,8 @@ import (
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 	"github.com/polywire/polywire/upstream/openai"
+	"github.com/polywire/polywire/upstream/openai/chatcompletions"
+	"github.com/polywire/polywire/upstream/openai/responses"
 )
 
 // A codecClient is a request of a client, and what serves it: a handler, or a program
@@ -92,6 +94,39 @@ func generateClient(name, model, method string) *codecClient {
 	return c
 }
 
+// chatClient returns a client of Chat Completions. members are those of its request besides the
+// required ones.
+func chatClient(name, members string, streamed bool) *codecClient {
+	return &codecClient{
+		name: name, path: "/v1/chat/completions", streamed: streamed, format: chatcompletions.Format,
+		body: fmt.Sprintf(`{"model":"m","stream":%v,%s}`, streamed, members),
+		handler: func(up upstream.Upstream, s upstream.HandlerOptions) http.Handler {
+			return chatcompletions.NewHandler(up, &chatcompletions.Options{HandlerOptions: s})
+		},
+		decode: func(body string) (*upstream.Request, []content.Loss, error) {
+			return chatcompletions.DecodeRequest([]byte(body), nil)
+		},
+		writer:   func(w io.Writer, r *upstream.Request) codecWriter { return chatcompletions.NewStreamWriter(w, r) },
+		response: chatcompletions.EncodeResponse, failure: chatcompletions.EncodeError,
+	}
+}
+
+// responsesClient is chatClient for Responses.
+func responsesClient(name, members string, streamed bool) *codecClient {
+	return &codecClient{
+		name: name, path: "/v1/responses", streamed: streamed, format: responses.Format,
+		body: fmt.Sprintf(`{"model":"m","store":false,"stream":%v,%s}`, streamed, members),
+		handler: func(up upstream.Upstream, s upstream.HandlerOptions) http.Handler {
+			return responses.NewHandler(up, &responses.Options{HandlerOptions: s})
+		},
+		decode: func(body string) (*upstream.Request, []content.Loss, error) {
+			return responses.DecodeRequest([]byte(body), nil)
+		},
+		writer:   func(w io.Writer, r *upstream.Request) codecWriter { return responses.NewStreamWriter(w, r) },
+		response: responses.EncodeResponse, failure: responses.EncodeError,
+	}
+}
+
 const (
 	askPlain    = `"messages":[{"role":"user","content":"q"}]`
 	askThinking = `"thinking":{"type":"adaptive"},` + askPlain
@@ -105,7 +140,10 @@ func codecClients() []*codecClient {
 	var all []*codecClient
 	for _, streamed := range []bool{false, true} {
 		all = append(all, messagesClient("messages", askPlain, streamed), messagesClient("thinking", askThinking, streamed),
-			messagesClient("history", askAgain, streamed))
+			messagesClient("history", askAgain, streamed), chatClient("chat", askPlain, streamed),
+			chatClient("usage", askPlain+map[bool]string{true: `,"stream_options":{"include_usage":true}`}[streamed], streamed),
+			responsesClient("responses", `"input":"q"`, streamed),
+			responsesClient("reasoning", `"input":"q","include":["reasoning.encrypted_content"],"reasoning":{"summary":"auto"}`, streamed))
 	}
 	return append(all,
 		generateClient("generatecontent", "m", "generateContent"), generateClient("generatecontent", "gemini-3-pro", "generateContent"),
@@ -178,7 +216,7 @@ func (w *piecesWriter) Write(b []byte) (int, error) {
 }
 
 // randomIDs are the ids that differ in each response.
-var randomIDs = regexp.MustCompile(`"(msg_|req_|)[A-Z2-7]{26}"`)
+var randomIDs = regexp.MustCompile(`"([a-z]+[_-]|)[A-Z2-7]{26}(_[0-9]+)?"|"created(_at)?":[0-9]+`)
 
 // compare checks that the handler and the codecs respond in the same way.
 func (c *codecClient) compare(t *testing.T, up upstream.Upstream) {
@@ -218,7 +256,7 @@ func recordings(t *testing.T, change func(stream string) io.Reader) []source {
 	if err != nil {
 		t.Fatal(err)
 	}
-	responses, err := openai.NewResponses(nil)
+	fromResponses, err := openai.NewResponses(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,8 +277,8 @@ func recordings(t *testing.T, change func(stream string) io.Reader) []source {
 			func(b []byte) (*upstream.Response, error) { return chat.DecodeResponse(nil, b) },
 			func(r io.Reader) upstream.FrameReader { return chat.NewStreamReader(nil, r) }},
 		{"openai-responses", openai.ResponsesFormat,
-			func(b []byte) (*upstream.Response, error) { return responses.DecodeResponse(nil, b) },
-			func(r io.Reader) upstream.FrameReader { return responses.NewStreamReader(nil, r) }},
+			func(b []byte) (*upstream.Response, error) { return fromResponses.DecodeResponse(nil, b) },
+			func(r io.Reader) upstream.FrameReader { return fromResponses.NewStreamReader(nil, r) }},
 	} {
 		read := func(path ...string) string {
 			b, err := os.ReadFile(filepath.Join(append([]string{"..", "..", "..", "examples", "translate", "testdata"}, path...)...))
