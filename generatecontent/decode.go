@@ -20,10 +20,10 @@ const (
 	maxPartialArguments = 32 << 20 // bytes of the arguments of a partial tool call
 )
 
-// DecodeResponse decodes the body of a successful response that is not a stream. It
-// returns a complete frame for [upstream.Writer.Frame] with the events of the response:
-// the start, the usage, the parts, the stops and the losses. The events are those of
-// [StreamReader.Next], except that each part is a separate block.
+// DecodeResponse decodes the body of a successful response that is not a stream. The
+// response has its Frame, which is Complete, contains all events, and can be passed to
+// [upstream.Writer.Frame]. The events are those of [StreamReader.Next], except that each
+// part is a separate block.
 //
 // DecodeResponse uses three limits of lim, or of the defaults if lim is nil: Body (default 64 MiB), Depth and Values. The
 // rules of [ParseRequest] for documents apply with two exceptions: unpaired surrogates

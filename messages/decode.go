@@ -19,9 +19,8 @@ import (
 // defaultMaxBody is the default limit of a whole response, in bytes.
 const defaultMaxBody = 64 << 20
 
-// DecodeResponse decodes the body of a successful response that is not streamed. The frame
-// is Complete and contains all events of the response: the start, the usage, each block
-// opened and closed, the stop reason, and losses. It can be passed to
+// DecodeResponse decodes the body of a successful response that is not streamed. The
+// response has its Frame, which is Complete, contains all events, and can be passed to
 // [upstream.Writer.Frame].
 //
 // DecodeResponse uses three limits of lim, or of the defaults if lim is nil: Body (default 64 MiB), Depth and Values. The

@@ -18,9 +18,8 @@ import (
 // defaultMaxBody is the default limit of a whole response, in bytes.
 const defaultMaxBody = 64 << 20
 
-// DecodeResponse decodes the body of a successful response that is not streamed. The frame
-// is Complete and contains all events of the response: the start, each block opened and
-// closed, the usage, the stop reasons, and losses. It can be passed to
+// DecodeResponse decodes the body of a successful response that is not streamed. The response
+// has its Frame, which is Complete, contains all events, and can be passed to
 // [upstream.Writer.Frame]. A body that is a stream of events is decoded too.
 //
 // DecodeResponse uses three limits of lim, or of the defaults if lim is nil: Body (default 64 MiB), Depth and Values. Unpaired
