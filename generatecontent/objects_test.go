@@ -12,6 +12,7 @@ import (
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/object"
 	"github.com/polywire/polywire/internal/test/formattest"
+	"github.com/polywire/polywire/upstream"
 )
 
 // These tests follow the tables in objects.go. A new member of a table is tested without a
@@ -345,4 +346,23 @@ func added(base, list []content.Violation) []content.Violation {
 		}
 	}
 	return more
+}
+
+// TestTexts checks that no text of a document slips past a guard.
+func TestTexts(t *testing.T) {
+	formattest.CheckTexts(t, func(yield func(string) bool) {
+		for _, o := range allObjects(generators[0]) {
+			for s := range generators[0].Samples(o) {
+				if s.Name == "all members" {
+					yield(s.Sent)
+				}
+			}
+		}
+	}, func(document string) (*upstream.Request, error) {
+		r, err := ParseRequestString(document)
+		if err != nil {
+			return nil, err
+		}
+		return r.Upstream(), nil
+	}, "model", "role", "id", "mimeType", "aspectRatio", "imageSize", "responseModalities", "serviceTier")
 }

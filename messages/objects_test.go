@@ -13,6 +13,7 @@ import (
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/object"
 	"github.com/polywire/polywire/internal/test/formattest"
+	"github.com/polywire/polywire/upstream"
 )
 
 // These tests follow the tables in objects.go. A new member of a table is tested without a
@@ -328,4 +329,23 @@ func TestBlockForms(t *testing.T) {
 			t.Errorf("no block is parsed as a %T", p)
 		}
 	}
+}
+
+// TestTexts checks that no text of a document slips past a guard.
+func TestTexts(t *testing.T) {
+	formattest.CheckTexts(t, func(yield func(string) bool) {
+		for _, o := range allObjects() {
+			for s := range generator.Samples(o) {
+				if s.Name == "all members" {
+					yield(s.Sent)
+				}
+			}
+		}
+	}, func(document string) (*upstream.Request, error) {
+		r, err := ParseRequestString(document)
+		if err != nil {
+			return nil, err
+		}
+		return r.Upstream(), nil
+	}, "model", "role", "id", "tool_use_id", "file_id", "media_type", "signature", "data", "ttl", "effort", "display", "service_tier")
 }
