@@ -342,7 +342,7 @@ func TestTexts(t *testing.T) {
 			}
 		}
 	}, func(document string) (*upstream.Request, error) {
-		r, err := ParseRequestString(document)
+		r, err := ParseRequest([]byte(document))
 		if err != nil {
 			return nil, err
 		}

@@ -137,11 +137,11 @@ func TestHoldTextForwards(t *testing.T) {
 	const document = `{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"One. Two"}], "x_new":1,` +
 		`"stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":1,"output_tokens":2}}`
 	up := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		f, err := messages.DecodeResponse(document, content.Limits{})
+		r, err := messages.DecodeResponse([]byte(document), nil)
 		if err != nil {
 			return err
 		}
-		return w.Frame(f)
+		return w.Frame(r.Frame)
 	})
 	for _, suffix := range []string{"", "!"} {
 		guarded := upstream.HoldText(up, 100, func(context.Context, *upstream.Request) func(content.Part, string) (string, error) {
