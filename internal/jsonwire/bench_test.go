@@ -6,43 +6,9 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/tidwall/gjson"
+	"github.com/polywire/polywire/internal/test/floor"
 )
-
-// floor returns the best time of several runs of f, each long enough to measure.
-func floor(f func()) time.Duration {
-	best := time.Duration(1 << 62)
-	for range 7 {
-		n := 0
-		start := time.Now()
-		for n == 0 || time.Since(start) < 10*time.Millisecond {
-			f()
-			n++
-		}
-		best = min(best, time.Since(start)/time.Duration(n))
-	}
-	return best
-}
-
-// against benchmarks f and reports its best time as a multiple of that of
-// gjson.Valid on the same body. The two alternate.
-func against(b *testing.B, body string, f func()) {
-	if !gjson.Valid(body) {
-		b.Fatal("gjson refuses the body")
-	}
-	b.ReportAllocs()
-	b.SetBytes(int64(len(body)))
-	for b.Loop() {
-		f()
-	}
-	v := floor(func() { gjson.Valid(body) })
-	own := floor(f)
-	v = min(v, floor(func() { gjson.Valid(body) }))
-	own = min(own, floor(f))
-	b.ReportMetric(float64(own)/float64(v), "V")
-}
 
 // bodies returns the documents of the benchmarks.
 func bodies() []struct{ name, body string } {
@@ -240,7 +206,7 @@ func spaced(json string) string {
 func BenchmarkParse(b *testing.B) {
 	for _, bb := range bodies() {
 		b.Run(bb.name, func(b *testing.B) {
-			against(b, bb.body, func() {
+			floor.Run(b, bb.body, func() {
 				d, err := Parse(bb.body, Limits{Depth: 300})
 				if err != nil {
 					b.Fatal(err)
@@ -255,7 +221,7 @@ func BenchmarkParse(b *testing.B) {
 func BenchmarkStr(b *testing.B) {
 	for _, bb := range bodies()[:10] {
 		b.Run(bb.name, func(b *testing.B) {
-			against(b, bb.body, func() {
+			floor.Run(b, bb.body, func() {
 				d, err := Parse(bb.body, Limits{})
 				if err != nil {
 					b.Fatal(err)
@@ -286,7 +252,7 @@ func BenchmarkWrite(b *testing.B) {
 		d.Close()
 		var w Writer
 		b.Run(bb.name, func(b *testing.B) {
-			against(b, bb.body, func() {
+			floor.Run(b, bb.body, func() {
 				w.Reset()
 				w.BeginArray()
 				for _, s := range texts {
@@ -313,13 +279,15 @@ func BenchmarkLenientBase64(b *testing.B) {
 func BenchmarkCheckBase64(b *testing.B) {
 	s := base64.StdEncoding.EncodeToString(make([]byte, 1<<20))
 	dst := make([]byte, 1<<20)
-	b.SetBytes(int64(len(s)))
-	for b.Loop() {
+	check := func() {
 		if e := CheckBase64(s); e != 0 {
 			b.Fatal(e)
 		}
 	}
-	var reason Base64Error
-	decode := floor(func() { _, _ = base64.StdEncoding.Strict().Decode(dst, []byte(s)) })
-	b.ReportMetric(float64(floor(func() { reason |= CheckBase64(s) }))/float64(decode), "decode")
+	floor.Against(b, "decode", func() { _, _ = base64.StdEncoding.Strict().Decode(dst, []byte(s)) }, func() {
+		b.SetBytes(int64(len(s)))
+		for b.Loop() {
+			check()
+		}
+	}, check)
 }
