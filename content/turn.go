@@ -42,6 +42,13 @@ type Tool struct {
 	// the name, and is removed from the calls.
 	Namespace string
 
+	// Deferred reports that the model does not see the tool until the conversation loads it: by
+	// the vendor's search for tools, or by a reference to it. It mirrors defer_loading of Messages
+	// and Responses. Servers that cannot load tools get those to which the conversation refers,
+	// by a reference, a call or the tool choice, after the other tools; or all, if only a search
+	// at the vendor could load them.
+	Deferred bool
+
 	// Strict is whether arguments must satisfy Input exactly. Nil means that the request does
 	// not specify it.
 	Strict *bool

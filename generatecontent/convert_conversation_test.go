@@ -146,7 +146,7 @@ var partMappings = []mapping{
 		lost: []string{"dropped turns.0.parts.0.citations", "degraded turns.0.parts.0", "degraded turns.0.parts.1"}, rules: []*loss.Rule{lower.DocumentCitations, lower.SearchResult, lower.SearchResult}},
 	{name: "blocks of another vendor with a text form", from: userRequest(&content.Unknown{Format: foreignFormat, Kind: "compaction", Raw: `{"type":"compaction","content":"s"}`},
 		&content.Unknown{Format: foreignFormat, Kind: "tool_reference", Raw: `{"type":"tool_reference","tool_name":"f"}`}),
-		want: oneTurn(`{"text":"Summary of the conversation so far:\n\ns"},{"text":"f"}`), lost: []string{"degraded turns.0.parts.0", "degraded turns.0.parts.1"},
+		want: oneTurn(`{"text":"Summary of the conversation so far:\n\ns"},{"text":"Loaded tool: f"}`), lost: []string{"degraded turns.0.parts.0", "hint turns.0.parts.1"},
 		rules: []*loss.Rule{foreign.SummaryAsText, foreign.ReferenceAsText}},
 	{name: "parts of other vendors", from: userRequest(plainText("q"), &content.ServerToolUse{Format: foreignFormat, Kind: "server_tool_use"},
 		&content.ServerToolResult{Format: foreignFormat, Kind: "web_search_tool_result"}, &content.Unknown{Format: foreignFormat, Kind: "x", Raw: `{}`}),

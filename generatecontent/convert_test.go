@@ -614,7 +614,7 @@ var toolMappings = []mapping{
 	{name: "unsupported schema keyword", from: withTools(content.Tool{Name: "f", Input: content.Schema{JSON: `{"type":"object","properties":{"a":{"type":"string","minLength":1}}}`}}),
 		want: `,"tools":[{"functionDeclarations":[{"name":"f","parametersJsonSchema":{"type":"object","properties":{"a":{"type":"string","minLength":1}}}}]}]`,
 		lost: []string{"degraded tools.0.input.properties.a.minLength"}},
-	{name: "tool with cache mark and extra members", from: withTools(content.Tool{Name: "f", Strict: new(true), Cache: &content.Cache{}, Extra: foreignExtra(`{"defer_loading":true,"allowed_callers":["code_execution_20250825"],"x":1}`)}),
+	{name: "tool with cache mark and extra members", from: withTools(content.Tool{Name: "f", Strict: new(true), Cache: &content.Cache{}, Extra: foreignExtra(`{"eager_input_streaming":true,"allowed_callers":["code_execution_20250825"],"x":1}`)}),
 		want: declaredF, lost: []string{"degraded tools.0.extra.allowed_callers", "dropped tools.0.extra.x", "hint tools.0.extra", "hint tools.0.cache", "degraded tools.0.strict"},
 		rules: []*loss.Rule{foreign.InfluenceLoss, foreign.UnknownLoss, foreign.MembersLoss, lower.ToolCache, lower.ToolStrict}},
 	{name: "built-in tools", from: withTools(vendorTool("web_search_20250305", `{"type":"web_search_20250305","name":"web_search","max_uses":8}`), content.Tool{Name: "f"},

@@ -504,7 +504,7 @@ var customToolType = object.New("", func(t *content.Tool) **content.Extra { retu
 		object.Opt("strict", nullableFlag, func(t *content.Tool) **bool { return &t.Strict }),
 		cached(func(t *content.Tool) **content.Cache { return &t.Cache }),
 		unlessDefault(object.OptKept("allowed_callers", callerNames), isDirectOnly),
-		unlessDefault(object.OptKept("defer_loading", nullableFlag), isFalse),
+		object.Opt("defer_loading", nullableFlag, func(t *content.Tool) *bool { return &t.Deferred }),
 		unlessDefault(object.OptKept("input_examples", nullableList), isEmptyList),
 		object.OptKept("eager_input_streaming", nullableFlag)}
 })

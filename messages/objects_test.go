@@ -225,10 +225,11 @@ func TestObjectsConstructed(t *testing.T) {
 
 // goNames has, for each member, the Go fields whose names are not part of its name.
 var goNames = map[string][]string{
-	"content":  {"Parts"},
-	"data":     {"Redacted", "Text"},
-	"source":   {"URL"},
-	"thinking": {"Text"},
+	"content":       {"Parts"},
+	"data":          {"Redacted", "Text"},
+	"defer_loading": {"Deferred"},
+	"source":        {"URL"},
+	"thinking":      {"Text"},
 }
 
 // Each Go field holds one member. The member's name contains the field's name, unless goNames

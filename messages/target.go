@@ -33,7 +33,7 @@ var target = lower.Target{
 	Members:  lower.MemberRules{Headers: true},
 	Tools: lower.ToolRules{
 		Schema: dialects.JSONSchema, StrictSchema: dialects.MessagesStrict, Strict: lower.StrictAlways, KeepsSchema: true,
-		Marks: true, Vendor: ownTool, VendorNames: true, FunctionsOnly: hasFunctionChoice,
+		Marks: true, Vendor: ownTool, VendorNames: true, FunctionsOnly: hasFunctionChoice, References: true,
 	},
 	Choice:   lower.ChoiceRules{Kind: lower.ChoiceTools, Tools: "mcp_servers", Parallel: true},
 	Output:   lower.OutputRules{Schema: dialects.MessagesStrict, AnySchema: true, OwnSchema: hasOwnSchema},
@@ -90,6 +90,7 @@ var toolMappings = [...]toolMapping{
 	{"web_search_preview", "web_search_20250305", "web_search", false},
 	{"codeExecution", "code_execution_20250825", "code_execution", true},
 	{"code_interpreter", "code_execution_20250825", "code_execution", false},
+	{"tool_search", "tool_search_tool_bm25_20251119", bm25Tool, false},
 	{"urlContext", "web_fetch_20250910", "web_fetch", true},
 }
 
@@ -107,7 +108,7 @@ func toolMappingOf(t *content.Tool) *toolMapping {
 // the settings that have the same meaning.
 func ownTool(t *content.Tool) (own content.Tool, losses []*loss.Rule) {
 	m := toolMappingOf(t)
-	if m == nil {
+	if m == nil || m.name == bm25Tool && !foreign.SearchesTools(t) {
 		return own, nil
 	}
 	var w jsonwire.Writer

@@ -89,16 +89,12 @@ func (v *validator) customTool(t *content.Tool) (deferred bool) {
 			v.closedSchema(t.Input.JSON, "input_schema")
 		}
 	}
-	if t.Extra != nil {
-		on, _ := t.Extra.Get("defer_loading")
-		deferred = on == "true"
-	}
 	v.members(customToolType, t)
-	if deferred && t.Cache != nil {
+	if t.Deferred && t.Cache != nil {
 		v.violation(content.CodeConflict, textDeferredCache, cacheName)
 	}
 	v.breakpoint(t.Cache)
-	return deferred
+	return t.Deferred
 }
 
 // schemaType reports a schema that does not describe an object.

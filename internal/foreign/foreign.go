@@ -24,6 +24,11 @@ type format struct {
 	headers []string         // that select versions; see IsVersionHeader
 	session string           // the member of a request with the key of its conversation, or ""
 
+	// searchesTools is SearchesTools for tools of the format; nil if it has none. references are
+	// the paths of the names of tools in the blocks that load tools, by kind.
+	searchesTools func(t *content.Tool) bool
+	references    map[string]string
+
 	// number is the number of the first name, which the other names follow: see Number.
 	number byte
 
@@ -63,8 +68,8 @@ type clientTool struct{ prefix, description, schema string }
 var (
 	SummaryAsText = &loss.Rule{Feature: loss.VendorPart, Severity: content.LossDegraded,
 		Reason: "the summary of the earlier conversation is sent as text"}
-	ReferenceAsText = &loss.Rule{Feature: loss.VendorPart, Severity: content.LossDegraded,
-		Reason: "the tool reference is sent as the name of the tool"}
+	ReferenceAsText = &loss.Rule{Feature: loss.VendorPart, Severity: content.LossHint,
+		Reason: "the tool reference is sent as a text that the tool is loaded"}
 	ToolAsFunction = &loss.Rule{Feature: loss.VendorTool, Severity: content.LossDegraded,
 		Reason: "the vendor-defined tool that the client runs is sent as a function with the vendor's schema"}
 	ToolRestrictions = &loss.Rule{Feature: loss.VendorTool, Severity: content.LossDropped,

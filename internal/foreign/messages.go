@@ -36,7 +36,7 @@ func messages() *format {
 				"output_config": {rule: SettingLoss},
 			},
 			Tool: {
-				"defer_loading": {rule: MembersLoss}, "eager_input_streaming": {rule: MembersLoss},
+				"defer_loading": {}, "eager_input_streaming": {rule: MembersLoss},
 				"allowed_callers": {rule: InfluenceLoss}, "input_examples": {rule: InfluenceLoss},
 			},
 			Thinking: {"block_binding": {rule: MembersLoss}},
@@ -44,6 +44,11 @@ func messages() *format {
 		blocks: map[string]block{
 			"compaction":     {text: summary, prefix: "Summary of the conversation so far:\n\n", rule: SummaryAsText, isState: isEncrypted},
 			"tool_reference": {text: func(raw string) string { return gjson.Get(raw, "tool_name").Str }, rule: ReferenceAsText},
+			"tool_addition":  {text: addedTool, rule: ReferenceAsText},
+		},
+		searchesTools: func(t *content.Tool) bool { return strings.HasPrefix(t.Kind, "tool_search_tool_") },
+		references: map[string]string{
+			"tool_reference": "tool_name", "tool_addition": "tool.name", "tool_search_tool_result": "tool_references.#.tool_name",
 		},
 		tools:       messagesTools,
 		addMembers:  addMessagesMembers,
@@ -75,6 +80,14 @@ func clearsThinking(v, _ jsonwire.Value) bool {
 		}
 	}
 	return true
+}
+
+// addedTool returns the name of the tool of the request that a tool_addition block adds, or "".
+func addedTool(raw string) string {
+	if tool := gjson.Get(raw, "tool"); tool.Get("type").Str == "tool_reference" {
+		return tool.Get("name").Str
+	}
+	return ""
 }
 
 // summary returns the text of a compaction block, or "" if it is encrypted.
@@ -137,6 +150,8 @@ func addMessagesMembers(t *content.Tool, raw string) {
 			if v.Kind() == jsonwire.Object {
 				t.Cache = &content.Cache{TTL: v.Get("ttl").Str()}
 			}
+		case "defer_loading":
+			t.Deferred, _ = v.Bool()
 		case "strict": // the schema does not fit strict functions
 		case "max_characters":
 			if v.Kind() == jsonwire.Number {

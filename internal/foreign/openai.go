@@ -51,19 +51,24 @@ func openAI() *format {
 			Turn: {"role": {}, "audio": {rule: InfluenceLoss}},
 			Part: {"role": {}, "arguments": {rule: InfluenceLoss}},
 			Tool: {
-				"defer_loading": {rule: MembersLoss}, "async": {rule: InfluenceLoss}, "allowed_callers": {rule: InfluenceLoss},
+				"defer_loading": {}, "async": {rule: InfluenceLoss}, "allowed_callers": {rule: InfluenceLoss},
 				"namespace": {members: table{"description": {rule: InfluenceLoss}}},
 			},
 		},
 		blocks: map[string]block{
 			"compaction": {isState: hasEncrypted},
 		},
+		searchesTools: func(t *content.Tool) bool { return t.Kind == "tool_search" && !isClientSearch(t.Raw) },
+		references:    map[string]string{"tool_search_output": "tools.#.name"},
 	}
 }
 
 // usesAllReasoning reports whether reasoning.context asks for what other vendors do: they use all
 // reasoning that the client returns.
 func usesAllReasoning(v, _ jsonwire.Value) bool { return v.Is("all_turns") || v.Is("auto") }
+
+// isClientSearch reports whether the client runs a search for tools with this definition.
+func isClientSearch(raw string) bool { return gjson.Get(raw, "execution").Str == "client" }
 
 // hasEncrypted reports whether an item has state that only its vendor can read.
 func hasEncrypted(raw string) bool { return gjson.Get(raw, "encrypted_content").Str != "" }

@@ -9,7 +9,7 @@ import (
 // with the rule for those that a replacement does not have. A nil rule means that the
 // member has no meaning for the replacement.
 var toolMembers = map[string]*loss.Rule{
-	"type": nil, "name": nil, "cache_control": nil, "container": nil, "defer_loading": nil, "strict": nil,
+	"type": nil, "name": nil, "cache_control": nil, "container": nil, "defer_loading": nil, "strict": nil, "execution": nil,
 	"user_location": ToolSettings, "search_context_size": ToolSettings, "response_inclusion": ToolSettings,
 	"search_content_types": ToolSettings,
 	"citations":            ToolSettings, "use_cache": ToolSettings, "allowed_callers": ToolSettings,

@@ -41,6 +41,7 @@ const (
 	ToolStrict        = "strict tool arguments"
 	ToolNamespace     = "namespaces of tools"
 	ToolFreeform      = "free-form tools"
+	ToolDeferred      = "deferred tools"
 	ToolOther         = "other members of tools"
 	ChoiceMode        = "tool choice"
 	ChoiceNames       = "tool choice by name"

@@ -63,6 +63,7 @@ func Lower(n *upstream.Request, t *Target, loaded bool) (*Request, []Loss, error
 	if t.Cloud != nil {
 		l.restrict()
 	}
+	l.named = l.n
 	l.rename()
 	l.to.Wire = nil
 	l.run()
@@ -72,7 +73,8 @@ func Lower(n *upstream.Request, t *Target, loaded bool) (*Request, []Loss, error
 // A lowering is one run of [Lower].
 type lowering struct {
 	t      *Target
-	n      *upstream.Request // the original; only read
+	n      *upstream.Request // the original with valid names; only read
+	named  *upstream.Request // the same with its own names
 	to     *Request          // the result; shares lists and parts with n until they change
 	loaded bool
 

@@ -30,6 +30,7 @@ type toolID struct{ namespace, name string }
 // of free-form tools: the way back for [Restorer]. A nil Names has none.
 type Names struct {
 	original map[toolID]toolID // by what is sent
+	sent     map[toolID]toolID // by the original
 	freeform map[toolID]bool   // what is sent in place of free-form tools
 }
 
@@ -186,7 +187,8 @@ func (m *renamer) tool(t toolID, at Path) toolID {
 		valid = m.rules.convert(t, salt)
 	}
 	if m.renamed == nil {
-		m.renamed, m.names = make(map[toolID]toolID), &Names{original: make(map[toolID]toolID)}
+		m.renamed = make(map[toolID]toolID)
+		m.names = &Names{original: make(map[toolID]toolID), sent: m.renamed}
 	}
 	m.renamed[t], m.names.original[valid] = valid, t
 	r, member := RenamedTool, "name"

@@ -126,6 +126,9 @@ func (l *lowering) part(p content.Part, at Path, in site) {
 	if u, ok := p.(*content.Unknown); ok && u.Format != l.t.Format {
 		if text, rule := foreign.Text(u); rule != nil {
 			l.lose(rule, at)
+			if rule == foreign.ReferenceAsText {
+				text = l.referenceText(text)
+			}
 			l.push(&content.Text{Text: text})
 			return
 		}

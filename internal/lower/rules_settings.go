@@ -29,6 +29,8 @@ var (
 // The rules for tools.
 var (
 	ToolVendor      = dropped(loss.VendorTool, "the server does not have this built-in tool; it was dropped")
+	ToolDeferred    = hint(loss.ToolDeferred, "a tool that the conversation has not loaded yet is not sent")
+	ToolNotDeferred = hint(loss.ToolDeferred, "the server cannot search tools, so the tool is sent with every request")
 	ToolMapped      = degraded(loss.VendorTool, "the built-in tool was replaced by the server's own tool for the same purpose")
 	ToolTwice       = degraded(loss.VendorTool, "the request has another built-in tool for the same purpose; this one was omitted")
 	ToolNameTaken   = dropped(loss.VendorTool, "a function has the name of the server's own tool for the same purpose; the built-in tool was dropped")

@@ -46,6 +46,8 @@ type ToolRules struct {
 	// are replacements beside functions. It may be nil.
 	VendorMember func(members string) string
 
+	References bool // the conversation may load deferred tools by references
+
 	DeclareCalls bool // tools of earlier calls must be declared
 }
 
@@ -60,6 +62,7 @@ const (
 
 // tools lowers the tools.
 func (l *lowering) tools() {
+	places := l.loadTools()
 	rules, tools := &l.t.Tools, l.to.Tools
 	if len(tools) == 0 {
 		l.declareCalls()
@@ -73,6 +76,9 @@ func (l *lowering) tools() {
 	list, last, changed := tools, []content.Tool(nil), false
 	for i := range tools {
 		t, at := tools[i], In(Tools, i)
+		if places != nil {
+			at = In(Tools, places[i])
+		}
 		keep, other := true, false
 		switch {
 		case t.Kind == "":

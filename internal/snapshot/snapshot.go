@@ -306,6 +306,7 @@ func (w *walk) tool(t *content.Tool) {
 		w.text(t.Grammar.Definition)
 	}
 	w.text(t.Namespace)
+	w.bool(t.Deferred)
 	w.optBool(t.Strict)
 	w.text(t.Kind)
 	w.text(string(t.Format))

@@ -75,6 +75,9 @@ func (f family) hasThinking() bool { return !f.isKnown() || f.version >= 37 }
 // Later models always think there, and platforms reject the beta for them.
 func (f family) hasInterleavedBeta() bool { return !f.isKnown() || f.version >= 40 && f.version <= 46 }
 
+// hasToolSearch reports whether the model can search deferred tools.
+func (f family) hasToolSearch() bool { return !f.isKnown() || f.version >= 45 }
+
 // hasEffort reports whether the model accepts an effort.
 func (f family) hasEffort() bool { return !f.isKnown() || f.version >= 46 || f.is("opus", 45) }
 

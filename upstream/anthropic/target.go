@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/messages"
@@ -77,6 +78,14 @@ func (f family) limitTarget(t *lower.Target) {
 	t.Files.IDPrefix = "file_"
 	t.Tools.DeclareCalls = true
 	t.Choice.Optional = !f.hasForcedTools()
+	if own := t.Tools.Vendor; !f.hasToolSearch() {
+		t.Tools.Vendor = func(tool *content.Tool) (content.Tool, []*loss.Rule) {
+			if foreign.SearchesTools(tool) {
+				return content.Tool{}, nil
+			}
+			return own(tool)
+		}
+	}
 	for _, n := range []*lower.Number{&t.Sampling.Temperature, &t.Sampling.TopP, &t.Sampling.TopK} {
 		n.NotThinking = true
 		n.Off = f.isKnown() && !f.hasSampling()

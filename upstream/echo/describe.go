@@ -219,7 +219,7 @@ func (d *description) parameters() {
 		if t.Grammar != nil {
 			grammar = text(clip(t.Grammar.Syntax, maxName)+" grammar", t.Grammar.Definition)
 		}
-		d.line(at("tools", i), strings.TrimSpace("tool "+t.Name), quoted("namespace ", t.Namespace), flag(t.Freeform, "free-form"), grammar, optional(strings.TrimSpace(string(t.Format)+" "+t.Kind), t.Raw),
+		d.line(at("tools", i), strings.TrimSpace("tool "+t.Name), quoted("namespace ", t.Namespace), flag(t.Freeform, "free-form"), flag(t.Deferred, "deferred"), grammar, optional(strings.TrimSpace(string(t.Format)+" "+t.Kind), t.Raw),
 			optional("description", t.Description), schema("input", t.Input), schema("output", t.Output),
 			either(t.Strict, "strict", "not strict"), cache(t.Cache), extra(t.Extra))
 	}

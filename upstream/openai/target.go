@@ -72,6 +72,19 @@ func (t *target) hasPhases() bool {
 // came with GPT-5.
 func (t *target) hasCustomTools() bool { return t.family.custom || !t.family.known }
 
+// hasToolSearch reports whether a model of the vendor can search deferred tools. That came with
+// GPT-5.4, as phases did.
+func (t *target) hasToolSearch() bool { return t.family.phases }
+
+// ownToolWithoutSearch is responses.OwnTool for models that cannot search deferred tools.
+func ownToolWithoutSearch(tool *content.Tool) (content.Tool, []*loss.Rule) {
+	own, losses := responses.OwnTool(tool)
+	if own.Kind == responses.ToolSearch {
+		return content.Tool{}, nil
+	}
+	return own, losses
+}
+
 // target returns the target for a model, and for the server's name of it.
 func (c *client) target(model, deployment string) target {
 	t := target{isOpenAI: c.isOpenAI, family: familyOf(model), dialect: c.dialect, known: c.known, refusals: c.refusals.get(deployment), maxTokens: c.maxTokens(model), attribution: c.attribution}
@@ -212,6 +225,9 @@ func (t *target) setResponses(x *lower.Target) {
 	if t.isOpenAI {
 		x.Tools.Results = !t.refusals.has(fieldOutputSchema)
 		x.Tools.Vendor, x.Tools.FunctionsOnly = responses.OwnTool, responses.HasFunctionChoice
+		if !t.hasToolSearch() {
+			x.Tools.Vendor = ownToolWithoutSearch
+		}
 	}
 	t.setDial(x)
 	x.Thinking.NotCarried = !t.neverThinks() && t.refusals.has(fieldReasoning)

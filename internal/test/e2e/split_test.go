@@ -93,7 +93,7 @@ func TestClientTools(t *testing.T) {
 			if a.Status != http.StatusOK || !strings.Contains(a.Body, `"name":"bash"`) || !strings.Contains(a.Body, `"input":{"command":"ls"}`) || !strings.Contains(a.Body, `"stop_reason":"tool_use"`) {
 				t.Errorf("status %d %s", a.Status, clip(a.Body))
 			}
-			for _, want := range []string{"degraded tools.0", "degraded tools.1", "degraded tools.2", "degraded turns.2.parts.0.parts.0"} {
+			for _, want := range []string{"degraded tools.0", "degraded tools.1", "degraded tools.2", "hint turns.2.parts.0.parts.0"} {
 				if !slices.Contains(a.losses(), want) {
 					t.Errorf("%s is not reported: %q", want, a.losses())
 				}

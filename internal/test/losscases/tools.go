@@ -23,6 +23,11 @@ var tools = []Feature{
 		{When: "before GPT-5", To: []Server{OpenAIChat, Responses}, Model: "gpt-4.1", Set: declared(content.Tool{Name: "f", Freeform: true})},
 		{When: "with a grammar", Set: declared(content.Tool{Name: "f", Freeform: true, Grammar: &content.Grammar{Syntax: "regex", Definition: "a+"}})},
 	}},
+	{Name: loss.ToolDeferred, Row: "deferred tools (`defer_loading`)", From: by(m, responses), Cases: []Case{
+		{Set: declared(function("f"), content.Tool{Name: "g", Deferred: true})},
+		{Unlisted: true, From: by(m),
+			Set: declared(function("f"), content.Tool{Name: "g", Deferred: true}, builtIn(m, "tool_search_tool_regex_20251119", `{"type":"tool_search_tool_regex_20251119","name":"tool_search_tool_regex"}`))},
+	}},
 	{Name: loss.ToolSchema, Cases: []Case{
 		{Set: declared(function("f"))},
 		{When: "with `patternProperties`", Set: declared(withSchema(openSchema))},

@@ -337,6 +337,9 @@ func (c *requestEncoder) tool(t *content.Tool) {
 		w.BoolMember("strict", t.Strict != nil && *t.Strict)
 		w.OptRawMember("output_schema", t.Output.JSON)
 	}
+	if t.Deferred {
+		w.BoolMember("defer_loading", true)
+	}
 	w.EndObject()
 }
 

@@ -184,7 +184,7 @@ func TestTools(t *testing.T) {
 		`{"type":"function","name":"f","description":null,"parameters":null,"strict":null}`: {{Name: "f"}},
 		`{"type":"function","name":"f","parameters":{"type":"object"},"output_schema":{"x":1},"defer_loading":true,"async":false}`: {
 			{Name: "f", Input: content.Schema{JSON: `{"type":"object"}`}, Output: content.Schema{JSON: `{"x":1}`},
-				Extra: &content.Extra{Format: Format, JSON: `{"defer_loading":true}`}}},
+				Deferred: true}},
 		`{"type":"function","name":"f","strict":true}`:          {{Name: "f", Strict: new(true)}},
 		`{"type":"function","name":"f","strict":false}`:         {{Name: "f", Strict: new(false)}},
 		`{"type":"custom","name":"c","format":{"type":"text"}}`: {{Name: "c", Freeform: true}},

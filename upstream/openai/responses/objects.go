@@ -443,7 +443,7 @@ var (
 			object.Opt("parameters", schemaOrNull, func(t *content.Tool) *content.Schema { return &t.Input }),
 			object.Opt("strict", nullableFlag, func(t *content.Tool) **bool { return &t.Strict }),
 			object.Opt("output_schema", schemaOrNull, func(t *content.Tool) *content.Schema { return &t.Output }),
-			unlessDefault(object.OptKept("defer_loading", nullableFlag), isFalse),
+			object.Opt("defer_loading", nullableFlag, func(t *content.Tool) *bool { return &t.Deferred }),
 			unlessDefault(object.OptKept("async", nullableFlag), isFalse),
 			object.OptKept("allowed_callers", nullableTexts)}
 	})
@@ -454,7 +454,7 @@ var (
 			object.Must("name", nonEmptyText, func(t *content.Tool) *string { return &t.Name }),
 			object.Opt("description", nullableText, func(t *content.Tool) *string { return &t.Description }),
 			object.OptObject("format", grammarType, func(t *content.Tool) **content.Grammar { return &t.Grammar }),
-			unlessDefault(object.OptKept("defer_loading", nullableFlag), isFalse),
+			object.Opt("defer_loading", nullableFlag, func(t *content.Tool) *bool { return &t.Deferred }),
 			unlessDefault(object.OptKept("async", nullableFlag), isFalse),
 			object.OptKept("allowed_callers", nullableTexts)}
 	})

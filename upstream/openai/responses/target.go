@@ -85,7 +85,7 @@ func ownTool(t *content.Tool) (own content.Tool, losses []*loss.Rule) {
 func builtInKind(kind string) string {
 	for _, b := range []struct{ prefix, kind string }{
 		{"web_search", webSearch}, {"googleSearch", webSearch},
-		{"code_execution", codeInterpreter}, {"codeExecution", codeInterpreter},
+		{"code_execution", codeInterpreter}, {"codeExecution", codeInterpreter}, {"tool_search_tool_", ToolSearch},
 	} {
 		if strings.HasPrefix(kind, b.prefix) {
 			return b.kind
@@ -97,4 +97,9 @@ func builtInKind(kind string) string {
 const (
 	webSearch       = "web_search"
 	codeInterpreter = "code_interpreter"
+
+	// For adapters of this module.
+	//
+	// ToolSearch is the kind of the tool with which the vendor searches deferred tools.
+	ToolSearch = "tool_search"
 )

@@ -1,0 +1,156 @@
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/polywire/polywire/messages"
+	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/upstream/anthropic"
+	"github.com/polywire/polywire/upstream/gemini"
+	"github.com/polywire/polywire/upstream/openai"
+	openairesponses "github.com/polywire/polywire/upstream/openai/responses"
+)
+
+// deferredSession returns a request of an agent that has 60 deferred tools of servers of MCP and
+// searches them itself, as Claude Code does with its ToolSearch: after a search and a call of one
+// of the three tools that it found.
+func deferredSession(deferred bool) string {
+	flag := ""
+	if deferred {
+		flag = `,"defer_loading":true`
+	}
+	var b strings.Builder
+	b.WriteString(`{"model":"m","max_tokens":32000,"system":"` + strings.Repeat("You are an agent. ", 200) + `","tools":[`)
+	for _, name := range []string{"Bash", "Edit", "Read", "ToolSearch"} {
+		fmt.Fprintf(&b, `{"name":%q,"description":%q,"input_schema":{"type":"object","properties":{"a":{"type":"string"}}}},`, name, strings.Repeat("How to use it. ", 100))
+	}
+	for i := range 60 {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `{"name":"mcp__server%d__tool%d","description":%q,"input_schema":{"type":"object","properties":{"owner":{"type":"string","description":%q},`+
+			`"state":{"type":"string","enum":["open","closed","all"]},"page":{"type":"integer","minimum":1}},"required":["owner"]}%s}`,
+			i/15, i, strings.Repeat("Lists what a repository has. ", 30), strings.Repeat("Owner of it. ", 20), flag)
+	}
+	b.WriteString(`],"messages":[{"role":"user","content":"Which issues are open?"},` +
+		`{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"ToolSearch","input":{"a":"issues"}}]},` +
+		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":[{"type":"tool_reference","tool_name":"mcp__server2__tool40"},` +
+		`{"type":"tool_reference","tool_name":"mcp__server0__tool3"},{"type":"tool_reference","tool_name":"mcp__server1__tool17"}]}]},` +
+		`{"role":"assistant","content":[{"type":"tool_use","id":"t2","name":"mcp__server0__tool3","input":{"owner":"o"}}]},` +
+		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"t2","content":"none"}]}]}`)
+	return b.String()
+}
+
+// TestDeferredSession checks that such a session is at most a third of the size that it has with
+// all tools, that the loaded tools follow the others in the order in which they were loaded, and
+// that the vendor of the client gets the request as it is.
+func TestDeferredSession(t *testing.T) {
+	claude, err := anthropic.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	vertex, err := gemini.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	chat, err := openai.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	responses, err := openai.NewResponses(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name, model, tools string
+		up                 upstream.Upstream
+	}{
+		{"generateContent", "gemini-3.1-pro-preview", "tools.0.functionDeclarations.#.name", vertex},
+		{"Chat Completions", "gpt-5.2", "tools.#.function.name", chat},
+		{"Responses", "gpt-5.6", "tools.#.name", responses},
+	} {
+		document := func(deferred bool) string {
+			r, _, err := messages.DecodeRequest([]byte(deferredSession(deferred)), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Model = tt.model
+			e, err := upstream.EncodeRequest(t.Context(), tt.up, r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return e.Document
+		}
+		all, sent := document(false), document(true)
+		t.Logf("%s: %d bytes with all tools, %d with the loaded ones", tt.name, len(all), len(sent))
+		if len(sent) > len(all)/3 {
+			t.Errorf("%s: %d bytes are more than a third of %d", tt.name, len(sent), len(all))
+		}
+		const want = `["Bash","Edit","Read","ToolSearch","mcp__server2__tool40","mcp__server0__tool3","mcp__server1__tool17"]`
+		if got := gjson.Get(sent, tt.tools).Raw; got != want {
+			t.Errorf("%s: got the tools %s, want %s", tt.name, got, want)
+		}
+		if !strings.Contains(sent, "Loaded tool: mcp__server1__tool17") {
+			t.Errorf("%s: the result of the search does not name the tools", tt.name)
+		}
+	}
+	r, _, err := messages.DecodeRequest([]byte(deferredSession(true)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range []*upstream.Request{r, r.Clone()} {
+		r.Model = "claude-opus-4-8"
+		e, err := upstream.EncodeRequest(t.Context(), claude, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(e.Document, `"defer_loading":true`); n != 60 {
+			t.Errorf("Messages: %d tools are deferred, want 60", n)
+		}
+	}
+}
+
+// TestToolSearch checks that the searches of the vendors are each other's translation.
+func TestToolSearch(t *testing.T) {
+	claude, err := anthropic.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	responses, err := openai.NewResponses(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const own = `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"q"}],"tools":[{"type":"tool_search_tool_bm25_20251119","name":"tool_search_tool_bm25"},` +
+		`{"name":"f","input_schema":{"type":"object"},"defer_loading":true}]}`
+	r, _, err := messages.DecodeRequest([]byte(own), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for model, want := range map[string]string{
+		"gpt-5.4": `[{"type":"tool_search"},{"type":"function","name":"f","parameters":{"type":"object","properties":{}},"strict":false,"defer_loading":true}]`,
+		"gpt-5.2": `[{"type":"function","name":"f","parameters":{"type":"object","properties":{}},"strict":false}]`,
+	} {
+		e, err := upstream.EncodeRequest(t.Context(), responses, r.WithModel(model))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := gjson.Get(e.Document, "tools").Raw; got != want {
+			t.Errorf("%s: got the tools %s, want %s", model, got, want)
+		}
+		n, _, err := openairesponses.DecodeRequest([]byte(e.Document), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err = upstream.EncodeRequest(t.Context(), claude, n.WithModel("claude-opus-4-8"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if back := gjson.Get(e.Document, "tools.#.defer_loading").Raw; model == "gpt-5.4" != (back == "[true]") {
+			t.Errorf("%s: back in Messages, the tools are %s", model, gjson.Get(e.Document, "tools").Raw)
+		}
+	}
+}
