@@ -1,8 +1,6 @@
 package foreign
 
 import (
-	"github.com/tidwall/gjson"
-
 	"github.com/polywire/polywire/content"
 )
 
@@ -30,8 +28,8 @@ func ToolReferences(p content.Part) (names []string) {
 			f, kind, raw = p.Format, p.Kind, p.Content
 		}
 	}
-	if path := dataOf(f).references[kind]; path != "" {
-		for _, v := range gjson.Get(raw, path).Array() {
+	if get := dataOf(f).references[kind]; get != nil {
+		for _, v := range get(raw).Array() {
 			names = append(names, v.Str)
 		}
 	}

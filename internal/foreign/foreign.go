@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
@@ -24,10 +26,10 @@ type format struct {
 	headers []string         // that select versions; see IsVersionHeader
 	session string           // the member of a request with the key of its conversation, or ""
 
-	// searchesTools is SearchesTools for tools of the format; nil if it has none. references are
-	// the paths of the names of tools in the blocks that load tools, by kind.
+	// searchesTools is SearchesTools for tools of the format; nil if it has none. references
+	// return the name or the names of the tools that blocks of a kind load.
 	searchesTools func(t *content.Tool) bool
-	references    map[string]string
+	references    map[string]func(raw string) gjson.Result
 
 	// number is the number of the first name, which the other names follow: see Number.
 	number byte

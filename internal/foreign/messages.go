@@ -47,8 +47,10 @@ func messages() *format {
 			"tool_addition":  {text: addedTool, rule: ReferenceAsText},
 		},
 		searchesTools: func(t *content.Tool) bool { return strings.HasPrefix(t.Kind, "tool_search_tool_") },
-		references: map[string]string{
-			"tool_reference": "tool_name", "tool_addition": "tool.name", "tool_search_tool_result": "tool_references.#.tool_name",
+		references: map[string]func(string) gjson.Result{
+			"tool_reference":          func(raw string) gjson.Result { return gjson.Get(raw, "tool_name") },
+			"tool_addition":           func(raw string) gjson.Result { return gjson.Get(raw, "tool.name") },
+			"tool_search_tool_result": func(raw string) gjson.Result { return gjson.Get(raw, "tool_references.#.tool_name") },
 		},
 		tools:       messagesTools,
 		addMembers:  addMessagesMembers,

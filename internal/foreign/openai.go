@@ -59,7 +59,9 @@ func openAI() *format {
 			"compaction": {isState: hasEncrypted},
 		},
 		searchesTools: func(t *content.Tool) bool { return t.Kind == "tool_search" && !isClientSearch(t.Raw) },
-		references:    map[string]string{"tool_search_output": "tools.#.name"},
+		references: map[string]func(string) gjson.Result{
+			"tool_search_output": func(raw string) gjson.Result { return gjson.Get(raw, "tools.#.name") },
+		},
 	}
 }
 
