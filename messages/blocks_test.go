@@ -187,8 +187,8 @@ func TestForwardedCallValidated(t *testing.T) {
 		lost       []string
 	}{
 		"whole":        {[]*upstream.Frame{unnamed, piece(`{"a":`), piece(`1}`), over(0), end}, `{"a":1}`, "tool_use", nil},
-		"dropped":      {[]*upstream.Frame{unnamed, piece(`[`), piece(`1]`), over(0), end}, "", "malformed_tool_use", broken},
-		"broken, sent": {[]*upstream.Frame{unnamed, piece(`{"a":`), piece(`x}`), over(0), end}, `{"a":x}`, "malformed_tool_use", broken},
+		"dropped":      {[]*upstream.Frame{unnamed, piece(`[`), piece(`1]`), over(0), end}, "", "max_tokens", broken},
+		"broken, sent": {[]*upstream.Frame{unnamed, piece(`{"a":`), piece(`x}`), over(0), end}, `{"a":x}`, "max_tokens", broken},
 		"with its start": {[]*upstream.Frame{start(0, &content.ToolUse{Name: "f", Input: `{"a":1}`}), start(1, &content.Text{}), over(0), over(1), end},
 			`{"a":1}`, "tool_use", nil},
 	} {

@@ -79,13 +79,13 @@ func TestNamelessCall(t *testing.T) {
 		word  string
 		lost  []string
 	}{
-		"alone":              {[]string{""}, upstream.Stop{Reason: content.StopToolUse}, "malformed_tool_use", []string{"dropped parts.0", "degraded stop"}},
-		"without reason":     {[]string{""}, upstream.Stop{}, "malformed_tool_use", []string{"dropped parts.0", "degraded stop"}},
-		"after another call": {[]string{"", "n"}, upstream.Stop{Reason: content.StopToolUse}, "malformed_tool_use", []string{"dropped parts.0", "degraded stop"}},
-		"an ordinary end": {[]string{""}, upstream.Stop{Reason: content.StopEnd, Format: Format, RawReason: "end_turn"}, "malformed_tool_use",
+		"alone":              {[]string{""}, upstream.Stop{Reason: content.StopToolUse}, "max_tokens", []string{"dropped parts.0", "degraded stop"}},
+		"without reason":     {[]string{""}, upstream.Stop{}, "max_tokens", []string{"dropped parts.0", "degraded stop"}},
+		"after another call": {[]string{"", "n"}, upstream.Stop{Reason: content.StopToolUse}, "max_tokens", []string{"dropped parts.0", "degraded stop"}},
+		"an ordinary end": {[]string{""}, upstream.Stop{Reason: content.StopEnd, Format: Format, RawReason: "end_turn"}, "max_tokens",
 			[]string{"dropped parts.0", "degraded stop"}},
 		"cut":                      {[]string{""}, upstream.Stop{Reason: content.StopMaxTokens}, "max_tokens", []string{"dropped parts.0"}},
-		"none":                     {nil, upstream.Stop{Reason: content.StopToolUse}, "malformed_tool_use", []string{"degraded stop"}},
+		"none":                     {nil, upstream.Stop{Reason: content.StopToolUse}, "max_tokens", []string{"degraded stop"}},
 		"raw reason of the vendor": {nil, upstream.Stop{Reason: content.StopToolUse, Format: Format, RawReason: "tool_use"}, "tool_use", nil},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -40,5 +40,6 @@
 // # Losses
 //
 // Content of a response that this format cannot represent, such as audio or a second candidate, is
-// reported as a [content.Loss].
+// reported as a [content.Loss]. A stop reason that the vendor does not define is sent as
+// "max_tokens", which clients do not treat as a normal end.
 package messages

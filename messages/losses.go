@@ -40,7 +40,7 @@ var (
 	lossResponseCandidates = &loss.Rule{Feature: loss.ResponseCandidates, Severity: content.LossDropped,
 		Reason: "Messages has a single candidate; the others were dropped"}
 	lossStopReason = &loss.Rule{Feature: loss.ResponseStop, Severity: content.LossDegraded,
-		Reason: "Messages does not have this stop reason; a value that the vendor does not define was sent"}
+		Reason: "Messages does not have this stop reason; max_tokens was sent"}
 	lossStopDetails = &loss.Rule{Feature: loss.ResponseStop, Severity: content.LossHint,
 		Reason: "the details of the stop reason are in another format; they were dropped"}
 	lossCounts = &loss.Rule{Feature: loss.ResponseUsage, Severity: content.LossHint,

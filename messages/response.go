@@ -46,8 +46,8 @@ type Response struct {
 // ID and Model are empty if r has none; the caller sets them.
 //
 // A tool call without a name, or with arguments that are not a JSON object, is dropped, and
-// the loss reported. If the stop reason of r is an ordinary end, it becomes
-// "malformed_tool_use". Arguments that are null or white space are an empty object. A tool
+// the loss reported. If the stop reason of r is an ordinary end, it becomes "max_tokens".
+// Arguments that are null or white space are an empty object. A tool
 // call without arguments is also dropped if it is the last part of a truncated response.
 //
 // Empty texts are omitted, also with citations, because the vendor rejects them in the next
@@ -517,10 +517,10 @@ func writeIndex(w *jsonwire.Writer, name string, n int64) {
 //	safety          refusal, with an explanation if the vendor sent none
 //	recitation      refusal, with an explanation if the vendor sent none
 //	compaction      compaction
-//	malformed_call  malformed_tool_use, which the vendor does not define
-//	anything else   other, which the vendor does not define
+//	malformed_call  max_tokens
+//	anything else   max_tokens
 //
-// The vendor's clients accept unknown values. An ordinary end after a broken tool call
+// Some clients accept only the values that the vendor defines. An ordinary end after a broken tool call
 // becomes malformed_call; so does tool_use without a tool call. A tool call that was
 // cut is not broken: the response keeps the reason that cut it.
 func (a *responseInfo) stopFields(report func(path string, r *loss.Rule)) (wire, sequence, details string) {
@@ -554,7 +554,7 @@ func (a *responseInfo) stopFields(report func(path string, r *loss.Rule)) (wire,
 	if s.Format != Format && (s.Message != explanation || codec.HasMoreThan(s, explanation)) {
 		report("stop", lossStopDetails)
 	}
-	if reason == content.StopMalformedCall || wire == "other" {
+	if wire == "max_tokens" && reason != content.StopMaxTokens {
 		report("stop", lossStopReason)
 	}
 	return wire, sequence, details
@@ -568,8 +568,6 @@ func fromStopReason(r content.StopReason) (wire, explanation string) {
 		return "end_turn", ""
 	case content.StopToolUse:
 		return "tool_use", ""
-	case content.StopMaxTokens:
-		return "max_tokens", ""
 	case content.StopSequence:
 		return "stop_sequence", ""
 	case content.StopContext:
@@ -584,10 +582,8 @@ func fromStopReason(r content.StopReason) (wire, explanation string) {
 		return "refusal", "The response repeated protected text."
 	case content.StopCompaction:
 		return "compaction", ""
-	case content.StopMalformedCall:
-		return "malformed_tool_use", ""
 	}
-	return "other", ""
+	return "max_tokens", ""
 }
 
 func refusalDetails(explanation string) string {

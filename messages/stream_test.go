@@ -315,9 +315,9 @@ func TestStopFields(t *testing.T) {
 		{upstream.Stop{Reason: content.StopRefusal}, "refusal", explained("null")},
 		{upstream.Stop{Reason: content.StopSafety, Format: "other", RawReason: "SAFETY", Details: "{}"}, "refusal", explained(`"A content filter stopped the response."`)},
 		{upstream.Stop{Reason: content.StopRecitation}, "refusal", explained(`"The response repeated protected text."`)},
-		{upstream.Stop{Reason: content.StopMalformedCall}, "malformed_tool_use", ""},
-		{upstream.Stop{Reason: content.StopOther, Format: "other", RawReason: "STOP"}, "other", ""},
-		{upstream.Stop{Reason: "of a later version"}, "other", ""},
+		{upstream.Stop{Reason: content.StopMalformedCall}, "max_tokens", ""},
+		{upstream.Stop{Reason: content.StopOther, Format: "other", RawReason: "STOP"}, "max_tokens", ""},
+		{upstream.Stop{Reason: "of a later version"}, "max_tokens", ""},
 		{upstream.Stop{Reason: content.StopOther, Format: Format, RawReason: "brand_new", Details: `{"a":1}`}, "brand_new", `{"a":1}`},
 	} {
 		a := responseInfo{stop: tt.stop}

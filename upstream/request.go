@@ -120,7 +120,7 @@ type Thinking struct {
 	Effort string
 
 	// Display specifies what the client receives of the thinking: "full", "summarized",
-	// "omitted" or a value of one format.
+	// "omitted", "auto" for what the server shows, or a value of one format.
 	Display string
 
 	Extra *content.Extra

@@ -76,6 +76,10 @@ func (l *lowering) checkMode() {
 	}
 }
 
+// displayAny is the display of requests that show thinking as far as the server does. Nothing is
+// lost if it does not.
+const displayAny = "auto"
+
 // display lowers the display of thinking to one of known, or to none.
 func (l *lowering) display(known ...string) {
 	switch t := &l.to.Thinking; {
@@ -83,10 +87,20 @@ func (l *lowering) display(known ...string) {
 	case t.Display == "full", t.Display == "updates", t.Display == "detailed", t.Display == "concise":
 		l.lose(DisplaySummary, At("thinking.display"))
 		t.Display = "summarized"
+	case t.Display == displayAny:
+		t.Display = "summarized"
 	default:
 		l.lose(DisplayUnknown, At("thinking.display"))
 		t.Display = ""
 	}
+}
+
+// loseDisplay removes the display of thinking, and reports this unless nothing is lost.
+func (l *lowering) loseDisplay(r *loss.Rule) {
+	if l.to.Thinking.Display != displayAny {
+		l.lose(r, At("thinking.display"))
+	}
+	l.to.Thinking.Display = ""
 }
 
 // Efforts lists the efforts from the least to the most.
@@ -299,8 +313,7 @@ func (l *lowering) dialDisplay(n *upstream.Thinking, d *Dial) {
 	t, at := &l.to.Thinking, At("thinking.display")
 	if d.Display < DisplayWords {
 		if d.Display == DisplayHidden && t.Display != "" && t.Display != "omitted" {
-			l.lose(DisplayNever, at)
-			t.Display = ""
+			l.loseDisplay(DisplayNever)
 		}
 		return
 	}
@@ -310,18 +323,17 @@ func (l *lowering) dialDisplay(n *upstream.Thinking, d *Dial) {
 		t.Display = ""
 	case d.Never:
 		if show != "" {
-			l.lose(DisplayNoThinking, at)
+			l.loseDisplay(DisplayNoThinking)
 		}
-		t.Display = ""
 	case d.Display == DisplayRejects:
-		l.lose(DisplayRefused, at)
+		l.loseDisplay(DisplayRefused)
 		t.Display = "omitted"
 	case show == "detailed":
 	case show == "full":
 		l.lose(DisplaySummary, at)
 		t.Display = "detailed"
 	default:
-		if show != "" && show != "summarized" && show != "auto" {
+		if show != "" && show != "summarized" && show != displayAny {
 			l.lose(DisplaySummary, at)
 		}
 		t.Display = "auto"

@@ -48,6 +48,9 @@ func (l *lowering) modes(m *Modes) {
 	case upstream.ThinkingOff, upstream.ThinkingBetweenTools:
 		l.dropDisplay(t.Mode == upstream.ThinkingBetweenTools)
 	case upstream.ThinkingAuto, upstream.ThinkingBudget:
+		if t.Display == displayAny && t.Mode == upstream.ThinkingBudget {
+			t.Display = "" // models with budgets show it
+		}
 		l.display("omitted", "summarized", "updates")
 	default:
 		l.lose(ModeUnknown, At("thinking.mode"))
@@ -84,7 +87,7 @@ func (l *lowering) resetThinking(mode upstream.ThinkingMode) {
 func (l *lowering) dropDisplay(thinks bool) {
 	t := &l.to.Thinking
 	if t.Display != "" && (thinks || t.Display != "omitted") {
-		l.lose(DisplayNone, At("thinking.display"))
+		l.loseDisplay(DisplayNone)
 	}
 	t.Display = ""
 }

@@ -121,6 +121,22 @@ func TestDial(t *testing.T) {
 			to: sends(upstream.Thinking{Mode: auto}), losses: []Loss{lost(DisplayNever, "thinking.display")},
 		},
 		{
+			name: "what there is, hidden", target: dial(Dial{Efforts: efforts, Display: DisplayHidden}), from: think(upstream.Thinking{Effort: "low", Display: "auto"}),
+			to: sends(upstream.Thinking{Effort: "low"}),
+		},
+		{
+			name: "what there is, as a summary", target: dial(Dial{Efforts: efforts, Display: DisplayWords}), from: think(upstream.Thinking{Effort: "low", Display: "auto"}),
+			to: sends(upstream.Thinking{Effort: "low", Display: "auto"}),
+		},
+		{
+			name: "what there is, without thinking", target: dial(Dial{Never: true, Display: DisplayWords}), from: think(upstream.Thinking{Display: "auto"}),
+			to: sends(upstream.Thinking{}),
+		},
+		{
+			name: "what there is, refused", target: dial(Dial{Efforts: efforts, Display: DisplayRejects}), from: think(upstream.Thinking{Effort: "low", Display: "auto"}),
+			to: sends(upstream.Thinking{Effort: "low", Display: "omitted"}),
+		},
+		{
 			name: "summary by default", target: dial(Dial{Efforts: efforts, Display: DisplayWords}), from: think(upstream.Thinking{Mode: auto}),
 			to: sends(upstream.Thinking{Mode: auto, Display: "auto"}),
 		},
@@ -228,6 +244,16 @@ func TestModes(t *testing.T) {
 			to: becomes(upstream.Thinking{Mode: between}), losses: []Loss{lost(DisplayNone, "thinking.display")},
 		},
 
+		{
+			name: "what there is, adaptive", target: model(adaptive), from: think(upstream.Thinking{Effort: "low", Display: "auto"}),
+			to: becomes(upstream.Thinking{Mode: auto, Effort: "low", Display: "summarized"}),
+		},
+		{
+			name: "what there is, with budgets", target: model(budgets), from: think(upstream.Thinking{Effort: "low", Display: "auto"}),
+			to:     becomes(upstream.Thinking{Mode: budget, Budget: value(int64(1024))}),
+			losses: []Loss{lost(EffortAsBudget, "thinking.effort")},
+		},
+		{name: "what there is, unknown model", target: model(ModelModes{}), from: think(upstream.Thinking{Display: "auto"}), to: becomes(upstream.Thinking{})},
 		{name: "a budget", target: model(budgets), from: think(upstream.Thinking{Mode: budget, Budget: value(int64(2000))})},
 		{
 			name: "a small budget", target: model(budgets), from: think(upstream.Thinking{Mode: budget, Budget: value(int64(7))}),
@@ -364,6 +390,10 @@ func TestLevels(t *testing.T) {
 		{
 			name: "levels: the least", target: leveled, from: think(upstream.Thinking{Mode: auto, Effort: "minimal"}),
 			to: becomes(upstream.Thinking{Mode: auto, Effort: "low", Display: "summarized"}), losses: []Loss{lost(EffortNearest, "thinking.effort")},
+		},
+		{
+			name: "levels: what there is", target: leveled, from: think(upstream.Thinking{Effort: "high", Display: "auto"}),
+			to: becomes(upstream.Thinking{Effort: "high", Display: "summarized"}),
 		},
 		{
 			name: "levels: a high budget", target: leveled, from: think(upstream.Thinking{Mode: budget, Budget: value(int64(9000)), Display: "omitted"}),

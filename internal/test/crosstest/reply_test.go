@@ -153,16 +153,16 @@ var replies = append([]replyCase{
 			`"candidatesTokenCount":7,"thoughtsTokenCount":40,"toolUsePromptTokenCount":3,"totalTokenCount":185}}`,
 		generateLost: []string{"hint usage"}},
 	{name: "malformed tool call", up: generate(func(w *upstream.Writer) error { return w.ToolCall("fc-1", "f").Input(`[1]`) }),
-		messages: `{"content":[],"stop_reason":"malformed_tool_use"}`, generate: unreadable,
+		messages: `{"content":[],"stop_reason":"max_tokens"}`, generate: unreadable,
 		messagesLost: []string{"dropped parts.0", "degraded stop"}, generateLost: []string{"dropped parts.0"}},
 	{name: "tool call without a name", up: generate(func(w *upstream.Writer) error {
 		return w.Send([]upstream.Event{{Kind: upstream.EventOpen, Part: &content.ToolUse{ID: "fc-1"}}, {Kind: upstream.EventInput, Text: "{}"}})
 	}),
-		messages: `{"content":[],"stop_reason":"malformed_tool_use"}`, generate: unreadable,
+		messages: `{"content":[],"stop_reason":"max_tokens"}`, generate: unreadable,
 		messagesLost: []string{"dropped parts.0", "degraded stop"}, generateLost: []string{"dropped parts.0"}},
 	{name: "tool call with an invalid value", up: generate(func(w *upstream.Writer) error { return w.ToolCall("fc-1", "f").Input(`{"a":x}`) }),
-		messages: `{"content":[],"stop_reason":"malformed_tool_use"}`, generate: unreadable,
-		messagesStreamed: `{"content":[{"type":"tool_use","id":"fc-1","name":"f","input":"{\"a\":x}","caller":{"type":"direct"}}],"stop_reason":"malformed_tool_use"}`,
+		messages: `{"content":[],"stop_reason":"max_tokens"}`, generate: unreadable,
+		messagesStreamed: `{"content":[{"type":"tool_use","id":"fc-1","name":"f","input":"{\"a\":x}","caller":{"type":"direct"}}],"stop_reason":"max_tokens"}`,
 		messagesLost:     []string{"dropped parts.0", "degraded stop"}, generateLost: []string{"dropped parts.0"}},
 	{name: "truncated tool call", up: generate(func(w *upstream.Writer) error {
 		_ = w.ToolCall("fc-1", "f").Input(`{"a":`)
@@ -186,7 +186,7 @@ var replies = append([]replyCase{
 		_ = w.Text("a")
 		return w.Stop(upstream.Stop{Reason: content.StopToolUse, Format: "other", RawReason: "tool_calls"})
 	}),
-		messages:     `{` + textM + `,"stop_reason":"malformed_tool_use"}`,
+		messages:     `{` + textM + `,"stop_reason":"max_tokens"}`,
 		generate:     `{"candidates":[{` + textG + `,"index":0,"finishReason":"MALFORMED_FUNCTION_CALL","finishMessage":"The model wrote a function call that cannot be read."}]}`,
 		messagesLost: []string{"degraded stop"}},
 	{name: "blocked prompt", up: generate(func(w *upstream.Writer) error {
@@ -225,11 +225,11 @@ var stops = []replyCase{
 		`"finishReason":"SAFETY","finishMessage":"The model declined to answer."`, "degraded stop"),
 	stopped("safety", upstream.Stop{Reason: content.StopSafety}, refusalStop+`"A content filter stopped the response."}`, `"finishReason":"SAFETY"`),
 	stopped("recitation", upstream.Stop{Reason: content.StopRecitation}, refusalStop+`"The response repeated protected text."}`, `"finishReason":"RECITATION"`),
-	stopped("malformed call", upstream.Stop{Reason: content.StopMalformedCall}, `"stop_reason":"malformed_tool_use"`,
+	stopped("malformed call", upstream.Stop{Reason: content.StopMalformedCall}, `"stop_reason":"max_tokens"`,
 		`"finishReason":"MALFORMED_FUNCTION_CALL","finishMessage":"The model wrote a function call that cannot be read."`, "m:degraded stop"),
 	stopped("compaction", upstream.Stop{Reason: content.StopCompaction}, `"stop_reason":"compaction"`,
 		`"finishReason":"OTHER","finishMessage":"The response is a summary of the conversation."`, "degraded stop"),
-	stopped("other", upstream.Stop{Reason: content.StopOther}, `"stop_reason":"other"`, `"finishReason":"OTHER"`, "m:degraded stop", "degraded stop"),
+	stopped("other", upstream.Stop{Reason: content.StopOther}, `"stop_reason":"max_tokens"`, `"finishReason":"OTHER"`, "m:degraded stop", "degraded stop"),
 }
 
 // TestReplies checks the documents of one neutral response in both formats, whole and

@@ -136,7 +136,7 @@ var ofGeneration = []finishedResponse{
 	candidate("sources without links", greeted, grounded(`{"retrievedContext":{"uri":"gs://b/o","title":"T"}}`, `{"segment":{"endIndex":7},"groundingChunkIndices":[0]}`),
 		nil, []string{"dropped groundingMetadata"}),
 	candidate("search queries", greeted, stop+`,"groundingMetadata":{"webSearchQueries":["q"]}`, nil, []string{"hint groundingMetadata"}),
-	candidate("arguments other than an object", `{"functionCall":{"name":"f","args":[1]}}`, stop, []string{`"malformed_tool_use"`}, []string{"degraded stop", "dropped parts.0"}),
+	candidate("arguments other than an object", `{"functionCall":{"name":"f","args":[1]}}`, stop, []string{`"max_tokens"`}, []string{"degraded stop", "dropped parts.0"}),
 	{name: "blocked prompt", whole: `{"promptFeedback":{"blockReason":"SAFETY"},"usageMetadata":{"promptTokenCount":5}}`, stream: "data: {\"promptFeedback\":{\"blockReason\":\"SAFETY\"},\"usageMetadata\":{\"promptTokenCount\":5}}\n\n",
 		want: []string{`"stop_reason":"refusal"`}, losses: []string{"hint stop"}},
 	{name: "service tier", whole: `{"candidates":[{"content":{"parts":[{"text":"Hi."}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":1,"serviceTier":"priority","trafficType":"ON_DEMAND"}}`,

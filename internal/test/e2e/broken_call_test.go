@@ -232,7 +232,7 @@ func (c *callCase) relayed(t *testing.T, b adapter, m mode, a *response, encoded
 // endOf returns the stop reason of a response with a tool call.
 func endOf(f endpoint, whole, cut bool) string {
 	ends := map[string][3]string{
-		"messages":        {"tool_use", "malformed_tool_use", "max_tokens"},
+		"messages":        {"tool_use", "max_tokens", "max_tokens"},
 		"generatecontent": {"STOP", "MALFORMED_FUNCTION_CALL", "MAX_TOKENS"},
 	}[f.name]
 	switch {

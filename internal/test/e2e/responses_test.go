@@ -109,7 +109,7 @@ var vendorResponses = []vendorResponse{
 	{name: "safety", only: toGemini, pieces: []fake.Piece{fake.Text("N"), fake.Stop{Reason: "SAFETY"}}, text: "N", stop: "refusal/SAFETY"},
 	{name: "recitation", only: toGemini, pieces: []fake.Piece{fake.Text("N"), fake.Stop{Reason: "RECITATION"}}, text: "N", stop: "refusal/RECITATION"},
 	{name: "blocked prompt", only: toGemini, pieces: []fake.Piece{fake.Blocked("PROHIBITED_CONTENT")}, stop: "refusal/blocked"},
-	{name: "malformed tool call", only: toGemini, tools: true, pieces: []fake.Piece{fake.Stop{Reason: "MALFORMED_FUNCTION_CALL", Details: "Malformed"}}, stop: "malformed_tool_use/MALFORMED_FUNCTION_CALL"},
+	{name: "malformed tool call", only: toGemini, tools: true, pieces: []fake.Piece{fake.Stop{Reason: "MALFORMED_FUNCTION_CALL", Details: "Malformed"}}, stop: "max_tokens/MALFORMED_FUNCTION_CALL"},
 	{name: "tool prompt counts", only: toGemini, pieces: []fake.Piece{fake.Usage{Input: 10, Output: 2, ToolPrompt: 5}, fake.Text("Done.")}, text: "Done.", stop: "end_turn/STOP",
 		usage: map[string]map[string]int{
 			"messages":        {"input_tokens": 15, "output_tokens": 2},
@@ -155,7 +155,7 @@ func (s *vendorResponse) stopFor(f endpoint) string {
 	list := map[string][2]string{
 		"tool_use": {"tool_calls", "completed"}, "refusal": {"content_filter", "incomplete content_filter"},
 		"max_tokens": {"length", "incomplete max_output_tokens"}, "model_context_window_exceeded": {"length", "incomplete max_output_tokens"},
-		"malformed_tool_use": {"length", "incomplete max_output_tokens"},
+		"pause_turn": {"length", "incomplete max_output_tokens"},
 	}
 	openAI, ok := list[messages]
 	if !ok {

@@ -426,8 +426,11 @@ func (s *responseEncoder) finishReason(k int) string {
 	case "", content.StopEnd, content.StopToolUse:
 	case content.StopSequence:
 		lose(lossStopSequence)
+	case content.StopCompaction: // the response is complete
+		lose(lossStopReason)
 	default:
 		lose(lossStopReason)
+		return "length"
 	}
 	return "stop"
 }

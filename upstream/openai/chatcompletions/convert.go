@@ -135,10 +135,14 @@ func (r *Request) neutral(n *upstream.Request) {
 		n.Choice.NoParallel = !*r.ParallelToolCalls
 	}
 	switch r.ReasoningEffort {
+	case "":
 	case "none":
 		n.Thinking.Mode = upstream.ThinkingOff
 	default:
 		n.Thinking.Effort = r.ReasoningEffort
+		if r.origin == nil || !r.origin.hidesReasoning {
+			n.Thinking.Display = "auto" // as reasoning_content
+		}
 	}
 	n.Output = r.output()
 	n.Extra = r.leftover()

@@ -67,6 +67,7 @@ func (d *dialect) parseFor(model string) func(string, *http.Request, string) (*h
 		if model != "" { // Azure ignores the model in the body
 			req.Model = model
 		}
+		req.origin.hidesReasoning = d.hideReasoning
 		op := &handler.Operation{Files: referencedFiles(req, opts), Memory: req.origin.cost, Response: d.responseFor}
 		op.Request, op.Losses = req.withDocument(handler.ForwardedHeaders(r, d.forward))
 		client := d.expectationOf(op.Request)

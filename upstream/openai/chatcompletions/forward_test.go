@@ -167,7 +167,9 @@ func TestForwardRecorded(t *testing.T) {
 // A whole response passes byte for byte, except to a client that must not receive thinking.
 func TestForwardWhole(t *testing.T) {
 	const doc = `{ "id":"c1","object":"chat.completion","created":9,"model":"m","x":1,"choices":[{"index":0,"message":{"role":"assistant","content":"Hi","reasoning_content":"hm"},"finish_reason":"stop"}]}`
-	up := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+	var display string
+	up := upstream.Func(func(_ context.Context, r *upstream.Request, w *upstream.Writer) error {
+		display = r.Thinking.Display
 		f, err := DecodeFrame(doc, content.Limits{}, DecodeOptions{Verbatim: true})
 		if err != nil {
 			return err
@@ -180,6 +182,12 @@ func TestForwardWhole(t *testing.T) {
 	w := ask(NewHandler(up, &Options{HideReasoning: true}), "POST", "/v1/chat/completions", hello)
 	if strings.Contains(w.Body.String(), "reasoning_content") || !strings.Contains(w.Body.String(), `"content":"Hi"`) {
 		t.Errorf("got %s", w.Body)
+	}
+	effort := strings.Replace(hello, "{", `{"reasoning_effort":"low",`, 1)
+	for hide, want := range map[bool]string{false: "auto", true: ""} {
+		if ask(NewHandler(up, &Options{HideReasoning: hide}), "POST", "/v1/chat/completions", effort); display != want {
+			t.Errorf("HideReasoning %t: display %q, want %q", hide, display, want)
+		}
 	}
 }
 

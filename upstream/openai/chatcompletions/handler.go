@@ -19,7 +19,8 @@ type Options struct {
 	// text unless Strict is set. The Upstream must be able to read them.
 	MediaTypes []string
 
-	// HideReasoning omits reasoning_content, in which clients receive the text of thinking. The
+	// HideReasoning omits reasoning_content, in which clients receive the text of thinking, and
+	// does not ask the upstream for that text, as a request with an effort does otherwise. The
 	// state that a vendor needs of its thinking is in the ids of tool calls in either case.
 	HideReasoning bool
 }

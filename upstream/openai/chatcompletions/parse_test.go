@@ -121,7 +121,7 @@ func TestUpstream(t *testing.T) {
 			upstream.Request{UserID: "u", ServiceTier: "flex", Stream: true}},
 		{"two identities", `"user":"u","safety_identifier":"s"`, upstream.Request{UserID: "s", Extra: own(`{"user":"u"}`)}},
 		{"effort", `"reasoning_effort":"high","verbosity":"low"`,
-			upstream.Request{Thinking: upstream.Thinking{Effort: "high"}, Output: upstream.Output{Verbosity: "low"}}},
+			upstream.Request{Thinking: upstream.Thinking{Effort: "high", Display: "auto"}, Output: upstream.Output{Verbosity: "low"}}},
 		{"no effort", `"reasoning_effort":"none"`, upstream.Request{Thinking: upstream.Thinking{Mode: upstream.ThinkingOff}}},
 		{"text", `"response_format":{"type":"text"}`, upstream.Request{}},
 		{"object", `"response_format":{"type":"json_object"}`, upstream.Request{Output: upstream.Output{MediaType: "application/json"}}},

@@ -116,6 +116,8 @@ type origin struct {
 	// see [document.Document].
 	lenient bool
 
+	hidesReasoning bool // the client does not receive thinking: see Options.HideReasoning
+
 	codec.Found
 
 	places []place // of the messages, by index

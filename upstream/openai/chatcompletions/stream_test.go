@@ -178,8 +178,9 @@ func TestFinishReasons(t *testing.T) {
 		{upstream.Stop{Reason: content.StopRefusal}, false, "content_filter"},
 		{upstream.Stop{Reason: content.StopRecitation}, true, "content_filter"},
 		{upstream.Stop{Reason: content.StopSequence, Sequence: "x"}, false, "stop"},
-		{upstream.Stop{Reason: content.StopPause}, false, "stop"},
-		{upstream.Stop{Reason: content.StopOther}, false, "stop"},
+		{upstream.Stop{Reason: content.StopCompaction}, false, "stop"},
+		{upstream.Stop{Reason: content.StopPause}, false, "length"}, // no ordinary end, after which agents go on
+		{upstream.Stop{Reason: content.StopOther}, false, "length"},
 	} {
 		events := []upstream.Event{opened(0, &content.Text{}), closed(0)}
 		if tt.calls {

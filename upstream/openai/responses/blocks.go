@@ -574,8 +574,11 @@ func (s *encoder) endReasoning(it *item, state string) {
 	if it.text.Len() > 0 {
 		s.summaryDone(it)
 	}
-	it.extra = state
 	s.inItems = s.inItems || state != ""
+	if state == "" && s.returnsItems {
+		state = envelope.Unsigned // clients drop items without one
+	}
+	it.extra = state
 	s.keep(len(state))
 	s.endItem(it, "completed")
 }

@@ -163,6 +163,7 @@ func TestState(t *testing.T) {
 		losses      int
 	}{
 		{"signed thinking", item(summary, escaped(state(&content.Thinking{Signature: signed}, "messages"))), &content.Thinking{Text: "I think.", Signature: signed}, 0},
+		{"unsigned", item(summary, envelope.Unsigned), &content.Thinking{Text: "I think."}, 0},
 		{"hidden text", item("", escaped(state(&content.Thinking{Text: "Hm.", Signature: signed}, "messages"))), &content.Thinking{Text: "Hm.", Signature: signed}, 0},
 		{"redacted", item("", escaped(state(&content.Thinking{Redacted: signed}, "messages"))), &content.Thinking{Redacted: signed}, 0},
 		{"damaged", item(summary, "pw1.messages.0000000000000000.t[]"), &content.Thinking{Text: "I think.", Signature: content.Signature{Data: "pw1.messages.0000000000000000.t[]"}}, 1},

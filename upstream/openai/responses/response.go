@@ -250,7 +250,12 @@ func (s *encoder) status() (status, reason string) {
 			return "incomplete", "content_filter"
 		}
 	}
-	if c.Broken || s.lacksCall() {
+	ended := stop.Format == Format // an item or the details have the reason
+	switch stop.Reason {
+	case "", content.StopEnd, content.StopToolUse, content.StopSequence, content.StopRefusal, content.StopCompaction:
+		ended = true
+	}
+	if c.Broken || s.lacksCall() || !ended {
 		return "incomplete", "max_output_tokens"
 	}
 	return "completed", ""

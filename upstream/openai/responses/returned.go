@@ -15,8 +15,8 @@ import (
 //   - Thinking is an item of type "reasoning". Its "summary" is the visible text. Its "encrypted_content" is an envelope of the kind
 //     [envelope.KindThinking] and of the vendor's format, whose data is the result of
 //     [envelope.EncodeThinking] for that one block: the signature or the redacted data. Its text is
-//     that of "summary", unless the data has one. Thinking without state has no
-//     "encrypted_content".
+//     that of "summary", unless the data has one. Thinking without state has [envelope.Unsigned] if the
+//     client returns "encrypted_content", and otherwise none.
 //   - The signature of a tool call is in its "call_id", and so is thinking that the client did not
 //     get as an item: see [envelope.Pending.CallID].
 //   - A summary of the conversation is an item of type "compaction", whose "encrypted_content" is
@@ -63,13 +63,13 @@ func (o *stateDecoder) decodePart(turn int, p content.Part) (content.Part, *loss
 	}
 	switch p := p.(type) { // other kinds have no state, or state in an id
 	case *content.Thinking:
+		if p != nil && (p.Signature == content.Signature{Format: Format, Data: envelope.Unsigned} || isSentReasoning(p)) {
+			return &content.Thinking{Text: p.Text, Extra: p.Extra}, nil
+		}
 		if p != nil && envelope.IsEnvelope(p.Signature.Data) && p.Signature.Format == Format {
 			q, lost := decodeThinking(p)
 			o.carried = o.carried || lost == nil
 			return q, lost
-		}
-		if p != nil && isSentReasoning(p) {
-			return &content.Thinking{Text: p.Text, Extra: p.Extra}, nil
 		}
 		return p, nil
 	case *content.Unknown:

@@ -156,7 +156,7 @@ func TestOutput(t *testing.T) {
 		{name: "the token limit", events: []upstream.Event{evOpen(0, &content.Text{}), evText(0, "a"), evClose(0), evStop(content.StopMaxTokens)},
 			status: "incomplete", want: []string{"message incomplete | a"}},
 		{name: "another stop reason", events: []upstream.Event{evOpen(0, &content.Text{}), evText(0, "a"), evClose(0), evStop(content.StopPause)},
-			want: []string{"message | a"}, losses: []string{"stop: " + lossSentStop.Reason}},
+			status: "incomplete", want: []string{"message incomplete | a"}, losses: []string{"stop: " + lossSentStop.Reason}},
 		{name: "a citation of the web", events: []upstream.Event{evOpen(0, &content.Text{}), evText(0, "añb"), evCite(0, placed), evCite(0, web), evText(0, "c"), evClose(0)},
 			want: []string{"message | añbc [url_citation 1-3 https://a.example A] [url_citation 0-4 https://a.example A]"}},
 		{name: "a citation of a page", events: []upstream.Event{evOpen(0, &content.Text{}), evText(0, "a"), evCite(0, content.Citation{Kind: content.CitePages}), evClose(0)},
@@ -169,7 +169,7 @@ func TestOutput(t *testing.T) {
 		{name: "a late signature", client: asked, events: []upstream.Event{evOpen(0, &content.Thinking{}), evText(0, "hm"), evClose(0), evSign(0, otherFormat, "s")},
 			want: []string{"reasoning | hm | state"}},
 		{name: "unsigned thinking", client: asked, events: []upstream.Event{evOpen(0, &content.Thinking{}), evText(0, "hm"), evClose(0)},
-			want: []string{"reasoning | hm"}},
+			want: []string{"reasoning | hm | state"}},
 		{name: "redacted thinking", client: asked, events: []upstream.Event{
 			evOpen(0, &content.Thinking{Redacted: content.Signature{Format: otherFormat, Data: "r"}}), evClose(0)},
 			want: []string{"reasoning | state"}},
