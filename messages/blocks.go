@@ -7,6 +7,7 @@ import (
 	"github.com/polywire/polywire/internal/callid"
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/foreign"
+	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/partfield"
 	"github.com/polywire/polywire/internal/response"
 	"github.com/polywire/polywire/upstream"
@@ -23,8 +24,10 @@ type responseEncoder struct {
 
 	members response.Members // members without a field
 	sources foreign.Sources
+	search  foreign.Search // of a server of another format; see search.go
 	ids     callid.Namer
 
+	turns    int        // of the conversation
 	next     int        // index of the next block
 	last     int        // number of the block that began last, or was dropped when it opened
 	free     *sentBlock // unsigned thinking that can carry the signature of the next call
@@ -72,7 +75,7 @@ func (s *responseEncoder) init(to blockWriter, stream response.Stream[sentState]
 	s.Init(s, stream, Format, 1, envelope.MaxIDSize, response.Rules{
 		Candidates: lossResponseCandidates, EventMembers: lossEventMembers, SentCall: lossSentCall})
 	s.Candidates[s.Candidate(0)].State.OmitText = true
-	s.to, s.whole, s.ids, s.last = to, stream == nil, callid.NewNamer(idPrefix, turns), -1
+	s.to, s.whole, s.turns, s.ids, s.last = to, stream == nil, len(turns), callid.NewNamer(idPrefix, turns), -1
 }
 
 // state returns the state for the id of the next tool call.
@@ -81,7 +84,7 @@ func (s *responseEncoder) state() *envelope.Pending { return &s.Candidates[0].St
 // info returns everything about the response except its blocks.
 func (s *responseEncoder) info() responseInfo {
 	c := &s.Candidates[0]
-	return responseInfo{start: s.Start, stop: c.Stop, usage: s.Usage, members: s.members, sources: s.sources, calls: c.Calls, broken: c.Broken}
+	return responseInfo{start: s.Start, stop: c.Stop, usage: s.Usage, members: s.members, sources: s.sources, searches: len(s.search.Queries), calls: c.Calls, broken: c.Broken}
 }
 
 // OpenBlock implements [response.Format], as the other exported methods do.
@@ -286,12 +289,18 @@ func (s *responseEncoder) finish() {
 	s.FinishClosed()
 	s.dropUnsigned()
 	s.placement.dropPending(s.state(), s.losePart)
+	s.writeSearch()
 }
 
 // addMembers adds members without a field, and reports those of another format.
 func (s *responseEncoder) addMembers(x *content.Extra) {
 	if s.members.Add(x, Format) {
 		s.sources.Name(x)
-		reportMembers(x, s.LoseAt)
+		s.addSearch(x)
+		reportMembers(x, func(path string, r *loss.Rule) {
+			if r != foreign.QueriesLoss || !s.knowsSearch {
+				s.LoseAt(path, r)
+			}
+		})
 	}
 }

@@ -1,6 +1,8 @@
 package messages
 
 import (
+	"slices"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/document"
 	"github.com/polywire/polywire/internal/envelope"
@@ -44,6 +46,7 @@ type placement struct {
 	hideThinking  bool // the request did not ask for thinking: no thinking block is sent
 	returnsBlocks bool // the client returns thinking blocks, as far as its request shows
 	omitText      bool // thinking blocks have no text
+	knowsSearch   bool // the client receives the searches of the server
 }
 
 // placementOf returns the placement for the response to a request, which may be nil. A
@@ -58,6 +61,7 @@ func placementOf(n *upstream.Request) placement {
 		hideThinking:  !on,
 		returnsBlocks: on && !document.Of(n.Wire).DropsState(),
 		omitText:      on && n.Thinking.Display == "omitted",
+		knowsSearch:   slices.ContainsFunc(n.Tools, isWebSearch), // one pass
 	}
 }
 

@@ -63,7 +63,7 @@ var responseLosses = []*loss.Rule{
 	lossResponseImage, lossResponseDocument, lossResponseMedia, lossResponseTool, lossResponsePart, lossUnreturnable, lossServerResult, response.LossCallName, response.LossCallArguments, lossSentCall, response.LossCutCall, response.LossServerArguments, response.LossFreeform, response.LossNamespace, response.LossRefusal, response.LossCitedPlace, lossCallID, lossResponseCitation, lossEmptyText,
 	lossResponseCandidates, lossStopReason, lossStopDetails, lossCounts,
 	lossResponseCache, lossEventMembers, lossManyMembers, lossUnknownEvent, lossUnknownDelta,
-	foreign.SourcesLoss, foreign.LogprobsLoss, foreign.ResumeLoss, foreign.ResponseLoss,
+	foreign.SourcesLoss, foreign.EntryPointLoss, foreign.QueriesLoss, foreign.LogprobsLoss, foreign.ResumeLoss, foreign.ResponseLoss,
 }
 
 // lossOfPart returns the rule for a part that responses cannot contain.

@@ -169,9 +169,10 @@ type responseInfo struct {
 	usage   content.Usage
 	members response.Members // members without a field
 
-	sources foreign.Sources
-	calls   int  // number of tool call blocks
-	broken  bool // a tool call is incomplete, whether or not it was dropped
+	sources  foreign.Sources
+	searches int  // of a server of another format
+	calls    int  // number of tool call blocks
+	broken   bool // a tool call is incomplete, whether or not it was dropped
 }
 
 // toResponse returns the response without its blocks.
@@ -180,6 +181,9 @@ func (a *responseInfo) toResponse(report func(path string, r *loss.Rule)) *Respo
 	r.StopReason, r.StopSequence, r.StopDetails = a.stopFields(report)
 	if codec.HasCounts(a.usage.Extra, Format) || slices.ContainsFunc(a.usage.Modalities, isSeparateCount) { // one pass
 		report("usage", lossCounts)
+	}
+	if a.searches > 0 {
+		r.Usage.Extra = searchCount(a.searches)
 	}
 	for path, r := range a.sources.Lost() {
 		report(path, r)

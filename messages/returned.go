@@ -5,6 +5,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/loss"
 )
 
@@ -123,7 +124,7 @@ func decodeRedacted(t *content.Thinking) (q content.Part, lost *loss.Rule) {
 }
 
 // unsigned reports whether turns have thinking with an empty signature, a citation of
-// the web without an index, or a text in base64. Clients return such parts of other
+// the web without an index, a search of another vendor, or a text in base64. Clients return such parts of other
 // vendors' responses, and the Messages vendor refuses them.
 func unsigned(turns []content.Turn) bool {
 	for i := range turns {
@@ -131,6 +132,10 @@ func unsigned(turns []content.Turn) bool {
 			switch p := p.(type) { // other kinds have no such members
 			case *content.Thinking:
 				if p != nil && p.Signature == (content.Signature{Format: Format}) && p.Redacted == (content.Signature{}) {
+					return true
+				}
+			case *content.ServerToolUse:
+				if foreign.IsCopy(p) {
 					return true
 				}
 			case *content.Document:

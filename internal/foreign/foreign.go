@@ -43,6 +43,9 @@ type format struct {
 	signsCalls bool
 	holdsText  func(s content.Signature) bool
 
+	// copies begins the ids of blocks that a handler has made: see IsCopy. Empty if there are none.
+	copies string
+
 	// addMembers adds the other members of the definition of a clientTool to its function.
 	addMembers func(f *content.Tool, definition string)
 
@@ -113,6 +116,21 @@ func Text(u *content.Unknown) (string, *loss.Rule) {
 func IsState(u *content.Unknown) bool {
 	b := dataOf(u.Format).blocks[u.Kind]
 	return b.isState != nil && b.isState(u.Raw)
+}
+
+// IsCopy reports whether a handler has made a call or result of a server's tool from members of
+// another format. It only shows them: no server needs it back.
+func IsCopy(p content.Part) bool {
+	var f content.Format
+	var id string
+	switch p := p.(type) { // other kinds are never made
+	case *content.ServerToolUse:
+		f, id = p.Format, p.ID
+	case *content.ServerToolResult:
+		f, id = p.Format, p.ID
+	}
+	prefix := dataOf(f).copies
+	return prefix != "" && strings.HasPrefix(id, prefix)
 }
 
 // Function returns a vendor-defined tool that the client runs as a function of the same

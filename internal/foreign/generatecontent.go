@@ -20,7 +20,9 @@ func generateContent() *format {
 			"citationMetadata": SourcesLoss, "urlContextMetadata": SourcesLoss, "groundingAttributions": SourcesLoss,
 			"logprobsResult": LogprobsLoss, "continuationToken": ResumeLoss,
 		},
-		sources: &sourceList{member: "groundingMetadata", links: groundingLinks, describes: isOnlyGrounding},
+		sources: &sourceList{member: "groundingMetadata", links: groundingLinks, queries: "webSearchQueries", members: map[string]*loss.Rule{
+			"groundingChunks": nil, "groundingSupports": nil, "webSearchQueries": QueriesLoss, "searchEntryPoint": EntryPointLoss,
+		}},
 
 		members: [kinds]table{
 			Request: {
@@ -64,32 +66,21 @@ func isOutputType(text, extra jsonwire.Value) bool {
 	return known && !extra.Get("generationConfig").Get("responseMimeType").Exists()
 }
 
-// groundingLinks yields the links of the sources in groundingMetadata.
-func groundingLinks(v jsonwire.Value) iter.Seq[string] {
-	return func(yield func(string) bool) {
+// groundingLinks yields the links and titles of the sources in groundingMetadata.
+func groundingLinks(v jsonwire.Value) iter.Seq2[string, string] {
+	return func(yield func(link, title string) bool) {
 		chunks := v.Get("groundingChunks")
-		if chunks.Exists() && chunks.Kind() != jsonwire.Null && chunks.Kind() != jsonwire.Array && !yield("") {
+		if chunks.Exists() && chunks.Kind() != jsonwire.Null && chunks.Kind() != jsonwire.Array && !yield("", "") {
 			return
 		}
 		for _, chunk := range chunks.Elems() {
-			link := ""
+			link, title := "", ""
 			for _, of := range chunk.Members() { // "web" or another kind of source
-				link = cmp.Or(of.Get("uri").Str(), of.Get("sourceUri").Str())
+				link, title = cmp.Or(of.Get("uri").Str(), of.Get("sourceUri").Str()), of.Get("title").Str()
 			}
-			if !yield(link) {
+			if !yield(link, title) {
 				return
 			}
 		}
 	}
-}
-
-// isOnlyGrounding reports whether groundingMetadata has only sources and the texts that they
-// support, which citations have, too.
-func isOnlyGrounding(v jsonwire.Value) bool {
-	for name, x := range v.Members() {
-		if name != "groundingChunks" && name != "groundingSupports" && !IsIdle(x) && x.Kind() != jsonwire.Null {
-			return false
-		}
-	}
-	return v.Kind() == jsonwire.Object
 }

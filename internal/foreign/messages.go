@@ -14,6 +14,7 @@ func messages() *format {
 	return &format{
 		names:    []content.Format{"messages"},
 		number:   2,
+		copies:   "srvtoolu_pw",
 		response: map[string]*loss.Rule{"container": ResumeLoss},
 		headers:  []string{"anthropic-version", "anthropic-beta"},
 		members: [kinds]table{

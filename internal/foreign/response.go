@@ -19,6 +19,10 @@ var (
 		Reason: "log probabilities were dropped"}
 	ResumeLoss = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossDropped,
 		Reason: "state that the vendor needs to continue the response was dropped"}
+	EntryPointLoss = &loss.Rule{Feature: loss.ResponseCitations, Severity: content.LossDegraded,
+		Reason: "the search suggestions, which the vendor requires programs to show, were dropped"}
+	QueriesLoss = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
+		Reason: "the queries with which the server searched were dropped"}
 	ResponseLoss = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
 		Reason: "members of another format were dropped"}
 )
@@ -71,7 +75,13 @@ func responseMembers(x *content.Extra) iter.Seq2[string, *loss.Rule] {
 				unnamed = true
 				continue
 			}
-			if v.Kind() == jsonwire.Null || IsIdle(v) || data.sources.are(name, v) {
+			if v.Kind() == jsonwire.Null || IsIdle(v) {
+				continue
+			}
+			if s := data.sources; s != nil && name == s.member && v.Kind() == jsonwire.Object {
+				if !s.losses(v, yield) {
+					return
+				}
 				continue
 			}
 			rule := data.response[name]
@@ -92,15 +102,72 @@ func responseMembers(x *content.Extra) iter.Seq2[string, *loss.Rule] {
 type sourceList struct {
 	member string
 
-	// links yields the links of the sources in the member; "" is a source without a link.
-	// describes reports whether the member has only the sources and what cites them.
-	links     func(v jsonwire.Value) iter.Seq[string]
-	describes func(v jsonwire.Value) bool
+	// links yields the links and titles of the sources in the member; "" is a source without a
+	// link. queries is the name of the list of what the server searched for.
+	links   func(v jsonwire.Value) iter.Seq2[string, string]
+	queries string
+
+	// members has the rules of the members in the member: nil for sources and what cites them.
+	members map[string]*loss.Rule
 }
 
-// are reports whether the member with a name has nothing but sources. l may be nil.
-func (l *sourceList) are(name string, v jsonwire.Value) bool {
-	return l != nil && name == l.member && l.describes(v)
+// losses yields the losses of the member. It returns false if the caller stops.
+func (l *sourceList) losses(v jsonwire.Value, yield func(string, *loss.Rule) bool) bool {
+	others := false
+	for name, x := range v.Members() {
+		r, known := l.members[name]
+		switch {
+		case x.Kind() == jsonwire.Null, IsIdle(x), known && r == nil:
+		case !known:
+			others = true
+		case !yield(l.member+"."+name, r):
+			return false
+		}
+	}
+	return !others || yield(l.member, ResponseLoss)
+}
+
+// A Search is what a server has searched the web for, and what it has found. The zero Search is
+// empty. It has bounds: further queries and links are omitted.
+type Search struct {
+	Queries []string
+	Found   []Found
+	size    int
+}
+
+// A Found is a result of a search.
+type Found struct{ URL, Title string }
+
+// Add adds the queries and links in members of a response.
+func (s *Search) Add(x *content.Extra) {
+	list := dataOf(x.Format).sources
+	if list == nil || !strings.Contains(x.JSON, list.member) {
+		return
+	}
+	doc, err := jsonwire.Parse(x.JSON, unlimited)
+	if err != nil {
+		return
+	}
+	defer doc.Close()
+	v := doc.Root().Get(list.member)
+	for _, q := range v.Get(list.queries).Elems() {
+		// bounded by maxSources
+		if text := q.Str(); text != "" && s.fits(len(s.Queries), text) && !slices.Contains(s.Queries, text) {
+			s.Queries = append(s.Queries, strings.Clone(text))
+		}
+	}
+	for link, title := range list.links(v) {
+		// bounded by maxSources
+		if f := (Found{link, title}); link != "" && s.fits(len(s.Found), link+title) && !slices.Contains(s.Found, f) {
+			s.Found = append(s.Found, Found{strings.Clone(link), strings.Clone(title)})
+		}
+	}
+}
+
+// fits reports whether a text fits into a list of n.
+func (s *Search) fits(n int, text string) bool {
+	s.size += len(text)
+	return n < maxSources && s.size <= maxSourceBytes
 }
 
 // Sources tracks whether all sources that a response lists appear in citations of its texts.

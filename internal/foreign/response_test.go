@@ -53,7 +53,9 @@ func TestResponseRules(t *testing.T) {
 		{"generatecontent", `{"citationMetadata":{"a":1},"logprobsResult":{"a":1},"continuationToken":"t","labels":{"a":1}}`,
 			[]*loss.Rule{SourcesLoss, LogprobsLoss, ResumeLoss, ResponseLoss}},
 		{"generatecontent", `{"groundingMetadata":{"groundingChunks":[{"web":{"uri":"u"}}],"groundingSupports":[],"webSearchQueries":[]}}`, nil},
-		{"generatecontent", `{"groundingMetadata":{"groundingChunks":[],"webSearchQueries":["q"]}}`, []*loss.Rule{ResponseLoss}},
+		{"generatecontent", `{"groundingMetadata":{"groundingChunks":[],"webSearchQueries":["q"]}}`, []*loss.Rule{QueriesLoss}},
+		{"generatecontent", `{"groundingMetadata":{"searchEntryPoint":{"renderedContent":"<div>"},"webSearchQueries":["q"],"new":1,"newer":2}}`,
+			[]*loss.Rule{EntryPointLoss, QueriesLoss, ResponseLoss}},
 		{"openai-chat", `{"groundingMetadata":{"groundingChunks":[{"web":{"uri":"u"}}]}}`, []*loss.Rule{ResponseLoss}}, // not a list of sources there
 		{"messages", `{"container":{"id":"c"},"logprobs":{"a":1},"groundingMetadata":{}}`, []*loss.Rule{ResumeLoss, ResponseLoss}},
 		{"openai-chat", `{"logprobs":{"a":1},"container":{"id":"c"}}`, []*loss.Rule{LogprobsLoss, ResponseLoss}},

@@ -161,7 +161,9 @@ func (l *lowering) part(p content.Part, at Path, in site) {
 		l.lose(Thinking, at)
 	case *content.Text: // above
 	case *content.ServerToolUse, *content.ServerToolResult, *content.Unknown:
-		l.vendorPart(p, at, in)
+		if !foreign.IsCopy(p) {
+			l.vendorPart(p, at, in)
+		}
 	default:
 		l.lose(UnknownPart, at)
 	}

@@ -272,13 +272,13 @@ var chatReplies = map[string]formatReply{
 	"max_tokens":     {message: textChat, finish: "length"},
 	"stop_sequence":  {message: textChat, lost: []string{"hint stop"}},
 	"context":        {message: textChat, finish: "length"},
-	"pause":          {message: textChat, lost: []string{"degraded stop"}},
+	"pause":          {message: textChat, finish: "length", lost: []string{"degraded stop"}},
 	"refusal":        {message: textChat, finish: "content_filter"},
 	"safety":         {message: textChat, finish: "content_filter"},
 	"recitation":     {message: textChat, finish: "content_filter"},
 	"malformed call": {message: textChat, finish: "length", lost: []string{"degraded stop"}},
 	"compaction":     {message: textChat, lost: []string{"degraded stop"}},
-	"other":          {message: textChat, lost: []string{"degraded stop"}},
+	"other":          {message: textChat, finish: "length", lost: []string{"degraded stop"}},
 }
 
 func chatReply(c *replyCase) (whole, streamed string, lost []string) {
@@ -332,11 +332,11 @@ var chatOutcomes = map[string]outcome{
 	"likelihoods":                       {losses: []string{"dropped logprobsResult", "hint avgLogprobs"}},
 	"safety ratings and finish message": {losses: []string{"hint stop"}},
 	"filter with an explanation":        {want: []string{`"finish_reason":"content_filter"`}, losses: []string{"hint stop"}},
-	"continuation":                      {want: []string{`"finish_reason":"stop"`}, losses: []string{"degraded stop", "dropped continuationToken"}},
+	"continuation":                      {want: []string{`"finish_reason":"length"`}, losses: []string{"degraded stop", "dropped continuationToken"}},
 	"cited sources":                     {want: []string{`"url":"https://a.example/"`}, losses: []string{"hint parts.0"}},
 	"citation of missing text":          {losses: []string{"dropped groundingMetadata"}},
 	"sources without cited text":        {losses: []string{"dropped groundingMetadata"}},
 	"sources without links":             {losses: []string{"dropped groundingMetadata"}},
-	"search queries":                    {losses: []string{"hint groundingMetadata"}},
+	"search queries":                    {losses: []string{"hint groundingMetadata.webSearchQueries"}},
 	"blocked prompt":                    {want: []string{`"finish_reason":"content_filter"`}, losses: []string{"hint stop"}},
 }

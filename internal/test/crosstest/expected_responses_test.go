@@ -208,13 +208,13 @@ var responsesReplies = map[string]formatReply{
 	"max_tokens":     {message: textIncomplete, finish: tokenLimit},
 	"stop_sequence":  {message: textResponses, lost: []string{"hint stop"}},
 	"context":        {message: textIncomplete, finish: tokenLimit},
-	"pause":          {message: textResponses, lost: []string{"degraded stop"}},
+	"pause":          {message: textIncomplete, finish: tokenLimit, lost: []string{"degraded stop"}},
 	"refusal":        {message: textIncomplete, finish: "content_filter"},
 	"safety":         {message: textIncomplete, finish: "content_filter"},
 	"recitation":     {message: textIncomplete, finish: "content_filter"},
 	"malformed call": {message: textIncomplete, finish: tokenLimit, lost: []string{"degraded stop"}},
 	"compaction":     {message: textResponses, lost: []string{"degraded stop"}},
-	"other":          {message: textResponses, lost: []string{"degraded stop"}},
+	"other":          {message: textIncomplete, finish: tokenLimit, lost: []string{"degraded stop"}},
 }
 
 const tokenLimit = "max_output_tokens"
@@ -294,11 +294,11 @@ var responsesOutcomes = map[string]outcome{
 	"likelihoods":                       {losses: []string{"dropped logprobsResult", "hint avgLogprobs"}},
 	"safety ratings and finish message": {losses: []string{"hint stop"}},
 	"filter with an explanation":        {want: []string{`"content_filter"}`}, losses: []string{"hint stop"}},
-	"continuation":                      {want: []string{`"status":"completed"`}, losses: []string{"degraded stop", "dropped continuationToken"}},
+	"continuation":                      {want: []string{`"status":"incomplete"`}, losses: []string{"degraded stop", "dropped continuationToken"}},
 	"cited sources":                     {want: []string{`"url":"https://a.example/"`}, losses: []string{"hint parts.0"}},
 	"citation of missing text":          {losses: []string{"dropped groundingMetadata"}},
 	"sources without cited text":        {losses: []string{"dropped groundingMetadata"}},
 	"sources without links":             {losses: []string{"dropped groundingMetadata"}},
-	"search queries":                    {losses: []string{"hint groundingMetadata"}},
+	"search queries":                    {losses: []string{"hint groundingMetadata.webSearchQueries"}},
 	"blocked prompt":                    {want: []string{`"content_filter"}`}, losses: []string{"hint stop"}},
 }

@@ -135,7 +135,7 @@ var ofGeneration = []finishedResponse{
 	candidate("sources without cited text", greeted, grounded(web, ""), nil, []string{"dropped groundingMetadata"}),
 	candidate("sources without links", greeted, grounded(`{"retrievedContext":{"uri":"gs://b/o","title":"T"}}`, `{"segment":{"endIndex":7},"groundingChunkIndices":[0]}`),
 		nil, []string{"dropped groundingMetadata"}),
-	candidate("search queries", greeted, stop+`,"groundingMetadata":{"webSearchQueries":["q"]}`, nil, []string{"hint groundingMetadata"}),
+	candidate("search queries", greeted, stop+`,"groundingMetadata":{"webSearchQueries":["q"]}`, nil, []string{"hint groundingMetadata.webSearchQueries"}),
 	candidate("arguments other than an object", `{"functionCall":{"name":"f","args":[1]}}`, stop, []string{`"max_tokens"`}, []string{"degraded stop", "dropped parts.0"}),
 	{name: "blocked prompt", whole: `{"promptFeedback":{"blockReason":"SAFETY"},"usageMetadata":{"promptTokenCount":5}}`, stream: "data: {\"promptFeedback\":{\"blockReason\":\"SAFETY\"},\"usageMetadata\":{\"promptTokenCount\":5}}\n\n",
 		want: []string{`"stop_reason":"refusal"`}, losses: []string{"hint stop"}},

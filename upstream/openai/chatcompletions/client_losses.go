@@ -69,7 +69,7 @@ var responseLosses = []*loss.Rule{
 	response.LossCallName, response.LossCallArguments, lossSentCall, response.LossCutCall, lossCallID, response.LossNamespace, lossManyFunctions,
 	lossResponseCitation, lossCitedPassage, lossManyCitations, lossStopReason, lossStopSequence, lossStopDetails, lossUsageCounts,
 	lossResponseCache, lossMemberPlace, lossManyMembers, lossEventMembers, lossVendorEvent,
-	foreign.SourcesLoss, foreign.LogprobsLoss, foreign.ResumeLoss, foreign.ResponseLoss,
+	foreign.SourcesLoss, foreign.EntryPointLoss, foreign.QueriesLoss, foreign.LogprobsLoss, foreign.ResumeLoss, foreign.ResponseLoss,
 }
 
 // lossOfPart returns the rule for a part that responses cannot contain.

@@ -60,5 +60,5 @@ var clientLosses = []*loss.Rule{
 	lossSentImage, lossOpenImage, lossSentFile, lossSentTool, lossSentPart, response.LossCallName, response.LossCallArguments, lossSentArguments, response.LossCutCall,
 	lossNotAllowed, lossSentCallID, lossSentCitation, lossCitedText, lossSentCandidates, lossSentStop, lossSentStopDetails, lossSentSequence, lossSentCounts,
 	lossSentCache, lossSentMembers, lossSentEvent, lossKeptOutput, lossNoSummary, lossNotStored,
-	foreign.SourcesLoss, foreign.LogprobsLoss, foreign.ResumeLoss, foreign.ResponseLoss,
+	foreign.SourcesLoss, foreign.EntryPointLoss, foreign.QueriesLoss, foreign.LogprobsLoss, foreign.ResumeLoss, foreign.ResponseLoss,
 }
