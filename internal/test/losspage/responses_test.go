@@ -99,7 +99,7 @@ var events = [][]upstream.Event{
 		{Kind: upstream.EventOpen, Part: &content.Text{}}, {Kind: upstream.EventText, Text: "a"},
 		{Kind: upstream.EventCitation, Citation: &content.Citation{Kind: content.CiteWeb, URL: "https://example.com"}},
 		{Kind: upstream.EventClose},
-		{Kind: upstream.EventExtra, Extra: members(g, `{"groundingMetadata":{"a":1}}`)}},
+		{Kind: upstream.EventExtra, Extra: members(g, `{"groundingMetadata":{"a":1,"webSearchQueries":["q"],"searchEntryPoint":{"b":1}}}`)}},
 	{ // delayed signatures
 		{Kind: upstream.EventOpen, Part: &content.Thinking{}}, {Kind: upstream.EventText, Text: "a"}, {Kind: upstream.EventClose},
 		{Kind: upstream.EventOpen, Block: 1, Part: &content.Image{Source: file("image/png", png)}}, {Kind: upstream.EventClose, Block: 1},
