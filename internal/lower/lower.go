@@ -60,6 +60,7 @@ type Request struct {
 // losses are complete even with an error.
 func Lower(n *upstream.Request, t *Target, loaded bool) (*Request, []Loss, error) {
 	l := lowering{t: t, n: n, to: &Request{Request: *n, Parsed: snapshot.IsUnchanged(n)}, loaded: loaded}
+	l.schemas.Cache = t.Schemas
 	if t.Cloud != nil {
 		l.restrict()
 	}

@@ -2,12 +2,15 @@ package lower
 
 import (
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/schema"
 )
 
 // A Target describes what a format, a server and a model accept. The zero value accepts
 // nothing but text. A Target may be used by many calls at once and must not change.
 type Target struct {
 	Format content.Format
+
+	Schemas *schema.Cache // keeps translations of schemas; may be nil
 
 	Cloud *Cloud // nil: the server has all of the vendor's format
 

@@ -124,7 +124,11 @@ var converters = sync.Pool{New: func() any { return new(converter) }}
 //
 // The zero ExpansionLimit is ready to use. With a nil *ExpansionLimit, each schema has
 // its own limit.
-type ExpansionLimit struct{ nodes, bytes int } // used so far
+type ExpansionLimit struct {
+	Cache *Cache // of translations that do not use the limit; may be nil
+
+	nodes, bytes int // used so far
+}
 
 // maxExpandedSchemas is the number of schemas of one request that may each grow as much
 // as a single schema may.
@@ -132,7 +136,7 @@ const maxExpandedSchemas = 64
 
 // Input is like the function [Input], within the limit.
 func (s *ExpansionLimit) Input(d Dialect, x content.Schema) (string, []Loss) {
-	return translate(d, x, true, s)
+	return s.translate(d, x, true)
 }
 
 // Output is like the function [Output], within the limit.
@@ -140,7 +144,7 @@ func (s *ExpansionLimit) Output(d Dialect, x content.Schema) (string, []Loss) {
 	if x.JSON == "" {
 		return "", nil
 	}
-	return translate(d, x, false, s)
+	return s.translate(d, x, false)
 }
 
 // remaining returns how much the next schema may grow.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/adapter"
+	"github.com/polywire/polywire/internal/lower"
 )
 
 const defaultURL = "https://api.anthropic.com"
@@ -90,6 +91,11 @@ type Options struct {
 	// size of a response that is not streamed (default 64 MiB).
 	Limits      content.Limits
 	MaxResponse int64
+
+	// SchemaCache bounds the memory for translated schemas, in bytes. Agents send the same tools
+	// with each request, and their schemas are translated once as long as there is
+	// room. 0 means 4 MiB, and a negative number keeps none.
+	SchemaCache int64
 }
 
 // New returns a client. It copies opts; nil means the defaults. If options are invalid,
@@ -119,7 +125,8 @@ func New(opts *Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{client: server, platform: o.Platform, rules: rules, project: o.Project, location: o.Location, allowBeta: o.AllowBeta, maxTokens: o.MaxTokens, outputLimits: limits}
+	c := &Client{client: server, platform: o.Platform, rules: rules, project: o.Project, location: o.Location, allowBeta: o.AllowBeta, maxTokens: o.MaxTokens, outputLimits: limits,
+		targets: lower.NewCache[targetKey](o.SchemaCache)}
 	if c.allowBeta == nil {
 		c.allowBeta, c.reportsBetas = rules.accepts, true
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/internal/adapter"
+	"github.com/polywire/polywire/internal/lower"
 )
 
 const defaultURL = "https://generativelanguage.googleapis.com"
@@ -85,6 +86,11 @@ type Options struct {
 	// size of a response that is not streamed (default 64 MiB).
 	Limits      content.Limits
 	MaxResponse int64
+
+	// SchemaCache bounds the memory for translated schemas, in bytes. Agents send the same tools
+	// with each request, and their schemas are translated once as long as there is
+	// room. 0 means 4 MiB, and a negative number keeps none.
+	SchemaCache int64
 }
 
 // New returns a client. It copies opts; nil means the defaults. If options are invalid,
@@ -131,5 +137,5 @@ func New(opts *Options) (*Client, error) {
 	if o.Project != "" {
 		place = "projects/" + o.Project + "/locations/" + o.Location + "/"
 	}
-	return &Client{client: server, place: place, cloud: cloud, closedSchemas: o.ClosedSchemas, attribution: o.KeepAttribution, outputLimits: limits}, nil
+	return &Client{client: server, place: place, cloud: cloud, closedSchemas: o.ClosedSchemas, attribution: o.KeepAttribution, outputLimits: limits, targets: lower.NewCache[targetKey](o.SchemaCache)}, nil
 }

@@ -189,6 +189,7 @@ func (o *Options) newClient(f content.Format, path string, s *adapter.Client) cl
 	return client{
 		format: f, path: path, server: s, isOpenAI: o.isOpenAI(), forwards: o.forwardsDocuments(), dialect: o.Dialect, known: servers[o.host()], limits: o.OutputLimits,
 		attribution: o.KeepAttribution, customKey: o.CacheKey, apiVersion: o.APIVersion, deployments: o.Deployments,
+		targets: lower.NewCache[targetKey](o.SchemaCache),
 	}
 }
 

@@ -109,6 +109,11 @@ type Options struct {
 	// (default 64 MiB). Zero fields mean these defaults.
 	Limits      content.Limits
 	MaxResponse int64
+
+	// SchemaCache bounds the memory for translated schemas, in bytes. Agents send the same tools
+	// with each request, and their schemas are translated once as long as there is
+	// room. 0 means 4 MiB, and a negative number keeps none.
+	SchemaCache int64
 }
 
 // newServer validates the options and returns them with the defaults of the host, and the
