@@ -11,11 +11,14 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/upstream/script"
 )
 
 // A gateway is a running gateway.
@@ -172,12 +175,24 @@ func TestMaxBody(t *testing.T) {
 	want(t, "too large", resp.Status+read(t, resp), "413", "request_too_large")
 }
 
+// serveScript starts a server of the Messages format that responds to every request with steps.
+// It returns its URL.
+func serveScript(t *testing.T, steps ...script.Step) string {
+	t.Helper()
+	s := httptest.NewServer(messages.NewHandler(script.Reply(steps), nil))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
 func TestIdle(t *testing.T) {
-	g := start(t, "-idle", "20ms", "-first-byte", "20ms")
-	defer g.stop(t)
-	resp := post(t, g.url, strings.Replace(plain, "echo: say", "echo: stall 1h\\necho: say", 1))
+	slow := serveScript(t, script.Say("Ahoy "), script.Wait(time.Hour), script.Say("there."))
+	g := start(t, "-first-byte", "20ms", "-upstream", "anthropic", "-upstream-url", slow)
+	resp := post(t, g.url, plain)
 	want(t, "silent upstream", resp.Status+read(t, resp), "504", "timeout_error")
-	resp = post(t, g.url, strings.Replace(streamed, "echo: say", "echo: stall 1h after 1\\necho: say", 1))
+	g.stop(t)
+	g = start(t, "-idle", "20ms", "-upstream", "anthropic", "-upstream-url", slow)
+	defer g.stop(t)
+	resp = post(t, g.url, streamed)
 	want(t, "silent stream", resp.Status+read(t, resp), "200", "Ahoy", "event: error\n", "timeout_error")
 }
 

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/polywire/polywire/upstream/script"
 )
 
 // A process is the program as a process of its own.
@@ -108,19 +110,19 @@ func TestProcess(t *testing.T) {
 
 	t.Run("in flight", func(t *testing.T) {
 		var p process
+		slow := serveScript(t, script.Say("Ahoy "), script.Wait(time.Hour), script.Say("there."))
 		p.run(t, path, "-grace", "100ms", "-config", writeConfig(t, `{
-			"upstreams": {"a": {"adapter": "echo"}, "b": {"adapter": "echo"}},
+			"upstreams": {"a": {"adapter": "anthropic", "url": "`+slow+`"}, "b": {"adapter": "echo"}},
 			"routes": {"*": ["a", "b"]}
 		}`))
-		const stall = `echo: say Ahoy there.\necho: stall 1h after 1`
-		_, messages := p.open(t, "/v1/messages", `{"model":"m","max_tokens":64,"stream":true,"messages":[{"role":"user","content":"`+stall+`"}]}`)
-		contents := `{"contents":[{"parts":[{"text":"` + stall + `"}]}]}`
+		_, messages := p.open(t, "/v1/messages", `{"model":"m","max_tokens":64,"stream":true,"messages":[{"role":"user","content":"Hi."}]}`)
+		const contents = `{"contents":[{"parts":[{"text":"Hi."}]}]}`
 		_, events := p.open(t, "/v1beta/models/m:streamGenerateContent?alt=sse", contents)
 		_, array := p.open(t, "/v1beta/models/m:streamGenerateContent", contents)
 		upload := p.dial(t)
 		beginBody(t, upload, 1000)
 		_, _ = io.WriteString(upload, "{")
-		const whole = `{"model":"m","max_tokens":64,"messages":[{"role":"user","content":"echo: stall 1h"}]}`
+		const whole = `{"model":"m","max_tokens":64,"messages":[{"role":"user","content":"Hi."}]}`
 		silent := p.dial(t)
 		beginBody(t, silent, len(whole))
 		_, _ = io.WriteString(silent, whole)
@@ -158,7 +160,8 @@ func TestProcess(t *testing.T) {
 		var p process
 		p.run(t, path, "-grace", "100ms")
 		c := p.dial(t)
-		body := `{"contents":[{"parts":[{"text":"echo: repeat 1000000 Ahoy there, you on the other side of this connection! "}]}]}`
+		long := strings.Repeat("Ahoy there, you on the other side of this connection! ", 50_000)
+		body := `{"contents":[{"parts":[{"text":"echo: say ` + long + `"}]}]}`
 		_, _ = io.WriteString(c, "POST /v1beta/models/m:streamGenerateContent?alt=sse HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nContent-Length: "+strconv.Itoa(len(body))+"\r\n\r\n"+body)
 		if _, err := c.Read(make([]byte, 1)); err != nil {
 			t.Fatal(err)

@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/polywire/polywire/upstream/script"
 )
 
 // untilLine reads the log until a line contains text, and returns that line.
@@ -100,7 +102,8 @@ func TestHangup(t *testing.T) {
 	}
 
 	t.Run("with -config", func(t *testing.T) {
-		file := writeConfig(t, `{"upstreams": {"first": {"adapter": "echo"}}}`)
+		slow := serveScript(t, script.Say("Ahoy "), script.Wait(2*time.Second), script.Say("there."))
+		file := writeConfig(t, `{"upstreams": {"first": {"adapter": "anthropic", "url": "`+slow+`"}}}`)
 		cmd := exec.Command(path, "-listen", "127.0.0.1:0", "-config", file)
 		url, log := begin(t, cmd)
 		ready := func(names ...string) {
@@ -111,7 +114,7 @@ func TestHangup(t *testing.T) {
 
 		// This response ends after the configuration was changed.
 		p := process{cmd: cmd, url: url}
-		_, stream := p.open(t, "/v1/messages", `{"model":"m","max_tokens":64,"stream":true,"messages":[{"role":"user","content":"echo: say Ahoy there.\necho: stall 2s after 1"}]}`)
+		_, stream := p.open(t, "/v1/messages", `{"model":"m","max_tokens":64,"stream":true,"messages":[{"role":"user","content":"Hi."}]}`)
 
 		if err := os.WriteFile(file, []byte(`{"upstreams": {"second": {"adapter": "echo"}, "third": {"adapter": "echo"}}, "routes": {"n*": "second", "o": "third"}}`), 0o600); err != nil {
 			t.Fatal(err)

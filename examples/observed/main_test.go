@@ -24,6 +24,9 @@ import (
 	metrics "go.opentelemetry.io/proto/otlp/metrics/v1"
 	traces "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/polywire/polywire/messages"
+	"github.com/polywire/polywire/upstream/script"
 )
 
 // A service is a running service.
@@ -155,7 +158,7 @@ func TestPrometheus(t *testing.T) {
 			t.Fatalf("%d %s", status, text)
 		}
 	}
-	s.post(t, "k-bob", "echo: fail overloaded")
+	s.post(t, "k-bob", "echo: cut")
 	if status, _ := s.post(t, "k-eve", "Hi"); status != http.StatusUnauthorized {
 		t.Errorf("status %d with an unknown key, want 401", status)
 	}
@@ -169,7 +172,7 @@ func TestPrometheus(t *testing.T) {
 		{"gen_ai_client_token_usage_total", []string{`gen_ai_token_type="output"`, `tenant="ada"`}, "4"},
 		{"gen_ai_client_token_usage_total", []string{`gen_ai_token_type="output"`, `tenant="bob"`}, ""},
 		{"gen_ai_client_operation_duration_seconds_count", []string{`tenant="ada"`}, "2"},
-		{"gen_ai_client_operation_duration_seconds_count", []string{`tenant="bob"`, `error_type="overloaded"`}, "1"},
+		{"gen_ai_client_operation_duration_seconds_count", []string{`tenant="bob"`, `error_type="unavailable"`}, "1"},
 		{"gen_ai_client_operation_time_to_first_chunk_seconds_count", nil, "2"},
 		{"gen_ai_client_operation_time_to_first_chunk_seconds_count", []string{"tenant"}, ""},
 	} {
@@ -198,10 +201,13 @@ func TestPrometheus(t *testing.T) {
 // wrappers of the response, and that a client that leaves is recorded.
 func TestStream(t *testing.T) {
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "")
-	s := start(t)
+	slow := httptest.NewServer(messages.NewHandler(script.Reply{script.Say("One "), script.Wait(time.Hour)}, nil))
+	defer slow.Close()
+	t.Setenv("UPSTREAM_KEY", "k")
+	s := start(t, "-upstream", slow.URL)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	res, err := http.DefaultClient.Do(s.request(ctx, t, "k-ada", "echo: stall 1h after 1"))
+	res, err := http.DefaultClient.Do(s.request(ctx, t, "k-ada", "Hi."))
 	if err != nil {
 		t.Fatal(err)
 	}

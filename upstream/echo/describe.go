@@ -103,15 +103,14 @@ func (d *description) part(path string, p content.Part) {
 	case *content.Text:
 		d.line(path, text("text", p.Text), flag(p.Refusal, "refusal"), flag(len(p.Citations) > 0, count(len(p.Citations), "citation")), common(p))
 	case *content.Image:
-		d.file(path, "image", p.Source, p.Signature, common(p))
+		d.file(path, "image", p.Source, common(p))
 	case *content.Document:
-		d.file(path, "document", p.Source, p.Signature, optional("title", p.Title), optional("context", p.Context),
+		d.file(path, "document", p.Source, optional("title", p.Title), optional("context", p.Context),
 			flag(p.Citations, "to be cited"), common(p))
 	case *content.Media:
-		d.file(path, "media", p.Source, p.Signature, common(p))
+		d.file(path, "media", p.Source, common(p))
 	case *content.Thinking:
-		d.line(path, text("thinking", p.Text), common(p), d.signed(p.Signature, p.Text),
-			signature("redacted", p.Redacted))
+		d.line(path, text("thinking", p.Text), common(p), signature("redacted", p.Redacted))
 	case *content.ToolUse:
 		input := text("input", p.Input)
 		if p.Freeform {
@@ -137,13 +136,8 @@ func (d *description) part(path string, p content.Part) {
 	}
 }
 
-// signed reports as a fact that s is the signature that echo gives text.
-func (d *description) signed(s content.Signature, text string) string {
-	return flag(s.Data != "" && s.Data == sign(d.req, text).Data, "signed by echo")
-}
-
-// file describes a part that has a source and, where a model created it, a signature.
-func (d *description) file(path, kind string, s content.Source, mark content.Signature, facts ...string) {
+// file describes a part that has a source.
+func (d *description) file(path, kind string, s content.Source, facts ...string) {
 	source := path + ".source"
 	if partfield.OfSource(s).Kind == partfield.Nil {
 		d.err = &content.Violation{Code: content.CodeMissing, Path: source, Text: "the source must not be nil"}
@@ -154,7 +148,6 @@ func (d *description) file(path, kind string, s content.Source, mark content.Sig
 	switch s := s.(type) {
 	case *content.Base64:
 		own = join("base64", d.load(source, s, s.MediaType), extra(s.Extra))
-		facts = append(facts, d.signed(mark, s.Data))
 	case *content.URL:
 		own = join("url", quoted("", redact.Line(s.URL)), d.load(source, s, s.MediaType), extra(s.Extra))
 	case *content.File:

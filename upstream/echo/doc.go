@@ -1,9 +1,9 @@
 // Package echo contains an [upstream.Upstream] that responds with a description of the
 // request. It needs no model, key or network. It is for a first run of a gateway, and
-// for tests of clients and handlers.
+// for tests of what a client sends. Package
+// [github.com/polywire/polywire/upstream/script] has a model that plays a script.
 //
-// It is deterministic: equal requests have equal responses, event by event. Only the
-// instructions stall and pause wait.
+// It is deterministic: equal requests have equal responses, event by event.
 //
 // # Responses
 //
@@ -18,20 +18,13 @@
 //     allowed tool that the client runs, with an instance of its schema as arguments.
 //   - The description.
 //
-// An instance of a schema is its const, its default or its first enum value. Without
-// these, it is an object with the required properties, an array of minItems elements, a
-// string that is the name of the property, or a number that is the minimum or 0. For
-// other schemas, such as references and alternatives, it is {}.
+// An instance of a schema is its const or its first enum value. Without these, it is an
+// object with the required properties, an empty array, a string that is the name of the
+// property, or a number that is the minimum or 0. For other schemas, such as references
+// and alternatives, it is {}.
 //
 // If Request.Output requests images, an image follows the text. If it requests only
-// images, the image replaces every text except those of instructions.
-//
-// A thinking block with a signature comes first if the mode in Request.Thinking enables
-// it, or if the display is "full" or "summarized" and there is no mode. With the
-// display "omitted", the block has only the signature. Signatures have the format of
-// the document from which the request was parsed, or else "echo", so that clients of
-// every format return them. The description of the next request reports whether they
-// are unchanged.
+// images, the image replaces the text.
 //
 // # Description
 //
@@ -55,47 +48,28 @@
 // 1:1, and a longer side of at most 64 pixels. A ratio is two whole numbers that are at
 // most 64 in lowest terms; any other ratio fails the request with a
 // [*content.Violation]. Output.ImageSize, and modalities other than text and image, are
-// reported as a [content.Loss]. Requests with equal descriptions have equal images. An
-// image has a signature as thinking does. Responses with a tool call or a refusal have
-// no image.
+// reported as a [content.Loss]. Requests with equal descriptions have equal images.
+// Responses with a tool call have no image.
 //
-// # Instructions
+// # Commands
 //
 // Lines that begin with "echo: ", in the texts of the user's last turn, replace the
 // response. They are executed in order:
 //
-//	echo: say TEXT             write TEXT
-//	echo: repeat N TEXT        write TEXT N times
-//	echo: think TEXT           write TEXT as thinking
-//	echo: describe             write the description
-//	echo: call NAME, NAME …    call these tools, one after another
-//	echo: weave NAME, NAME …   call these tools, with their arguments interleaved
-//	echo: image [RATIO]        write an image
-//	echo: refuse [TEXT]        write TEXT and stop with a refusal
-//	echo: stop REASON          stop with this reason, such as max_tokens
-//	echo: fail CODE [after N] [retry DURATION]
-//	                           fail with this code, such as overloaded
-//	echo: cut [after N]        fail as if the connection to a model broke
-//	echo: stall DURATION [after N]
-//	                           write nothing for this time
-//	echo: pause DURATION       wait between every two pieces
+//	echo: say TEXT           write TEXT
+//	echo: call NAME [INPUT]  call this tool
+//	echo: cut                fail as if the connection to a model broke
 //
-// A NAME may be followed by a JSON object, the arguments. N is a number of pieces, such
-// as words and images; if the response has fewer, the instruction is executed at its
-// end. Without N, a failure comes before the response, so that a handler can send an
-// HTTP error status. REASON is a [content.StopReason], CODE an [upstream.Code],
-// DURATION a duration as in [time.ParseDuration] up to 24h, RATIO a ratio such as
-// "16:9". A line break separates consecutive texts. The instructions stop, fail, cut,
-// stall and pause do not change the rest of the response. An invalid instruction fails
-// the request with a [*content.Violation].
+// INPUT is a JSON object, or any text for a free-form tool; the default is an instance of
+// the schema. A line break separates consecutive texts. An invalid command fails the
+// request with a [*content.Violation].
 //
 // # Limits and usage
 //
-// All token counts are marked as estimated. The tokens of the prompt are
-// [upstream.EstimateTokens] of the request. Texts, thinking and arguments have one
-// token for each four bytes, rounded up, and an image has 1290 tokens.
+// All token counts are estimates. The tokens of the prompt are [upstream.EstimateTokens]
+// of the request. Texts and arguments have one token for each four bytes, rounded up, and
+// images have none.
 //
-// MaxTokens ends the response between two characters, or before an image. A stop
-// sequence ends the response before it, if it is in the text of a single instruction,
-// in the description or in an instance.
+// MaxTokens ends a text between two characters, and the response before a tool call for
+// whose arguments there is no room. A stop sequence in a text ends the response before it.
 package echo

@@ -3,6 +3,7 @@ package echo
 import (
 	"bytes"
 	"cmp"
+	"crypto/sha256"
 	"encoding/base64"
 	"errors"
 	"image"
@@ -14,10 +15,7 @@ import (
 	"github.com/polywire/polywire/content"
 )
 
-const (
-	maxSide    = 64                // pixels of the longer side
-	imageBytes = 1290 * tokenBytes // of MaxTokens
-)
+const maxSide = 64 // pixels of the longer side
 
 // imageSize returns the width and height of an image with an aspect ratio, which is
 // 1:1 by default.
@@ -36,17 +34,17 @@ func imageSize(ratio string) (size image.Point, err error) {
 	return size.Mul(maxSide / max(size.X, size.Y)), nil
 }
 
-// image writes an image of one color if there is room for it.
-func (p *responder) image(size image.Point) {
-	if !p.next(imageBytes) {
-		return
+// draw returns an image of one color, which depends on text.
+func draw(ratio, text string) (*content.Image, error) {
+	size, err := imageSize(ratio)
+	if err != nil {
+		return nil, err
 	}
+	sum := sha256.Sum256([]byte(text))
 	var b bytes.Buffer
-	m := image.NewPaletted(image.Rectangle{Max: size}, color.Palette{p.script.color})
-	if p.err = png.Encode(&b, m); p.err != nil {
-		return
+	m := image.NewPaletted(image.Rectangle{Max: size}, color.Palette{color.NRGBA{sum[0], sum[1], sum[2], 255}})
+	if err := png.Encode(&b, m); err != nil {
+		return nil, err
 	}
-	data := base64.StdEncoding.EncodeToString(b.Bytes())
-	part := &content.Image{Source: &content.Base64{MediaType: "image/png", Data: data}, Signature: sign(p.req, data)}
-	p.wrote(imageBytes, &p.images, p.w.Part(part))
+	return &content.Image{Source: &content.Base64{MediaType: "image/png", Data: base64.StdEncoding.EncodeToString(b.Bytes())}}, nil
 }

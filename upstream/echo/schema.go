@@ -2,19 +2,14 @@ package echo
 
 import (
 	"maps"
-	"strconv"
 	"strings"
 
 	"github.com/polywire/polywire/internal/jsonwire"
 )
 
-// maxInstance bounds an instance: after so many bytes, arrays get no more elements.
-const maxInstance = 64 << 10
-
-// instance returns the simplest value of a JSON Schema, or of a schema in the
-// OpenAPI dialect, as JSON text. It knows the keywords const, default, enum,
-// type, properties, required, items, minItems and minimum. Where a schema needs
-// more than these, the value is {}.
+// instance returns a simple value of a JSON Schema, or of a schema in the OpenAPI dialect, as
+// JSON text. It knows the keywords const, enum, type, properties, required and minimum. Where a
+// schema needs more than these, the value is {}.
 func instance(schema string) string {
 	doc, err := jsonwire.Parse(schema, jsonwire.Limits{})
 	if err != nil {
@@ -27,7 +22,7 @@ func instance(schema string) string {
 // appendInstance appends an instance of schema to dst. A string has the name of
 // the property that it is the value of.
 func appendInstance(dst []byte, schema jsonwire.Value, name string) []byte {
-	for _, v := range []jsonwire.Value{schema.Get("const"), schema.Get("default"), first(schema.Get("enum"))} {
+	for _, v := range []jsonwire.Value{schema.Get("const"), first(schema.Get("enum"))} {
 		if v.Exists() {
 			return jsonwire.AppendCompact(dst, v.Raw())
 		}
@@ -49,29 +44,8 @@ func appendInstance(dst []byte, schema jsonwire.Value, name string) []byte {
 	case "null":
 		return append(dst, "null"...)
 	case "array":
-		return appendArray(dst, schema, name)
-	default:
-		return appendObject(dst, schema)
+		return append(dst, "[]"...)
 	}
-}
-
-// appendArray appends an array of minItems equal elements.
-func appendArray(dst []byte, schema jsonwire.Value, name string) []byte {
-	count, _ := strconv.Atoi(strings.Trim(schema.Get("minItems").Raw(), `"`)) // OpenAPI has strings
-	dst = append(dst, '[')
-	if count > 0 && len(dst) < maxInstance {
-		start := len(dst)
-		dst = appendInstance(dst, schema.Get("items"), name)
-		element := dst[start:]
-		for ; count > 1 && len(dst)+len(element) < maxInstance; count-- {
-			dst = append(append(dst, ','), element...)
-		}
-	}
-	return append(dst, ']')
-}
-
-// appendObject appends an object that has the required properties.
-func appendObject(dst []byte, schema jsonwire.Value) []byte {
 	properties := maps.Collect(schema.Get("properties").Members())
 	written := map[string]bool{}
 	dst = append(dst, '{')

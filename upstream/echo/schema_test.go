@@ -2,8 +2,6 @@ package echo
 
 import (
 	"encoding/json"
-	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/polywire/polywire/content"
@@ -21,14 +19,11 @@ var schemas = []struct{ schema, want string }{
 	{`{"type":"number","minimum":2.50}`, `2.50`},
 	{`{"type":"boolean"}`, `true`},
 	{`{"type":"array","items":{"type":"integer"}}`, `[]`},
-	{`{"type":"array","items":{"type":"integer"},"minItems":2}`, `[0,0]`},
-	{`{"type":"array","items":{"type":"array","minItems":1},"minItems":1}`, `[[{}]]`},
 	{`{"const":{"a": [1, 2.50, "x"]}}`, `{"a":[1,2.50,"x"]}`},
-	{`{"type":"string","default":"plain","enum":["red","plain"]}`, `"plain"`},
 	{`{"enum":["red","green"]}`, `"red"`},
 	{`{"anyOf":[{"type":"string"},{"type":"integer"}]}`, `{}`},
 	{`{"$ref":"#/$defs/a","$defs":{"a":{"type":"string"}}}`, `{}`},
-	{`{"type":"OBJECT","properties":{"l":{"type":"ARRAY","items":{"type":"NUMBER"},"minItems":"2"}},"required":["l"]}`, `{"l":[0,0]}`},
+	{`{"type":"OBJECT","properties":{"l":{"type":"ARRAY","items":{"type":"NUMBER"}}},"required":["l"]}`, `{"l":[]}`},
 	{`{"type":5,"properties":[1],"required":"x","enum":{},"items":4}`, `{}`},
 }
 
@@ -37,26 +32,6 @@ func TestInstance(t *testing.T) {
 		if got := instance(tt.schema); got != tt.want {
 			t.Errorf("%s: got %s, want %s", tt.schema, got, tt.want)
 		}
-	}
-}
-
-func TestInstanceSize(t *testing.T) {
-	var wide strings.Builder
-	for i := range 20000 {
-		fmt.Fprintf(&wide, `,"p%d"`, i)
-	}
-	tests := []struct{ name, schema string }{
-		{"array of many elements", `{"type":"array","minItems":1000000000,"items":{"type":"string"}}`},
-		{"nested arrays", strings.Repeat(`{"type":"array","minItems":64,"items":`, 50) + `{}` + strings.Repeat(`}`, 50)},
-		{"many required properties", `{"required":["p"` + wide.String() + `]}`},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			got := instance(tt.schema)
-			if limit := maxInstance + 2*len(tt.schema); len(got) > limit || !json.Valid([]byte(got)) {
-				t.Errorf("got %d bytes, want valid JSON of at most %d bytes", len(got), limit)
-			}
-		})
 	}
 }
 
@@ -79,7 +54,7 @@ func FuzzInstance(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, schema string) {
 		got := instance(schema)
-		if !json.Valid([]byte(got)) || len(got) > maxInstance+2*len(schema)+8 {
+		if !json.Valid([]byte(got)) || len(got) > 4*len(schema)+8 {
 			t.Errorf("got %d bytes: %q", len(got), clip(got, 1000))
 		}
 	})

@@ -15,8 +15,10 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
 	"github.com/polywire/polywire/messages"
+	"github.com/polywire/polywire/upstream"
 	"github.com/polywire/polywire/upstream/echo"
 	otelwire "github.com/polywire/polywire/upstream/otel"
+	"github.com/polywire/polywire/upstream/script"
 )
 
 // post sends a streamed request with a text to a server and returns the response.
@@ -50,25 +52,26 @@ func (r *recorder) ended(t *testing.T) sdktrace.ReadOnlySpan {
 // leaves, one that the handler's timeout ends, and one that fails in the stream.
 func TestHandler(t *testing.T) {
 	for _, tt := range []struct {
-		name, text string
-		leave      bool
-		code       any
-		status     codes.Code
+		name   string
+		up     upstream.Upstream
+		leave  bool
+		code   any
+		status codes.Code
 	}{
-		{"success", "Hello.", false, nil, codes.Unset},
-		{"client left", "echo: stall 1h after 1", true, "canceled", codes.Unset},
-		{"timeout of the handler", "echo: stall 1h", false, "timeout", codes.Error},
-		{"error in the stream", "echo: fail overloaded after 1", false, "overloaded", codes.Error},
-		{"invalid", "echo: sing", false, "invalid", codes.Error},
+		{"success", echo.New(), false, nil, codes.Unset},
+		{"client left", script.Reply{script.Say("One "), script.Wait(time.Hour)}, true, "canceled", codes.Unset},
+		{"timeout of the handler", script.Reply{script.Wait(time.Hour)}, false, "timeout", codes.Error},
+		{"error in the stream", script.Reply{script.Say("One "), script.Fail(&upstream.Error{Code: upstream.CodeOverloaded})}, false, "overloaded", codes.Error},
+		{"invalid", script.Reply{script.Fail(&upstream.Error{Code: upstream.CodeInvalid})}, false, "invalid", codes.Error},
 	} {
 		rec := newRecorder()
 		var o messages.Options
 		if tt.code == "timeout" {
 			o.Timeouts.FirstByte = 10 * time.Millisecond
 		}
-		s := httptest.NewServer(messages.NewHandler(rec.wrap(echo.New(), otelwire.Options{}), &o))
+		s := httptest.NewServer(messages.NewHandler(rec.wrap(tt.up, otelwire.Options{}), &o))
 		ctx, cancel := context.WithCancel(t.Context())
-		res := post(ctx, t, s.URL, tt.text)
+		res := post(ctx, t, s.URL, "Hello.")
 		body := bufio.NewReader(res.Body)
 		if tt.leave {
 			for line := ""; !strings.Contains(line, "content_block_delta"); {

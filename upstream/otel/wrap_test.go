@@ -17,8 +17,8 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/upstream"
-	"github.com/polywire/polywire/upstream/echo"
 	otelwire "github.com/polywire/polywire/upstream/otel"
+	"github.com/polywire/polywire/upstream/script"
 	"github.com/polywire/polywire/upstream/upstreamtest"
 )
 
@@ -28,22 +28,40 @@ func TestSuite(t *testing.T) {
 		r.Stream = false
 		return r
 	}
-	call := ask("echo: weave look, look {\"at\":\"it\"}\n")
+	call := ask("call")
 	call.Tools = []content.Tool{{Name: "look", Input: content.Schema{JSON: `{"type":"object"}`}}}
-	think := ask("Well?")
-	think.Thinking.Mode = upstream.ThinkingAuto
+	replies := map[string]script.Reply{
+		"silent": {script.Wait(time.Hour)}, "call": {script.Call("look", `{"at":"it"}`), script.Call("look", "")},
+		"think": {script.Think("Hm. "), script.Say("Yes.")}, "cut": {script.Say("One"), script.Cut()},
+		"fail":    {script.Fail(&upstream.Error{Code: upstream.CodeOverloaded})},
+		"invalid": {script.Fail(&content.Violation{Code: content.CodeValue, Path: "turns.0", Text: "no"})},
+	}
+	for range 300 {
+		replies["long"] = append(replies["long"], script.Say("wörd "))
+	}
+	model := script.NewFunc(func(_ int, r *upstream.Request) script.Reply {
+		text := ""
+		for _, p := range r.LastParts() {
+			if t, ok := p.(*content.Text); ok && t != nil {
+				text += t.Text
+			}
+		}
+		if reply := replies[text]; reply != nil {
+			return reply
+		}
+		return script.Reply{script.Say("so, " + text)}
+	})
 	for name, up := range map[string]upstream.Upstream{
-		"plain":    newRecorder().wrap(echo.New(), otelwire.Options{}),
-		"content":  newRecorder().wrap(echo.New(), otelwire.Options{Content: true}),
-		"failover": newRecorder().wrap(upstream.Failover([]upstream.Upstream{echo.New()}, nil), otelwire.Options{}),
+		"plain":    newRecorder().wrap(model, otelwire.Options{}),
+		"content":  newRecorder().wrap(model, otelwire.Options{Content: true}),
+		"failover": newRecorder().wrap(upstream.Failover([]upstream.Upstream{model}, nil), otelwire.Options{}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			upstreamtest.Run(t, up, &upstreamtest.Options{
-				Text: ask("Hello!"), Long: ask("echo: repeat 300 wörd "), Silent: ask("echo: stall 1h"), Call: call, Think: think,
-				Invalid:       []*upstream.Request{ask("echo: sing")},
-				Fail:          []*upstream.Request{ask("echo: fail overloaded"), ask("echo: cut after 1")},
-				Marked:        func(mark string) *upstream.Request { return ask("echo: say so, " + mark) },
-				Deterministic: true,
+				Text: ask("Hello!"), Long: ask("long"), Silent: ask("silent"), Call: call, Think: ask("think"),
+				Invalid: []*upstream.Request{ask("invalid")},
+				Fail:    []*upstream.Request{ask("fail"), ask("cut")},
+				Marked:  ask,
 			})
 		})
 	}

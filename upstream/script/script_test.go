@@ -127,7 +127,7 @@ func TestFailures(t *testing.T) {
 func textOf(parts []content.Part) string {
 	var b strings.Builder
 	for _, p := range parts {
-		if t, ok := p.(*content.Text); ok {
+		if t, ok := p.(*content.Text); ok && t != nil {
 			b.WriteString(t.Text)
 		}
 	}

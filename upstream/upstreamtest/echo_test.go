@@ -21,18 +21,14 @@ func prompt(text string) *upstream.Request {
 }
 
 func echoOptions() *upstreamtest.Options {
-	call := prompt("echo: weave look, look {\"at\":\"it\"}\n")
+	call := prompt("echo: call look\necho: call look {\"at\":\"it\"}\n")
 	call.Tools = []content.Tool{{Name: "look", Input: content.Schema{JSON: `{"type":"object"}`}}}
-	think := prompt("Well?")
-	think.Thinking.Mode = upstream.ThinkingAuto
 	return &upstreamtest.Options{
 		Text:          prompt("Hello!"),
-		Long:          prompt("echo: repeat 300 wörd "),
-		Silent:        prompt("echo: stall 1h"),
+		Long:          prompt("echo: say " + strings.Repeat("wörd ", 300)),
 		Call:          call,
-		Think:         think,
-		Invalid:       []*upstream.Request{prompt("echo: sing"), prompt("echo: stop nowhere")},
-		Fail:          []*upstream.Request{prompt("echo: fail overloaded"), prompt("echo: cut after 1")},
+		Invalid:       []*upstream.Request{prompt("echo: sing"), prompt("echo: call nothing")},
+		Fail:          []*upstream.Request{prompt("echo: cut"), prompt("echo: say a\necho: cut")},
 		Marked:        func(mark string) *upstream.Request { return prompt("echo: say so, " + mark) },
 		Deterministic: true,
 	}

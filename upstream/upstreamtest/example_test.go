@@ -3,6 +3,7 @@ package upstreamtest_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/polywire/polywire/content"
@@ -16,10 +17,9 @@ import (
 func Example() {
 	TestUpstream := func(t *testing.T) {
 		upstreamtest.Run(t, echo.New(), &upstreamtest.Options{
-			Long:          prompt("echo: repeat 300 word "),
-			Silent:        prompt("echo: stall 1h"),
+			Long:          prompt("echo: say " + strings.Repeat("word ", 300)),
 			Invalid:       []*upstream.Request{prompt("echo: sing")},
-			Fail:          []*upstream.Request{prompt("echo: fail overloaded")},
+			Fail:          []*upstream.Request{prompt("echo: cut")},
 			Marked:        func(mark string) *upstream.Request { return prompt("echo: say " + mark) },
 			Deterministic: true,
 		})

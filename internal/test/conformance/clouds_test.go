@@ -11,7 +11,9 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"google.golang.org/genai"
 
+	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/upstream/script"
 )
 
 // Values of call.Cloud.
@@ -64,7 +66,7 @@ func TestCloudTools(t *testing.T) {
 	bothClouds(t, func(t *testing.T, c cloudSDK, stream bool) {
 		s := serve(t, nil)
 		more := obj{"tools": arr{weather, clock}, "thinking": obj{"type": "enabled", "budget_tokens": 1024}}
-		question := user("echo: think Two calls.\necho: say Let me look.\necho: call weather {\"city\":\"Oslo\"}, clock")
+		question := user(play(script.Think("Two calls."), script.Say("Let me look."), script.Call("weather", `{"city":"Oslo"}`), script.Call("clock", "")))
 		a := s.mustAsk(t, c, stream, c.request(arr{question}, more))
 		wantKinds(t, a, "thinking", "text", "tool_use", "tool_use")
 		if a.StopReason != "tool_use" || a.Model != cloudModels[c.cloud] {
@@ -73,7 +75,7 @@ func TestCloudTools(t *testing.T) {
 		wantJSON(t, "input", obj{"city": "Oslo"}, a.Blocks[2].Input)
 		b := s.mustAsk(t, c, stream, c.request(arr{question, a.Turn, results(t, a, "rain", "09:41")}, more))
 		wantLines(t, b, "weather answered: rain", "clock answered: 09:41")
-		if !strings.Contains(b.text(), "signed by echo") {
+		if !strings.Contains(b.text(), signature(messages.Format, "Two calls.")) {
 			t.Errorf("the thinking was not returned unchanged:\n%s", b.text())
 		}
 	})
@@ -170,7 +172,7 @@ func TestGoogleVertex(t *testing.T) {
 	bothGoogle(t, func(t *testing.T, s googleServer, stream bool) {
 		s.sdk = googleCloudSDK{s.sdk}
 		chat := s.chat(t, &genai.GenerateContentConfig{Tools: googleTools()})
-		a := s.send(t, chat, stream, genai.NewPartFromText("echo: say Let me look.\necho: call weather {\"city\":\"Oslo\"}, clock"))
+		a := s.send(t, chat, stream, genai.NewPartFromText(play(script.Say("Let me look."), script.Call("weather", `{"city":"Oslo"}`), script.Call("clock", ""))))
 		if len(a.calls()) != 2 || a.calls()[0].Args["city"] != "Oslo" {
 			t.Fatalf("tool calls: %v", a.calls())
 		}

@@ -5,12 +5,14 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/upstream/script"
 )
 
 // wantFailure checks the error that a client reports. message is a part of its
@@ -149,7 +151,7 @@ func TestUpstreamFailures(t *testing.T) {
 		s := serve(t, nil)
 		for _, tt := range tests {
 			t.Run(tt.order, func(t *testing.T) {
-				_, err := s.ask(t, c, stream, request(arr{user("echo: " + tt.order)}, nil))
+				_, err := s.ask(t, c, stream, request(arr{user(play(failing(tt.order)))}, nil))
 				f := wantFailure(t, s, err, tt.status, tt.kind, "")
 				if f.Message == "" {
 					t.Error("no message")
@@ -170,7 +172,7 @@ func TestUpstreamFailures(t *testing.T) {
 // reaches the client in the stream, after that part. A whole response has not
 // begun and fails with a status.
 func TestFailureMidStream(t *testing.T) {
-	params := request(arr{user("echo: say One two three.\necho: fail overloaded after 2")}, nil)
+	params := request(arr{user(play(script.Say("One two "), failing("fail overloaded")))}, nil)
 	each(t, func(t *testing.T, c sdk) {
 		s := serve(t, nil)
 		a, err := s.ask(t, c, true, params)
@@ -195,7 +197,7 @@ func TestClientDisconnect(t *testing.T) {
 		s := serve(t, nil)
 		a, err := c.ask(t.Context(), call{
 			BaseURL: s.url, Key: key, Stream: true, Leave: 4,
-			Params: request(arr{user("echo: repeat 1000 word \necho: pause 10ms")}, obj{"max_tokens": 100000}),
+			Params: request(arr{user(play(words(1000, 10*time.Millisecond)...))}, obj{"max_tokens": 100000}),
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 
 	"google.golang.org/genai"
 
-	"github.com/polywire/polywire/upstream/echo"
+	"github.com/polywire/polywire/upstream/script"
 )
 
 // An arrayReader reads a stream as a JSON array, element by element. No SDK
@@ -111,7 +111,7 @@ func asking(text, more string) string {
 
 func TestGoogleArray(t *testing.T) {
 	const text = "Grüße, 世界! \u2028 and on it goes"
-	s := serveGoogle(t, nil, echo.New())
+	s := serveGoogle(t, nil, actor{})
 	for _, query := range []string{"", "?alt=json", "?$alt=json"} {
 		r := s.array(t, query, key, asking("echo: say "+text, ""))
 		a, _ := r.all(t)
@@ -124,8 +124,7 @@ func TestGoogleArray(t *testing.T) {
 		s.checkReport(t, true, a)
 	}
 
-	a, _ := s.array(t, "", key, asking(`echo: say Look.
-echo: weave weather {"city":"Oslo"}, clock`, `,"tools":[{"functionDeclarations":[{"name":"weather"},{"name":"clock"}]}]`)).all(t)
+	a, _ := s.array(t, "", key, asking(play(script.Say("Look."), weave([2]string{"weather", `{"city":"Oslo"}`}, [2]string{"clock", ""})), `,"tools":[{"functionDeclarations":[{"name":"weather"},{"name":"clock"}]}]`)).all(t)
 	if calls := a.calls(); a.text() != "Look." || len(calls) != 2 || calls[0].Args["city"] != "Oslo" || calls[1].Name != "clock" {
 		t.Errorf("text %q, tool calls %+v", a.text(), calls)
 	}
@@ -139,12 +138,12 @@ echo: weave weather {"city":"Oslo"}, clock`, `,"tools":[{"functionDeclarations":
 // TestGoogleArrayFailures checks that an error is the last element, and the
 // only one if the HTTP status is an error.
 func TestGoogleArrayFailures(t *testing.T) {
-	s := serveGoogle(t, nil, echo.New())
+	s := serveGoogle(t, nil, actor{})
 	for _, tt := range failures {
 		for _, midway := range []bool{false, true} {
-			order, want, http := "echo: say One two three.\necho: "+tt.order, "", tt.code
+			order, want, http := play(failing(tt.order)), "", tt.code
 			if midway {
-				order, want, http = order+" after 2", "One two ", 200
+				order, want, http = play(script.Say("One two "), failing(tt.order)), "One two ", 200
 			}
 			r := s.array(t, "", key, asking(order, ""))
 			a, last := r.all(t)

@@ -11,7 +11,7 @@ import (
 	"google.golang.org/genai"
 
 	"github.com/polywire/polywire/upstream"
-	"github.com/polywire/polywire/upstream/echo"
+	"github.com/polywire/polywire/upstream/script"
 )
 
 // wantFailure checks the error that the SDK reports. message is a part of its
@@ -54,8 +54,8 @@ func TestGoogleUpstreamFailures(t *testing.T) {
 	bothGoogle(t, func(t *testing.T, s googleServer, stream bool) {
 		for _, tt := range failures {
 			t.Run(tt.order, func(t *testing.T) {
-				a, err := s.ask(t, stream, genai.Text("echo: "+tt.order), nil)
-				f := s.wantFailure(t, err, tt.code, tt.status, echoMessage(tt.order))
+				a, err := s.ask(t, stream, genai.Text(play(failing(tt.order))), nil)
+				f := s.wantFailure(t, err, tt.code, tt.status, orderedMessage(tt.order))
 				if a.chunks != 0 {
 					t.Errorf("failed after %d chunks", a.chunks)
 				}
@@ -63,11 +63,6 @@ func TestGoogleUpstreamFailures(t *testing.T) {
 			})
 		}
 	})
-}
-
-// echoMessage returns the part of echo's error message that clients may see.
-func echoMessage(order string) string {
-	return "echo failed as instructed: " + strings.Fields(order)[1]
 }
 
 // wantDelay checks the retry delay that the client receives, if any.
@@ -122,7 +117,7 @@ func TestGoogleKeys(t *testing.T) {
 
 func TestGoogleNoModel(t *testing.T) {
 	eachGoogle(t, func(t *testing.T, c googleSDK) {
-		s := serveGoogle(t, c, echo.New())
+		s := serveGoogle(t, c, actor{})
 		call := s.call(nil, nil)
 		call.Model = "absent"
 		_, err := c.model(t.Context(), call)
@@ -137,7 +132,7 @@ func TestGoogleFailureMidStream(t *testing.T) {
 	bothGoogle(t, func(t *testing.T, s googleServer, stream bool) {
 		wantMidway := func(order string, code int, status, message string) *googleFailure {
 			t.Helper()
-			a, err := s.ask(t, stream, genai.Text("echo: say One two three.\necho: "+order+" after 2"), nil)
+			a, err := s.ask(t, stream, genai.Text(play(script.Say("One two "), failing(order))), nil)
 			f := s.wantFailure(t, err, code, status, message)
 			want := ""
 			if stream {
@@ -149,20 +144,20 @@ func TestGoogleFailureMidStream(t *testing.T) {
 			return f
 		}
 		for _, tt := range failures {
-			wantDelay(t, wantMidway(tt.order, tt.code, tt.status, echoMessage(tt.order)), tt.order)
+			wantDelay(t, wantMidway(tt.order, tt.code, tt.status, orderedMessage(tt.order)), tt.order)
 		}
 		wantMidway("cut", http.StatusServiceUnavailable, "UNAVAILABLE", "the connection to the model broke")
 	})
 }
 
-// watched is echo and records the context's error at the end of each request.
+// watched is an actor and records the context's error at the end of each request.
 type watched struct {
-	*echo.Upstream
+	actor
 	ended chan error
 }
 
 func (w watched) Generate(ctx context.Context, r *upstream.Request, to *upstream.Writer) error {
-	err := w.Upstream.Generate(ctx, r, to)
+	err := w.actor.Generate(ctx, r, to)
 	w.ended <- ctx.Err()
 	return err
 }
@@ -171,9 +166,9 @@ func (w watched) Generate(ctx context.Context, r *upstream.Request, to *upstream
 // disconnects.
 func TestGoogleClientDisconnect(t *testing.T) {
 	eachGoogle(t, func(t *testing.T, c googleSDK) {
-		up := watched{echo.New(), make(chan error, 1)}
+		up := watched{actor{}, make(chan error, 1)}
 		s := serveGoogle(t, c, up)
-		call := s.call(genai.Text("echo: repeat 1000 word \necho: pause 10ms"), nil)
+		call := s.call(genai.Text(play(words(1000, 10*time.Millisecond)...)), nil)
 		call.Stream, call.Leave = true, 4
 		a, err := c.ask(t.Context(), call)
 		if !errors.Is(err, errLeft) {
@@ -206,7 +201,7 @@ func TestGoogleClientDisconnect(t *testing.T) {
 func TestGoogleVersions(t *testing.T) {
 	want := map[string]string{"go": "/v1beta/", "typescript": "/v1/", "typescript-1.30": "/v1beta/"}
 	eachGoogle(t, func(t *testing.T, c googleSDK) {
-		s := serveGoogle(t, c, echo.New())
+		s := serveGoogle(t, c, actor{})
 		s.mustAsk(t, false, genai.Text("Hi."), nil)
 		_, name, _ := strings.Cut(t.Name(), "/")
 		if path := *s.path.Load(); path != want[name]+"models/"+googleModel+":generateContent" {

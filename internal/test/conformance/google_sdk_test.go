@@ -11,8 +11,6 @@ import (
 
 	"golang.org/x/oauth2"
 	"google.golang.org/genai"
-
-	"github.com/polywire/polywire/upstream/echo"
 )
 
 // A googleSDK is one of the official generateContent clients. Scenarios are
@@ -218,12 +216,12 @@ func eachGoogle(t *testing.T, f func(t *testing.T, c googleSDK)) {
 	t.Run("typescript-1.30", func(t *testing.T) { f(t, tsGenai{googleDriver(t), true}) })
 }
 
-// bothGoogle runs a scenario plain and streamed with each client, over echo.
+// bothGoogle runs a scenario plain and streamed with each client, over an actor.
 func bothGoogle(t *testing.T, f func(t *testing.T, s googleServer, stream bool)) {
 	t.Helper()
 	eachGoogle(t, func(t *testing.T, c googleSDK) {
-		t.Run("plain", func(t *testing.T) { f(t, serveGoogle(t, c, echo.New()), false) })
-		t.Run("stream", func(t *testing.T) { f(t, serveGoogle(t, c, echo.New()), true) })
+		t.Run("plain", func(t *testing.T) { f(t, serveGoogle(t, c, actor{}), false) })
+		t.Run("stream", func(t *testing.T) { f(t, serveGoogle(t, c, actor{}), true) })
 	})
 }
 

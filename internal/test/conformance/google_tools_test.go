@@ -7,6 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/genai"
+
+	"github.com/polywire/polywire/generatecontent"
+	"github.com/polywire/polywire/upstream/script"
 )
 
 func googleTools() []*genai.Tool {
@@ -61,11 +64,16 @@ func googleResults(t *testing.T, a *googleAnswer, texts ...string) (parts []*gen
 // TestGoogleToolLoop runs a tool loop with three parallel calls in the SDK's
 // chat: written in sequence, and interleaved.
 func TestGoogleToolLoop(t *testing.T) {
-	const arguments = `weather {"city":"Tromsø \"N\"","days":3}, clock, weather {"city":"Oslo"}`
+	const first, second = `{"city":"Tromsø \"N\"","days":3}`, `{"city":"Oslo"}`
+	look := script.Say("Let me look.")
+	plays := map[string]string{
+		"in sequence": play(look, script.Call("weather", first), script.Call("clock", ""), script.Call("weather", second)),
+		"interleaved": play(look, weave([2]string{"weather", first}, [2]string{"clock", ""}, [2]string{"weather", second})),
+	}
 	bothGoogle(t, func(t *testing.T, s googleServer, stream bool) {
-		for _, verb := range []string{"call", "weave"} {
+		for verb, text := range plays {
 			chat := s.chat(t, &genai.GenerateContentConfig{Tools: googleTools()})
-			a := s.send(t, chat, stream, genai.NewPartFromText("echo: say Let me look.\necho: "+verb+" "+arguments))
+			a := s.send(t, chat, stream, genai.NewPartFromText(text))
 			if a.text() != "Let me look." || a.finish != genai.FinishReasonStop {
 				t.Errorf("%s: text %q, finish reason %s", verb, a.text(), a.finish)
 			}
@@ -131,14 +139,15 @@ func TestGoogleForcedCall(t *testing.T) {
 // TestGoogleSignatures checks that thinking returns unchanged with tool
 // results.
 func TestGoogleSignatures(t *testing.T) {
+	const thinking = "It is about time."
 	bothGoogle(t, func(t *testing.T, s googleServer, stream bool) {
 		config := &genai.GenerateContentConfig{
 			Tools:          googleTools(),
 			ThinkingConfig: &genai.ThinkingConfig{IncludeThoughts: true, ThinkingBudget: genai.Ptr[int32](1024)},
 		}
-		turns := genai.Text("echo: call clock")
+		turns := genai.Text(play(script.Think(thinking), script.Call("clock", "")))
 		a := s.mustAsk(t, stream, turns, config)
-		if a.joined(true) != "I look at what arrived: 1 turn, 2 tools, 0 files." {
+		if a.joined(true) != thinking {
 			t.Errorf("thought %q", a.joined(true))
 		}
 		signed := 0
@@ -152,8 +161,8 @@ func TestGoogleSignatures(t *testing.T) {
 		}
 		turns = append(turns, a.content, genai.NewContentFromParts(googleResults(t, a, "09:41"), genai.RoleUser))
 		b := s.mustAsk(t, stream, turns, config)
-		b.wantLines(t, "clock answered: 09:41", "turns.1: assistant, 2 parts", "turns.1.parts.0: thinking, 49 bytes, "+digest([]byte(a.joined(true))))
-		if !strings.Contains(b.text(), ", signed by echo\nturns.1.parts.1: tool use clock, ") {
+		b.wantLines(t, "clock answered: 09:41", "turns.1: assistant, 2 parts", "turns.1.parts.0: thinking, 17 bytes, "+digest([]byte(a.joined(true))))
+		if !strings.Contains(b.text(), signature(generatecontent.Format, thinking)+"\nturns.1.parts.1: tool use clock, ") {
 			t.Errorf("the signature of the thinking was not returned:\n%s", b.text())
 		}
 	})

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/polywire/polywire/internal/test/fake"
-	"github.com/polywire/polywire/upstream/echo"
 )
 
 // eachOpenAIFormat runs a scenario in both formats, plain and streamed, with each client.
@@ -64,11 +63,11 @@ func TestOpenAIUpstreamFailures(t *testing.T) {
 		{"fail timeout", failure{Status: 504, Type: "server_error", Code: "timeout"}},
 	}
 	eachOpenAIFormat(t, func(t *testing.T, format string, c openaiSDK, stream bool) {
-		s := serveOpenAI(t, format, echo.New())
+		s := serveOpenAI(t, format, actor{})
 		for _, tt := range tests {
 			t.Run(tt.order, func(t *testing.T) {
-				tt.want.Message = echoMessage(tt.order)
-				_, err := c.ask(t.Context(), call{BaseURL: s.url, Key: key, Format: format, Stream: stream, Params: openaiRequest(format, "echo: "+tt.order, nil)})
+				tt.want.Message = orderedMessage(tt.order)
+				_, err := c.ask(t.Context(), call{BaseURL: s.url, Key: key, Format: format, Stream: stream, Params: openaiRequest(format, play(failing(tt.order)), nil)})
 				s.wantOpenAIFailure(t, err, tt.want)
 			})
 		}
@@ -85,7 +84,7 @@ func TestOpenAIBadRequests(t *testing.T) {
 	}
 	paths := map[string]string{chatFormat: "messages[0].content[0].image_url.url", responsesFormat: "input[0].content[0].image_url"}
 	eachOpenAIFormat(t, func(t *testing.T, format string, c openaiSDK, stream bool) {
-		s := serveOpenAI(t, format, echo.New())
+		s := serveOpenAI(t, format, actor{})
 		tests := []struct {
 			name string
 			more obj
@@ -113,7 +112,7 @@ func TestOpenAIBadRequests(t *testing.T) {
 // TestOpenAIKeys checks that the clients understand that their key is wrong.
 func TestOpenAIKeys(t *testing.T) {
 	eachOpenAIFormat(t, func(t *testing.T, format string, c openaiSDK, stream bool) {
-		s := serveOpenAI(t, format, echo.New())
+		s := serveOpenAI(t, format, actor{})
 		_, err := c.ask(t.Context(), call{BaseURL: s.url, Key: "wrong", Format: format, Stream: stream, Params: openaiRequest(format, "Hi.", nil)})
 		s.wantOpenAIFailure(t, err, failure{Status: 401, Type: "invalid_request_error", Code: "invalid_api_key"})
 	})

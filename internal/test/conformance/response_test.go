@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/upstream/script"
 )
 
 // TestText checks that the text of the model arrives unchanged.
@@ -46,7 +49,7 @@ func TestText(t *testing.T) {
 func TestEvents(t *testing.T) {
 	each(t, func(t *testing.T, c sdk) {
 		s := serve(t, nil)
-		a := s.mustAsk(t, c, true, request(arr{user("echo: think First.\necho: say One two.")}, nil))
+		a := s.mustAsk(t, c, true, request(arr{user(play(script.Think("First."), script.Say("One two.")))}, nil))
 		want := []string{
 			"message_start",
 			"content_block_start", "content_block_delta", "content_block_delta", "content_block_stop", // the thinking, its signature
@@ -68,9 +71,9 @@ func TestStopReasons(t *testing.T) {
 	}{
 		{"max tokens", "echo: say 0123456789", obj{"max_tokens": 2}, "max_tokens", "01234567"},
 		{"stop sequence", "echo: say one END two", obj{"stop_sequences": arr{"END"}}, "stop_sequence", "one "},
-		{"refusal", "echo: refuse No.", nil, "refusal", "No."},
-		{"context window", "echo: stop context_window", nil, "model_context_window_exceeded", "echo of "},
-		{"pause", "echo: say Wait.\necho: stop pause", nil, "pause_turn", "Wait."},
+		{"refusal", play(script.Say("No."), script.Stop(content.StopRefusal)), nil, "refusal", "No."},
+		{"context window", play(script.Say("Long."), script.Stop(content.StopContext)), nil, "model_context_window_exceeded", "Long."},
+		{"pause", play(script.Say("Wait."), script.Stop(content.StopPause)), nil, "pause_turn", "Wait."},
 	}
 	both(t, func(t *testing.T, c sdk, stream bool) {
 		s := serve(t, nil)
@@ -150,7 +153,7 @@ func TestFiles(t *testing.T) {
 		a := s.mustAsk(t, c, stream, request(arr{
 			user(arr{image(), document(), text("What are these?")}),
 			obj{"role": "assistant", "content": arr{call}},
-			user(arr{result, text("echo: describe")}),
+			user(arr{result, text("And these?")}),
 		}, obj{"tools": arr{weather}}))
 		wantLines(t, a,
 			"turns.0.parts.0: "+wantPNG,
@@ -201,7 +204,7 @@ func TestStructuredOutput(t *testing.T) {
 			"ok":    obj{"type": "boolean"},
 			"count": obj{"type": "integer"},
 			"color": obj{"type": "string", "enum": arr{"red", "green"}},
-			"tags":  obj{"type": "array", "items": obj{"type": "string"}, "minItems": 1},
+			"tags":  obj{"type": "array", "items": obj{"type": "string"}},
 		},
 		"required":             arr{"ok", "count", "color", "tags"},
 		"additionalProperties": false,

@@ -3,26 +3,112 @@ package conformance
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 	"github.com/polywire/polywire/upstream/bedrock"
 	"github.com/polywire/polywire/upstream/echo"
+	"github.com/polywire/polywire/upstream/script"
 )
 
 const key = "k-conformance"
 
-// A server is the real handler over echo, with its reports and the last
+// An actor plays the steps of a text that [play] returned. It describes all other requests as
+// echo does.
+type actor struct{ *echo.Upstream }
+
+var (
+	plays   sync.Map // replies by text
+	playing atomic.Int64
+)
+
+// play returns a text to which an actor responds with steps.
+func play(steps ...script.Step) string {
+	text := fmt.Sprintf("Play %d.", playing.Add(1))
+	plays.Store(text, script.Reply(steps))
+	return text
+}
+
+func (a actor) Generate(ctx context.Context, r *upstream.Request, w *upstream.Writer) error {
+	for _, p := range r.LastParts() {
+		if t, ok := p.(*content.Text); ok {
+			if steps, ok := plays.Load(t.Text); ok {
+				return steps.(script.Reply).Generate(ctx, r, w)
+			}
+		}
+	}
+	return a.Upstream.Generate(ctx, r, w)
+}
+
+// weave calls tools, each a name and its arguments, with the arguments interleaved.
+func weave(calls ...[2]string) script.Step {
+	return func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+		var writers []*upstream.ToolCallWriter
+		for _, c := range calls {
+			writers = append(writers, w.ToolCall("", c[0]))
+		}
+		for i, more := 0, true; more; i += 7 {
+			more = false
+			for n, c := range calls {
+				if i < len(c[1]) {
+					more = true
+					if err := writers[n].Input(c[1][i:min(i+7, len(c[1]))]); err != nil {
+						return err
+					}
+				}
+			}
+		}
+		return nil // open calls are closed
+	}
+}
+
+// failing fails as an order describes: "fail CODE", with "retry DURATION" or without, or "cut".
+func failing(order string) script.Step {
+	fields := strings.Fields(order)
+	if fields[0] == "cut" {
+		return script.Cut()
+	}
+	e := &upstream.Error{Code: upstream.Code(fields[1]), Text: orderedMessage(order)}
+	if len(fields) > 3 {
+		e.RetryAfter, _ = time.ParseDuration(fields[3]) // an order is well formed
+	}
+	return script.Fail(e)
+}
+
+// orderedMessage returns the error message of an order, which clients may see.
+func orderedMessage(order string) string { return "failed as ordered: " + strings.Fields(order)[1] }
+
+// signature returns the line of echo's description about thinking of a script that a client returned
+// unchanged, from its signature on.
+func signature(format content.Format, text string) string {
+	sum := sha256.Sum256([]byte("script:" + text))
+	data := base64.StdEncoding.EncodeToString(sum[:])
+	return fmt.Sprintf("signature %s %d bytes %s", format, len(data), digest([]byte(data)))
+}
+
+// words writes a word n times with pauses.
+func words(n int, pause time.Duration) (steps script.Reply) {
+	for range n {
+		steps = append(steps, script.Say("word "), script.Wait(pause))
+	}
+	return steps
+}
+
+// A server is the real handler over an actor, with its reports and the last
 // request.
 type server struct {
 	url     string
@@ -33,10 +119,10 @@ type server struct {
 	budget  *upstream.Budget
 }
 
-// serve starts a server of echo on loopback. opts may be nil.
+// serve starts a server of an actor on loopback. opts may be nil.
 func serve(t *testing.T, opts *messages.Options) *server {
 	t.Helper()
-	return serveModel(t, echo.New(), opts)
+	return serveModel(t, actor{}, opts)
 }
 
 func serveModel(t *testing.T, up upstream.Upstream, opts *messages.Options) *server {
