@@ -15,8 +15,10 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/test/leak"
 	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/upstream/echo"
 	"github.com/polywire/polywire/upstream/record"
 	"github.com/polywire/polywire/upstream/script"
+	"github.com/polywire/polywire/upstream/upstreamtest"
 )
 
 func TestMain(m *testing.M) { os.Exit(leak.Main(m)) }
@@ -285,4 +287,11 @@ func recordedForFuzz(up upstream.Upstream) string {
 	var file strings.Builder
 	_, _ = upstream.Collect(context.Background(), record.NewRecorder(up, &file), ask("hi"))
 	return file.String()
+}
+
+// A Recorder and a Player pass the suite for upstreams.
+func TestSuite(t *testing.T) {
+	upstreamtest.Run(t, record.NewRecorder(echo.New(), io.Discard), &upstreamtest.Options{Model: "demo", Deterministic: true})
+	text := ask("hi")
+	upstreamtest.Run(t, player(t, recorded(t, script.Reply{script.Say("Hello.")}, text)), &upstreamtest.Options{Text: text, Long: text})
 }

@@ -39,6 +39,7 @@ func requestLines(r *upstream.Request) (lines []line, err error) {
 			f.text(path+".grammar.definition", &g.Definition)
 		}
 		f.text(path+".namespace", &t.Namespace)
+		f.flag(path+".deferred", &t.Deferred)
 		f.text(path+".kind", &t.Kind)
 		f.text(path+".format", (*string)(&t.Format))
 		f.json(path+".raw", &t.Raw)
