@@ -205,7 +205,7 @@ func (v *vendor) build(client *http.Client) (up upstream.Upstream, problems []er
 	case "echo":
 		up = echo.New()
 	case "anthropic":
-		up, err = anthropic.New(&anthropic.Options{Name: v.label(), BaseURL: v.url, Key: key, HTTPClient: client})
+		up, err = anthropic.New(&anthropic.Options{Name: v.label(), BaseURL: v.url, Key: key, HTTPClient: client, CacheMarks: true})
 	case "gemini":
 		up, err = gemini.New(&gemini.Options{Name: v.label(), BaseURL: v.url, Project: v.project, Location: v.location, Key: key, HTTPClient: client})
 	case "openai":

@@ -9,6 +9,7 @@ import (
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/partfield"
+	"github.com/polywire/polywire/upstream"
 )
 
 // A lastMark is the member cache_control of a Messages request. It asks for a cache mark at
@@ -64,18 +65,92 @@ func (l *lowering) markLast(m lastMark) {
 	l.lose(m.rule, m.at)
 }
 
-// withMark returns parts with a mark at the last one, or nil if that cannot have one. In a
-// tool result it is at its last part.
+// markCaches sets cache marks in a request without any, if the target asks for it: at the last
+// function, the end of the system text, and the ends of the last two turns of the user. The later
+// requests of the conversation begin with all of that, and read what this one writes at the last
+// mark by the mark before it. A turn that was added behind the conversation is not marked, because
+// it is not in later requests.
+func (l *lowering) markCaches() {
+	least := l.t.Marks.Least
+	if least == 0 || hasMark(l.n) {
+		return
+	}
+	size, mark := int64(0), lastMark{cache: new(content.Cache)}
+	isEnough := func(next *upstream.Request) bool {
+		if size < least {
+			size += upstream.EstimateTokens(next)
+		}
+		return size >= least
+	}
+	if isEnough(&upstream.Request{Tools: l.to.Tools}) {
+		for i := range slices.Backward(l.to.Tools) {
+			if t := &l.to.Tools[i]; t.Kind == "" && !t.Deferred {
+				l.to.Tools = slices.Clone(l.to.Tools)
+				l.to.Tools[i].Cache = mark.cache
+				break
+			}
+		}
+	}
+	if isEnough(&upstream.Request{System: l.to.System}) {
+		if parts := l.withMark(l.to.System, mark); parts != nil {
+			l.to.System = parts
+		}
+	}
+	turns, first := l.to.Turns, 0 // of those with enough before their end
+	for first < len(turns) && !isEnough(&upstream.Request{Turns: turns[first : first+1]}) {
+		first++
+	}
+	n := len(l.n.Turns)
+	for i, left := len(turns)-1, 2; i >= first && left > 0; i-- {
+		t := &turns[i]
+		if t.Role != content.RoleUser || i == len(turns)-1 && n > 0 && l.n.Turns[n-1].Role == content.RoleAssistant {
+			continue
+		}
+		if parts := l.withMark(t.Parts, mark); parts != nil {
+			t.Parts = parts
+			left--
+		}
+	}
+}
+
+// hasMark reports whether a request has a cache mark.
+func hasMark(n *upstream.Request) bool {
+	for i := range n.Tools {
+		if n.Tools[i].Cache != nil {
+			return true
+		}
+	}
+	for i := range n.Turns {
+		if isMarked(n.Turns[i].Parts) {
+			return true
+		}
+	}
+	return isMarked(n.System)
+}
+
+func isMarked(parts []content.Part) bool {
+	for _, p := range parts {
+		if content.IsNil(p) {
+			continue
+		}
+		if f := partfield.Of(p); f.Cache != nil && *f.Cache != nil || f.Parts != nil && isMarked(*f.Parts) {
+			return true
+		}
+	}
+	return false
+}
+
+// withMark returns parts with a mark at the last one, or nil if that cannot have one. Of a tool
+// result it is at its last part where the target has it there.
 func (l *lowering) withMark(parts []content.Part, m lastMark) []content.Part {
 	last := len(parts) - 1
 	if last < 0 {
 		return nil
 	}
 	p := parts[last]
-	if r, ok := p.(*content.ToolResult); ok {
-		if !l.t.Results.Marks || !l.t.Results.MarkLast {
-			return nil
-		}
+	if r, ok := p.(*content.ToolResult); ok && !l.t.Results.Marks {
+		return nil
+	} else if ok && l.t.Results.MarkLast {
 		own := *r
 		if own.Parts = l.withMark(r.Parts, m); own.Parts == nil {
 			return nil

@@ -123,6 +123,7 @@ func (l *lowering) rename() {
 //	choice           the tools that are left
 //	limit, thinking  tools, choice, limit, and thinking that is missing from the turns
 //	sampling         thinking
+//	markCaches       everything that is in the prompt
 func (l *lowering) run() {
 	l.members()
 	l.output()
@@ -134,6 +135,7 @@ func (l *lowering) run() {
 	l.thinking()
 	l.sampling()
 	l.identity()
+	l.markCaches()
 }
 
 // lose reports the loss of r at a path.

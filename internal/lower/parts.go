@@ -39,6 +39,10 @@ type Marks struct {
 	TextsOnly               bool // but not on files
 	AnyTime                 bool // with any lifetime and other members
 
+	// Least, if not 0, asks for marks in requests without any, where the beginning of the prompt
+	// has at least that many tokens: the server does not cache less. See markCaches.
+	Least int64
+
 	// Times maps lifetimes to those of the server: its own to themselves, others to the
 	// next longer one. Others are not sent, and the server's default applies.
 	Times map[string]string

@@ -27,6 +27,7 @@ type Client struct {
 	cloud        *lower.Cloud // what the platform does not accept; may be nil
 	allowBeta    func(string) bool
 	reportsBetas bool // betas that are not sent are losses
+	cacheMarks   bool
 	maxTokens    int64
 	outputLimits adapter.OutputLimits
 	targets      lower.Cache[targetKey]

@@ -78,6 +78,20 @@ func (f family) hasInterleavedBeta() bool { return !f.isKnown() || f.version >= 
 // hasToolSearch reports whether the model can search deferred tools.
 func (f family) hasToolSearch() bool { return !f.isKnown() || f.version >= 45 }
 
+// minCached returns the least tokens of a prompt that the vendor caches. Models after 4.6 have
+// different limits, of which it is the lowest: marks of shorter prompts have no effect.
+func (f family) minCached() int64 {
+	switch {
+	case f.line == "haiku" && f.version < 45:
+		return 2048
+	case f.is("haiku", 45), f.is("opus", 45), f.is("opus", 46):
+		return 4096
+	case f.isKnown() && f.version <= 46:
+		return 1024
+	}
+	return 512
+}
+
 // hasEffort reports whether the model accepts an effort.
 func (f family) hasEffort() bool { return !f.isKnown() || f.version >= 46 || f.is("opus", 45) }
 

@@ -75,6 +75,15 @@ type Options struct {
 	// on a platform.
 	AllowBeta func(string) bool
 
+	// CacheMarks sets cache marks in requests of clients that cannot: those of other formats
+	// without any mark. At most four are set, with the default lifetime: at the last tool, the end
+	// of the system text, and the ends of the last two turns of the user, each only if the prompt
+	// up to it is estimated to be as long as the model caches at least. Later requests of a
+	// conversation begin with what is marked, as [upstream.CacheBreak] shows. The vendor charges
+	// more for a prompt that it writes into a cache and much less for one that it reads, so marks
+	// cost more for prompts that are used once.
+	CacheMarks bool
+
 	// MaxTokens is the max_tokens of requests without one; the vendor requires it.
 	// The default is 32,000, or the model's maximum if that is lower.
 	MaxTokens int64
@@ -125,7 +134,7 @@ func New(opts *Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{client: server, platform: o.Platform, rules: rules, project: o.Project, location: o.Location, allowBeta: o.AllowBeta, maxTokens: o.MaxTokens, outputLimits: limits,
+	c := &Client{client: server, platform: o.Platform, rules: rules, project: o.Project, location: o.Location, allowBeta: o.AllowBeta, cacheMarks: o.CacheMarks, maxTokens: o.MaxTokens, outputLimits: limits,
 		targets: lower.NewCache[targetKey](o.SchemaCache)}
 	if c.allowBeta == nil {
 		c.allowBeta, c.reportsBetas = rules.accepts, true

@@ -62,6 +62,9 @@ func (c *Client) newTarget(t lower.Target, key targetKey) *lower.Target {
 		if t.Cloud != nil && t.Cloud.NoFiles {
 			t.Files.IDPrefix = ""
 		}
+		if c.cacheMarks {
+			t.Marks.Least = key.family.minCached()
+		}
 		t.Limit = lower.LimitRules{Default: cmp.Or(c.maxTokens, defaultLimit), Max: key.limit}
 	}
 	return &t

@@ -2,6 +2,7 @@ package recorded
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -61,7 +62,48 @@ func samePrefixes(d destination, conversation []*upstream.Request) error {
 			list = append(list, n)
 		}
 	}
-	return upstreamtest.CheckPrefixes(context.Background(), up, list...)
+	for i, j := 0, 0; i < len(list); i = j {
+		for j = i + 1; j < len(list) && (d.format == formatMessages || loadedTools(list[i]) == loadedTools(list[j])); j++ {
+		}
+		if err := upstreamtest.CheckPrefixes(context.Background(), up, list[i:j]...); err != nil || j == len(list) {
+			return err
+		}
+		diff, err := upstream.CacheBreak(context.Background(), up, list[j-1], list[j])
+		if err != nil {
+			return err
+		}
+		if diff.Broken && !strings.HasPrefix(diff.WirePath, "tools.") {
+			return fmt.Errorf("a tool is loaded: %v at %s", diff, diff.WirePath)
+		}
+	}
+	return nil
+}
+
+// loadedTools returns the number of deferred tools that a conversation names. Each that is added
+// follows the other tools of a vendor that cannot load tools, so the prompt changes there.
+func loadedTools(n *upstream.Request) (loaded int) {
+	for _, t := range n.Tools {
+		named := func(p content.Part) bool {
+			switch p := p.(type) { // other kinds name no tools
+			case *content.ToolUse:
+				return p.Name == t.Name
+			case *content.ToolResult:
+				return slices.ContainsFunc(p.Parts, func(p content.Part) bool {
+					u, ok := p.(*content.Unknown)
+					return ok && strings.Contains(u.Raw, `"`+t.Name+`"`)
+				})
+			case *content.ServerToolResult:
+				return strings.Contains(p.Content, `"`+t.Name+`"`)
+			case *content.Unknown:
+				return strings.Contains(p.Raw, `"`+t.Name+`"`)
+			}
+			return false
+		}
+		if t.Deferred && slices.ContainsFunc(n.Turns, func(t content.Turn) bool { return slices.ContainsFunc(t.Parts, named) }) {
+			loaded++
+		}
+	}
+	return loaded
 }
 
 // inlined returns the requests with their files, or as they are if some are not available.
