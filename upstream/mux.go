@@ -131,8 +131,8 @@ func (m *Mux) match(model string) *route {
 	return nil
 }
 
-// route returns the Upstream for r, and r with the model name for that Upstream.
-func (m *Mux) route(r *Request) (Upstream, *Request, error) {
+// route implements router.
+func (m *Mux) route(_ context.Context, r *Request) (Upstream, *Request, error) {
 	to := m.match(r.Model)
 	if to == nil {
 		return nil, nil, &Error{Code: CodeNotFound, Text: "model: " + r.Model}
@@ -149,47 +149,27 @@ func (m *Mux) route(r *Request) (Upstream, *Request, error) {
 
 // Generate generates the response with the Upstream for r.Model.
 func (m *Mux) Generate(ctx context.Context, r *Request, w *Writer) error {
-	up, r, err := m.route(r)
-	if err != nil {
-		return err
-	}
-	return up.Generate(ctx, r, w)
+	return router(m.route).Generate(ctx, r, w)
 }
 
 // CountTokens counts the tokens of r with the Upstream for r.Model.
 func (m *Mux) CountTokens(ctx context.Context, r *Request) (TokenCount, error) {
-	up, r, err := m.route(r)
-	if err != nil {
-		return TokenCount{}, err
-	}
-	return CountTokens(ctx, up, r)
+	return router(m.route).CountTokens(ctx, r)
 }
 
 // Preflight returns the losses of r with the Upstream for r.Model.
 func (m *Mux) Preflight(ctx context.Context, r *Request) ([]content.Loss, error) {
-	up, r, err := m.route(r)
-	if err != nil {
-		return nil, err
-	}
-	return Preflight(ctx, up, r)
+	return router(m.route).Preflight(ctx, r)
 }
 
 // EncodeRequest encodes r with the Upstream for r.Model.
 func (m *Mux) EncodeRequest(ctx context.Context, r *Request) (EncodedRequest, error) {
-	up, r, err := m.route(r)
-	if err != nil {
-		return EncodedRequest{}, err
-	}
-	return EncodeRequest(ctx, up, r)
+	return router(m.route).EncodeRequest(ctx, r)
 }
 
 // FormatOf returns the wire format of the Upstream for r.Model.
 func (m *Mux) FormatOf(ctx context.Context, r *Request) (content.Format, error) {
-	up, r, err := m.route(r)
-	if err != nil {
-		return "", err
-	}
-	return FormatOf(ctx, up, r)
+	return router(m.route).FormatOf(ctx, r)
 }
 
 // Models returns all models that a request can name, each once, under that name. These

@@ -32,17 +32,17 @@ import (
 //
 // The model, tools and settings do not change it, nor do files and cache marks. r is only read.
 func SessionKey(ctx context.Context, r *Request) string {
-	d := keyDigest{hash: sha256.New(), buf: make([]byte, 0, 4<<10)}
+	d := newKeyDigest()
 	if client := reqctx.Client(ctx); client != "" {
-		d.text("client", client, len(client))
+		d.whole("client", client)
 	}
 	empty := true
 	for t := range conversationTexts(r.System) {
-		d.text("system", t, len(t))
+		d.whole("system", t)
 		empty = false
 	}
 	if s := cmp.Or(r.Session, foreign.Session(r.UserID, r.Extra)); s != "" {
-		d.text("session", s, len(s))
+		d.whole("session", s)
 		empty = false
 	} else if i := slices.IndexFunc(r.Turns, isUser); i >= 0 { // one pass
 		const enough, enoughAll = 1 << 10, 16 << 10 // only systems are shared by many conversations
@@ -82,6 +82,13 @@ type keyDigest struct {
 	hash hash.Hash
 	buf  []byte // of a fixed capacity: the hash accepts no strings
 }
+
+func newKeyDigest() *keyDigest {
+	return &keyDigest{hash: sha256.New(), buf: make([]byte, 0, 4<<10)}
+}
+
+// whole adds the kind and the length of a text, and the text.
+func (d *keyDigest) whole(kind, text string) { d.text(kind, text, len(text)) }
 
 // text adds the kind and the length of a text, and its first limit bytes.
 func (d *keyDigest) text(kind, text string, limit int) {

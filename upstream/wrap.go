@@ -3,8 +3,6 @@ package upstream
 import (
 	"context"
 	"errors"
-
-	"github.com/polywire/polywire/content"
 )
 
 // Edit returns an Upstream that passes each request through f before next receives it,
@@ -22,64 +20,18 @@ func Edit(next Upstream, f func(ctx context.Context, r *Request) (*Request, erro
 	if next == nil || f == nil {
 		panic("upstream: Edit: nil Upstream or function")
 	}
-	return &edit{next, f}
+	return &edit{next, func(ctx context.Context, r *Request) (Upstream, *Request, error) {
+		r, err := f(ctx, r)
+		if err == nil && r == nil {
+			err = errors.New("upstream: the function of an Edit returned a nil request and no error")
+		}
+		return next, r, err
+	}}
 }
 
 type edit struct {
 	next Upstream
-	f    func(ctx context.Context, r *Request) (*Request, error)
-}
-
-// edit returns the request for next.
-func (e *edit) edit(ctx context.Context, r *Request) (*Request, error) {
-	r, err := e.f(ctx, r)
-	if err == nil && r == nil {
-		err = errors.New("upstream: the function of an Edit returned a nil request and no error")
-	}
-	return r, err
-}
-
-func (e *edit) Generate(ctx context.Context, r *Request, w *Writer) error {
-	changed, err := e.edit(ctx, r)
-	if err != nil {
-		return err
-	}
-	if changed != r {
-		w.setRequest(changed)
-	}
-	return e.next.Generate(ctx, changed, w)
-}
-
-func (e *edit) CountTokens(ctx context.Context, r *Request) (TokenCount, error) {
-	r, err := e.edit(ctx, r)
-	if err != nil {
-		return TokenCount{}, err
-	}
-	return CountTokens(ctx, e.next, r)
-}
-
-func (e *edit) Preflight(ctx context.Context, r *Request) ([]content.Loss, error) {
-	r, err := e.edit(ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	return Preflight(ctx, e.next, r)
-}
-
-func (e *edit) EncodeRequest(ctx context.Context, r *Request) (EncodedRequest, error) {
-	r, err := e.edit(ctx, r)
-	if err != nil {
-		return EncodedRequest{}, err
-	}
-	return EncodeRequest(ctx, e.next, r)
-}
-
-func (e *edit) FormatOf(ctx context.Context, r *Request) (content.Format, error) {
-	r, err := e.edit(ctx, r)
-	if err != nil {
-		return "", err
-	}
-	return FormatOf(ctx, e.next, r)
+	router
 }
 
 func (e *edit) Unwrap() Upstream { return e.next }

@@ -98,9 +98,7 @@ func authenticate(tenants map[string]string) func(context.Context, *http.Request
 // account logs every request and adds its tokens to the bill.
 func account(b *bill, logger *slog.Logger) func(context.Context, *upstream.Report) {
 	return func(ctx context.Context, r *upstream.Report) {
-		logger.InfoContext(ctx, "request", "id", r.ID, "tenant", tenant(ctx),
-			"mode", r.Mode, "status", r.Status, "error", r.Code, "duration", r.Duration,
-			"prompt_tokens", r.Usage.Prompt(), "response_tokens", r.Usage.Completion())
+		logger.InfoContext(ctx, "done", "tenant", tenant(ctx), "report", r)
 		b.add(tenant(ctx), r.Usage)
 	}
 }

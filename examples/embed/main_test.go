@@ -79,8 +79,7 @@ func TestService(t *testing.T) {
 	}
 	log := lines.b.String()
 	for _, want := range []string{
-		"tenant=ada mode=plain status=200", "prompt_tokens=3 response_tokens=3",
-		"tenant=bob mode=stream status=200", `status=401 error=unauthenticated`,
+		"tenant=ada", "mode=plain", "input_tokens=3 report.output_tokens=3", "tenant=bob", "mode=stream", "status=401", "error=unauthenticated",
 	} {
 		if !strings.Contains(log, want) {
 			t.Errorf("no %q in the log:\n%s", want, log)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -12,12 +11,10 @@ import (
 	"math"
 	"mime"
 	"net"
-	"net/http"
 	"net/netip"
 	"os"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/polywire/polywire/content"
@@ -55,8 +52,8 @@ type config struct {
 	upstream upstream.Upstream // from routing
 	monitors []*monitor        // of its parts
 	health   health
-	store    responses.Store              // nil without one
-	formats  atomic.Pointer[http.Handler] // serves the requests that begin now
+	store    responses.Store // nil without one
+	current  upstream.Swap   // of the requests that begin now
 }
 
 // keyVariable is the environment variable with the key of the upstream. There is no flag
@@ -395,34 +392,9 @@ func (c *config) logger(w io.Writer) *slog.Logger {
 	return slog.New(slog.DiscardHandler)
 }
 
-// logRequest logs a request that is done. It leaves out r.Err, which may quote the
-// client: the handler logs the cause with the same request id.
+// logRequest logs a request that is done.
 func (c *config) logRequest(ctx context.Context, logger *slog.Logger, r *upstream.Report) {
-	attrs := []slog.Attr{
-		slog.String("request", r.ID),
-		slog.String("method", r.Method),
-		slog.String("path", r.Path),
-		slog.String("mode", r.Mode),
-		slog.Int("status", r.Status),
-		slog.Duration("duration", r.Duration),
-		slog.Int64("input_tokens", r.Usage.Prompt()),
-		slog.Int64("output_tokens", r.Usage.Completion()),
-	}
-	if r.Model != "" { // chosen by the client, of any length
-		attrs = append(attrs, slog.String("model", r.Model[:min(len(r.Model), 100)]))
-	}
-	if r.Upstream != "" {
-		attrs = append(attrs, slog.String("upstream", r.Upstream))
-	}
-	if r.UpstreamID != "" {
-		attrs = append(attrs, slog.String("upstream_request", r.UpstreamID))
-	}
-	if r.Code != "" { // a failed stream may have status 200
-		attrs = append(attrs, slog.String("error", string(r.Code)))
-	}
-	if len(r.Attempts) > 1 {
-		attrs = append(attrs, slog.String("attempts", attempts(r.Attempts)))
-	}
+	attrs := r.LogValue().Group()
 	if s := summary(r.Losses); s != "" {
 		name := "losses"
 		if c.rejected(r) {
@@ -438,17 +410,4 @@ func (c *config) rejected(r *upstream.Report) bool {
 	least := severities[c.rejectLoss]
 	return least != 0 && r.Code == upstream.CodeInvalid && r.Upstream == "" &&
 		slices.ContainsFunc(r.Losses, func(l content.Loss) bool { return l.Severity >= least })
-}
-
-// attempts returns the attempts of a request in one line, such as "claude: overloaded
-// after 1.2s; gemini: ok after 3s". An upstream of unknown name appears as its number in
-// the route.
-func attempts(list []upstream.Attempt) string {
-	var items []string
-	for _, a := range list {
-		name := cmp.Or(a.Upstream, fmt.Sprint("upstream ", a.Index+1))
-		result := cmp.Or(string(a.Code), "ok")
-		items = append(items, fmt.Sprintf("%s: %s after %v", name, result, a.Duration.Round(100*time.Microsecond)))
-	}
-	return strings.Join(items, "; ")
 }

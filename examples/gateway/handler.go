@@ -13,7 +13,14 @@ import (
 
 // handler returns a handler of all formats and of the health of the gateway.
 func (c *config) handler(up upstream.Upstream, logger *slog.Logger) http.Handler {
-	c.install(up, c.monitors, logger)
+	c.install(up, c.monitors)
+	s := c.handlerOptions(logger)
+	formats := upstream.Handlers(
+		generatecontent.NewHandler(&c.current, &generatecontent.Options{HandlerOptions: s, MediaTypes: c.types}),
+		messages.NewHandler(&c.current, &messages.Options{HandlerOptions: s, MediaTypes: c.types}),
+		responses.NewHandler(&c.current, &responses.Options{HandlerOptions: s, OpenResponses: c.openResponses, Store: c.store}),
+		chatcompletions.NewHandler(&c.current, &chatcompletions.Options{HandlerOptions: s}),
+	)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/healthz":
@@ -21,20 +28,13 @@ func (c *config) handler(up upstream.Upstream, logger *slog.Logger) http.Handler
 		case "/readyz":
 			c.health.ServeHTTP(w, r)
 		default:
-			(*c.formats.Load()).ServeHTTP(w, r)
+			formats.ServeHTTP(w, r)
 		}
 	})
 }
 
 // install makes up the upstream of all requests that begin from now on.
-func (c *config) install(up upstream.Upstream, monitors []*monitor, logger *slog.Logger) {
-	s := c.handlerOptions(logger)
+func (c *config) install(up upstream.Upstream, monitors []*monitor) {
 	c.health.monitors.Store(&monitors)
-	h := upstream.Handlers(
-		generatecontent.NewHandler(up, &generatecontent.Options{HandlerOptions: s, MediaTypes: c.types}),
-		messages.NewHandler(up, &messages.Options{HandlerOptions: s, MediaTypes: c.types}),
-		responses.NewHandler(up, &responses.Options{HandlerOptions: s, OpenResponses: c.openResponses, Store: c.store}),
-		chatcompletions.NewHandler(up, &chatcompletions.Options{HandlerOptions: s}),
-	)
-	c.formats.Store(&h)
+	c.current.Store(up)
 }

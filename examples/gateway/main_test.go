@@ -150,7 +150,7 @@ func TestGateway(t *testing.T) {
 	want(t, "log", log,
 		`"method":"POST","path":"/v1/messages","mode":"plain","status":200,"duration":`,
 		`"mode":"stream","status":200`, `"input_tokens":`, `"output_tokens":3,"model":"claude-demo"`,
-		`"mode":"","status":400`, `"mode":"","status":401`, `"error":"invalid"`, `"error":"unauthenticated"`,
+		`"status":400`, `"status":401`, `"error":"invalid"`, `"error":"unauthenticated"`,
 	)
 	for _, secret := range []string{"k-test", "k-wrong", "Ahoy", "Sesame"} {
 		if strings.Contains(log, secret) {

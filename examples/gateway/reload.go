@@ -36,7 +36,7 @@ func (c *config) reload(logger *slog.Logger) {
 		logger.Error("SIGHUP: the configuration was not changed, because the file is invalid", "error", inFile(c.file, err))
 		return
 	}
-	c.install(up, monitors, logger)
+	c.install(up, monitors)
 	logger.Info("SIGHUP: the configuration was reloaded", "file", c.file)
 	r.log(logger)
 }

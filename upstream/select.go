@@ -1,0 +1,113 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+
+	"github.com/polywire/polywire/content"
+)
+
+// Select returns an Upstream that passes each request to the Upstream that f returns for it, in every
+// operation: generating, counting tokens, preflight, encoding and FormatOf. An error of f is the
+// error of the operation, as if Generate had returned it. To change the request, too, return an
+// [Edit].
+//
+// It lists no models. f must be safe for concurrent use, and should return the same for equal
+// requests. Select panics if f is nil. For names of models see [Mux], for losses [First], for errors
+// [Failover].
+func Select(f func(ctx context.Context, r *Request) (Upstream, error)) Upstream {
+	if f == nil {
+		panic("upstream: Select: nil function")
+	}
+	return router(func(ctx context.Context, r *Request) (Upstream, *Request, error) {
+		up, err := f(ctx, r)
+		if err == nil && up == nil {
+			err = errors.New("upstream: the function of a Select returned a nil Upstream and no error")
+		}
+		return up, r, err
+	})
+}
+
+// A router returns the Upstream of a request, and the request that it receives.
+type router func(ctx context.Context, r *Request) (Upstream, *Request, error)
+
+// Generate generates the response with the Upstream for r.
+func (f router) Generate(ctx context.Context, r *Request, w *Writer) error {
+	up, changed, err := f(ctx, r)
+	if err != nil {
+		return err
+	}
+	if changed != r {
+		w.setRequest(changed)
+	}
+	return up.Generate(ctx, changed, w)
+}
+
+// CountTokens counts the tokens of r with the Upstream for r.
+func (f router) CountTokens(ctx context.Context, r *Request) (TokenCount, error) {
+	up, r, err := f(ctx, r)
+	if err != nil {
+		return TokenCount{}, err
+	}
+	return CountTokens(ctx, up, r)
+}
+
+// Preflight returns the losses of r with the Upstream for r.
+func (f router) Preflight(ctx context.Context, r *Request) ([]content.Loss, error) {
+	up, r, err := f(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return Preflight(ctx, up, r)
+}
+
+// EncodeRequest encodes r with the Upstream for r.
+func (f router) EncodeRequest(ctx context.Context, r *Request) (EncodedRequest, error) {
+	up, r, err := f(ctx, r)
+	if err != nil {
+		return EncodedRequest{}, err
+	}
+	return EncodeRequest(ctx, up, r)
+}
+
+// FormatOf returns the wire format of the Upstream for r.
+func (f router) FormatOf(ctx context.Context, r *Request) (content.Format, error) {
+	up, r, err := f(ctx, r)
+	if err != nil {
+		return "", err
+	}
+	return FormatOf(ctx, up, r)
+}
+
+// A Swap is an Upstream that another one can replace while it is used, such as when a configuration
+// is read again. Requests that have begun keep the Upstream with which they began. The zero Swap has
+// none and fails with [CodeUnavailable]. A Swap is safe for concurrent use and must not be copied.
+type Swap struct{ current atomic.Pointer[Upstream] }
+
+// Store makes u the Upstream of all calls that begin from now on. It panics if u is nil.
+func (s *Swap) Store(u Upstream) {
+	if u == nil {
+		panic("upstream: Swap: nil Upstream")
+	}
+	s.current.Store(&u)
+}
+
+// Generate generates the response with the current Upstream.
+func (s *Swap) Generate(ctx context.Context, r *Request, w *Writer) error {
+	u := s.Unwrap()
+	if u == nil {
+		return errNoUpstream
+	}
+	return u.Generate(ctx, r, w)
+}
+
+var errNoUpstream = &Error{Code: CodeUnavailable, Err: errors.New("upstream: Swap without an Upstream: call Store before it is used")}
+
+// Unwrap returns the current Upstream, or nil. With it all operations use the current one.
+func (s *Swap) Unwrap() Upstream {
+	if u := s.current.Load(); u != nil {
+		return *u
+	}
+	return nil
+}
