@@ -119,26 +119,20 @@ func list[T any](f *fields, path string, p *[]T, one func(path string, p *T)) {
 	}
 }
 
-// pointer writes or reads a value behind a pointer. one returns whether the value is set.
-func pointer[T any](f *fields, p **T, one func(p *T) bool) {
-	v := new(T)
-	if *p != nil {
-		v = *p
+// set returns the value behind a pointer, which it sets first to read.
+func set[T any](f *fields, p **T) *T {
+	if f.put == nil {
+		*p = new(T)
 	}
-	if one(v) && f.put == nil {
-		*p = v
-	}
+	return *p
 }
 
 func (f *fields) extra(path string, p **content.Extra) {
-	if f.request {
-		return
-	}
-	pointer(f, p, func(x *content.Extra) bool {
+	if !f.request && (*p != nil || f.has(path)) {
+		x := set(f, p)
 		f.text(path+".format", (*string)(&x.Format))
-		f.json(path, &x.JSON)
-		return x.JSON != ""
-	})
+		f.text(path, &x.JSON)
+	}
 }
 
 func (f *fields) signature(path string, s *content.Signature) {
@@ -313,24 +307,23 @@ func (f *fields) event(e *upstream.Event) {
 	e.Block, e.Candidate = int(block), int(candidate)
 	switch e.Kind {
 	case upstream.EventStart:
-		pointer(f, &e.Start, f.start)
+		f.start(set(f, &e.Start))
 	case upstream.EventOpen:
 		f.part("part", &e.Part)
 	case upstream.EventText, upstream.EventInput:
 		f.text("text", &e.Text)
 	case upstream.EventCitation:
-		pointer(f, &e.Citation, func(c *content.Citation) bool { f.citation("citation", c); return true })
+		f.citation("citation", set(f, &e.Citation))
 	case upstream.EventSignature:
-		pointer(f, &e.Signature, func(s *content.Signature) bool { f.signature("signature", s); return true })
+		f.signature("signature", set(f, &e.Signature))
 	case upstream.EventBlockExtra, upstream.EventExtra:
 		f.text("name", &e.Text)
-	case upstream.EventClose:
 	case upstream.EventUsage:
-		pointer(f, &e.Usage, f.usage)
+		f.usage(set(f, &e.Usage))
 	case upstream.EventStop:
-		pointer(f, &e.Stop, f.stop)
+		f.stop(set(f, &e.Stop))
 	case upstream.EventLoss:
-		pointer(f, &e.Loss, f.loss)
+		f.loss(set(f, &e.Loss))
 	}
 	f.extra("extra", &e.Extra)
 }
@@ -340,16 +333,15 @@ func eventName(k upstream.EventKind) string {
 	return strings.ToLower(strings.TrimPrefix(k.String(), "Event"))
 }
 
-func (f *fields) start(s *upstream.Start) bool {
+func (f *fields) start(s *upstream.Start) {
 	f.text("id", &s.ID)
 	f.text("model", &s.Model)
 	f.flag("model_as_requested", &s.ModelAsRequested)
 	f.text("upstream", &s.Upstream)
 	f.extra("members", &s.Extra)
-	return true
 }
 
-func (f *fields) usage(u *content.Usage) bool {
+func (f *fields) usage(u *content.Usage) {
 	f.number("input", &u.Input)
 	f.number("cache_read", &u.CacheRead)
 	f.number("cache_write", &u.CacheWrite)
@@ -364,10 +356,9 @@ func (f *fields) usage(u *content.Usage) bool {
 		f.number(path+".tokens", &m.Tokens)
 	})
 	f.extra("members", &u.Extra)
-	return true
 }
 
-func (f *fields) stop(s *upstream.Stop) bool {
+func (f *fields) stop(s *upstream.Stop) {
 	f.text("reason", (*string)(&s.Reason))
 	f.text("sequence", &s.Sequence)
 	f.text("format", (*string)(&s.Format))
@@ -375,10 +366,9 @@ func (f *fields) stop(s *upstream.Stop) bool {
 	f.text("details", &s.Details)
 	f.text("message", &s.Message)
 	f.extra("members", &s.Extra)
-	return true
 }
 
-func (f *fields) loss(l *content.Loss) bool {
+func (f *fields) loss(l *content.Loss) {
 	severity, more := int64(l.Severity), int64(l.More)
 	f.text("path", &l.Path)
 	f.number("severity", &severity)
@@ -387,5 +377,4 @@ func (f *fields) loss(l *content.Loss) bool {
 	if f.put == nil {
 		l.Severity, l.More = content.Severity(severity), int(more)
 	}
-	return true
 }

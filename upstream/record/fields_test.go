@@ -159,7 +159,7 @@ func TestRequestLines(t *testing.T) {
 		old.Set(v)
 		v.SetZero()
 		if cmp.Equal(before, linesOf(full), cmp.AllowUnexported(line{})) {
-			t.Errorf("%s is not compared", path)
+			t.Errorf("%s is not compared: add it to requestLines, or to notCompared if only one format has it", path)
 		}
 		v.Set(old)
 	}

@@ -9,14 +9,17 @@ import (
 	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/upstream/anthropic"
 	"github.com/polywire/polywire/upstream/openai/chatcompletions"
 	"github.com/polywire/polywire/upstream/openai/responses"
 	"github.com/polywire/polywire/upstream/record"
 	"github.com/polywire/polywire/upstream/script"
 )
 
+type document struct{ path, body, stream string }
+
 // conversation is the same request in every format: a tool call and its result.
-var conversation = map[string]struct{ path, body, stream string }{
+var conversation = map[string]document{
 	"messages": {"/v1/messages", `{"model":"demo","max_tokens":64,"system":"Be brief.","temperature":0.5,
 		"tools":[{"name":"weather","description":"Looks.","input_schema":{"type":"object","properties":{"city":{"type":"string"}}}}],
 		"messages":[{"role":"user","content":"How is the weather?"},
@@ -42,10 +45,13 @@ var conversation = map[string]struct{ path, body, stream string }{
 
 // post sends the conversation in a format to up.
 func post(up upstream.Upstream, format string, stream bool) *httptest.ResponseRecorder {
+	return send(up, conversation[format], stream)
+}
+
+func send(up upstream.Upstream, c document, stream bool) *httptest.ResponseRecorder {
 	h := upstream.Handlers(
 		generatecontent.NewHandler(up, nil), messages.NewHandler(up, nil),
 		chatcompletions.NewHandler(up, nil), responses.NewHandler(up, nil))
-	c := conversation[format]
 	if stream && c.stream == "" {
 		c.path = strings.Replace(c.path, ":generateContent", ":streamGenerateContent?alt=sse", 1)
 	} else if stream {
@@ -76,6 +82,74 @@ func TestFormats(t *testing.T) {
 					t.Errorf("%s for %s, stream %v: %d %s", recorded, played, stream, w.Code, w.Body)
 				}
 			}
+		}
+	}
+}
+
+// While an adapter is recorded, clients of its format receive the vendor's bytes. The recording
+// plays for clients of other formats.
+func TestAdapter(t *testing.T) {
+	const stream = `event: message_start
+data: {"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"demo","content":[],"stop_reason":null,"stop_sequence":null,"novel":1,"usage":{"input_tokens":9,"output_tokens":1}}}
+
+event: content_block_start
+data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}
+
+event: content_block_delta
+data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"It rains in Oslo."}}
+
+event: content_block_stop
+data: {"type":"content_block_stop","index":0}
+
+event: message_delta
+data: {"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"output_tokens":6}}
+
+event: message_stop
+data: {"type":"message_stop"}
+
+`
+	vendor := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		w.Header().Set("Request-Id", "req_secret")
+		_, _ = w.Write([]byte(stream))
+	}))
+	defer vendor.Close()
+	client := vendor.Client()
+	up, err := anthropic.New(&anthropic.Options{BaseURL: vendor.URL, Key: "k-secret", HTTPClient: client})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file strings.Builder
+	if w := post(record.NewRecorder(up, &file), "messages", true); w.Body.String() != stream {
+		t.Errorf("the client received\n%s\nwant\n%s", w.Body, stream)
+	}
+	client.CloseIdleConnections()
+	for _, secret := range []string{"secret", vendor.URL, strings.TrimPrefix(vendor.URL, "http://")} {
+		if strings.Contains(file.String(), secret) {
+			t.Errorf("%q is in the recording:\n%s", secret, &file)
+		}
+	}
+	w := post(player(t, file.String()), "responses", false)
+	if body := w.Body.String(); !strings.Contains(body, "It rains in Oslo.") || !strings.Contains(body, `"output_tokens":6`) {
+		t.Errorf("played: %d %s", w.Code, body)
+	}
+}
+
+// A client learns where in its own document the request differs from the recording.
+func TestPaths(t *testing.T) {
+	var file strings.Builder
+	post(record.NewRecorder(script.Reply{script.Say("Bye.")}, &file), "messages", false)
+	for format, want := range map[string]string{
+		"messages":         "messages.2.content.0.content.0.text: there is",
+		"generateContent":  "GenerateContentRequest.contents[2].parts[0].function_response.response: there is",
+		"chat completions": "Invalid 'messages[3].content': there is",
+		"responses":        "Invalid 'input[3].output': there is",
+	} {
+		c := conversation[format]
+		c.body = strings.Replace(c.body, "rain", "snow", 1)
+		w := send(player(t, file.String()), c, false)
+		if body := w.Body.String(); w.Code != http.StatusBadRequest || !strings.Contains(body, want) || !strings.Contains(body, `here it has \"snow\", and the most similar one, number 1, has \"rain\"`) {
+			t.Errorf("%s: got %d %s, want %s", format, w.Code, body, want)
 		}
 	}
 }
