@@ -43,6 +43,9 @@ type format struct {
 	signsCalls bool
 	holdsText  func(s content.Signature) bool
 
+	// memberTools are the members of requests that stand for tools of the server: see MemberTool.
+	memberTools map[string]func(value gjson.Result) content.Tool
+
 	// copies begins the ids of blocks that a handler has made: see IsCopy. Empty if there are none.
 	copies string
 
@@ -149,6 +152,22 @@ func Function(t *content.Tool) (content.Tool, *loss.Rule) {
 		}
 	}
 	return content.Tool{}, nil
+}
+
+// MemberTool returns the tool of a server that the member of a request with a name stands for, or
+// nil if it stands for none.
+func MemberTool(x *content.Extra, name string) *content.Tool {
+	tool := dataOf(x.Format).memberTools[name]
+	if tool == nil {
+		return nil
+	}
+	json, _ := x.Get(name)
+	value := gjson.Parse(json)
+	if !value.IsObject() {
+		return nil
+	}
+	t := tool(value)
+	return &t
 }
 
 // isOver reports whether a turn is no longer in effect once a user turn follows it: a system

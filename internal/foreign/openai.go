@@ -58,11 +58,34 @@ func openAI() *format {
 		blocks: map[string]block{
 			"compaction": {isState: hasEncrypted},
 		},
+		memberTools:   map[string]func(gjson.Result) content.Tool{"web_search_options": searchOfOptions},
 		searchesTools: func(t *content.Tool) bool { return t.Kind == "tool_search" && !isClientSearch(t.Raw) },
 		references: map[string]func(string) gjson.Result{
 			"tool_search_output": func(raw string) gjson.Result { return gjson.Get(raw, "tools.#.name") },
 		},
 	}
+}
+
+// searchOfOptions returns the tool of Responses for the web search of Chat Completions.
+func searchOfOptions(options gjson.Result) content.Tool {
+	var w jsonwire.Writer
+	w.BeginObject()
+	w.Member("type", "web_search")
+	options.ForEach(func(name, v gjson.Result) bool {
+		switch at := v.Get("approximate"); {
+		case name.Str == "type":
+		case name.Str != "user_location" || !at.IsObject():
+			w.RawMember(name.Str, v.Raw)
+		default:
+			w.Object(name.Str)
+			w.Member("type", v.Get("type").Str)
+			_ = w.MembersExcept(at.Raw, func(s string) bool { return s == "type" }) // was parsed before
+			w.EndObject()
+		}
+		return true
+	})
+	w.EndObject()
+	return content.Tool{Kind: "web_search", Format: "openai-responses", Raw: w.Text()}
 }
 
 // usesAllReasoning reports whether reasoning.context asks for what other vendors do: they use all

@@ -191,6 +191,12 @@ func (l *lowering) foreignMembers(x *content.Extra) {
 		at := At("extra").Member(tail)
 		// bounded by ForeignMember
 		i := slices.IndexFunc(l.t.Members.Foreign, func(m ForeignMember) bool { return m.Name == tail && (m.From == "" || m.From == x.Format) })
+		if l.t.Tools.Vendor != nil {
+			if t := foreign.MemberTool(x, tail); t != nil {
+				l.member, l.memberAt = t, at
+				continue
+			}
+		}
 		switch {
 		case r == foreign.StateLoss:
 			l.lose(r, at)

@@ -60,8 +60,21 @@ const (
 	StrictAlways                    // in StrictSchema
 )
 
-// tools lowers the tools.
+// tools lowers the tools, and the tool that a member of the request stands for.
 func (l *lowering) tools() {
+	rules := &l.t.Tools
+	l.listedTools()
+	if t := l.member; t != nil && (t.Format == l.t.Format || l.vendorTool(t, l.memberAt)) {
+		l.to.Tools = append(slices.Clip(l.to.Tools), *t)
+		l.replaced = l.replaced || rules.VendorFree
+	}
+	if l.replaced && rules.VendorMember != nil && slices.ContainsFunc(l.to.Tools, isFunction) { // one pass
+		l.setMembers(rules.VendorMember)
+	}
+}
+
+// listedTools lowers the tools of the request.
+func (l *lowering) listedTools() {
 	places := l.loadTools()
 	rules, tools := &l.t.Tools, l.to.Tools
 	if len(tools) == 0 {
@@ -113,9 +126,6 @@ func (l *lowering) tools() {
 		l.declareCalls()
 	}
 	l.replaced = len(last) > 0
-	if l.replaced && rules.VendorMember != nil && slices.ContainsFunc(list, isFunction) { // one pass
-		l.setMembers(rules.VendorMember)
-	}
 }
 
 func isFunction(t content.Tool) bool { return t.Kind == "" }

@@ -81,7 +81,7 @@ var chatFeatures = []feature{
 		body: `"metadata":{"k":"ME1"},"store":true,"user":"US1","safety_identifier":"SA1","prompt_cache_key":"CK1","prompt_cache_retention":"24h","service_tier":"flex",
 			"prediction":{"type":"content","content":"PR1"},"web_search_options":{"search_context_size":"low"},"moderation":{"model":"MO1"},"verbosity":"low",` + askedO1,
 		marks: []string{"ME1 @ extra.metadata", "store @ extra.store", "US1 @ extra.user", "SA1 @ user_id", "CK1 @ extra.prompt_cache_key", "24h @ extra.prompt_cache_retention",
-			"flex @ service_tier", "PR1 @ extra.prediction", "web_search_options @ extra.web_search_options", "MO1 @ extra.moderation", "verbosity @ output.verbosity"},
+			"flex @ service_tier", "PR1 @ extra.prediction", "low @ extra.web_search_options", "MO1 @ extra.moderation", "verbosity @ output.verbosity"},
 	},
 	{
 		name:  "unknown members",

@@ -54,7 +54,7 @@ func TestNothingSilent(t *testing.T) {
 		"dropped modalities", "dropped audio",
 		"hint user", "hint service_tier", "hint stream_options",
 		"dropped logprobs", "dropped top_logprobs", "dropped logit_bias",
-		"hint metadata", "hint store", "hint prediction", "hint web_search_options",
+		"hint metadata", "hint store", "hint prediction", "degraded web_search_options",
 		"hint prompt_cache_key", "hint prompt_cache_options", "hint prompt_cache_retention",
 		"degraded moderation", "dropped new",
 	} {
