@@ -324,21 +324,21 @@ func overloaded(t *testing.T) *httptest.Server {
 	}))
 }
 
-// checkQueries checks that the names in the queries of docs/operations.md are those of
+// checkQueries checks that the names in the queries of docs/telemetry.md are those of
 // metrics and labels.
 func checkQueries(t *testing.T, list []string) {
-	page, err := os.ReadFile("../../docs/operations.md")
+	page, err := os.ReadFile("../../docs/telemetry.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	text := strings.Join(list, "\n") + `polywire_usage_estimated="" gen_ai_client_token_usage_sum{`
 	names := regexp.MustCompile(`\b(?:gen_ai|polywire)_[a-z_]+|\b(?:error_type|tenant)\b`).FindAllString(string(page), -1)
 	if len(names) < 20 {
-		t.Errorf("docs/operations.md has only %d names of metrics and labels", len(names))
+		t.Errorf("docs/telemetry.md has only %d names of metrics and labels", len(names))
 	}
 	for _, name := range names {
 		if !strings.Contains(text, name+"{") && !strings.Contains(text, name+`="`) {
-			t.Errorf("docs/operations.md has the name %s, which is not a metric or label", name)
+			t.Errorf("docs/telemetry.md has the name %s, which is not a metric or label", name)
 		}
 	}
 }

@@ -1,0 +1,74 @@
+// Guard checks everything that a model reads and writes: it replaces e-mail addresses, and refuses
+// requests and ends responses that have a forbidden word. Streams arrive sentence by sentence.
+//
+//	go run ./examples/guard
+//
+// It serves the built-in model in all formats on http://127.0.0.1:8080. A service would call its
+// moderation in place of check.
+package main
+
+import (
+	"context"
+	"log"
+	"net/http"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/generatecontent"
+	"github.com/polywire/polywire/messages"
+	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/upstream/echo"
+	"github.com/polywire/polywire/upstream/openai/chatcompletions"
+	"github.com/polywire/polywire/upstream/openai/responses"
+)
+
+func main() {
+	server := &http.Server{Addr: "127.0.0.1:8080", Handler: handler(guard(echo.New(), check)), ReadHeaderTimeout: 10 * time.Second}
+	log.Fatal(server.ListenAndServe())
+}
+
+func handler(up upstream.Upstream) http.Handler {
+	return upstream.Handlers(
+		generatecontent.NewHandler(up, nil),
+		messages.NewHandler(up, nil),
+		responses.NewHandler(up, nil),
+		chatcompletions.NewHandler(up, nil),
+	)
+}
+
+// heldBytes is how much of a sentence the guard holds back at most.
+const heldBytes = 2000
+
+// guard returns an Upstream that passes all texts, in both directions, through check. The error of
+// check is that of the request or of the response.
+func guard(next upstream.Upstream, check func(ctx context.Context, text string) (string, error)) upstream.Upstream {
+	after := upstream.HoldText(next, heldBytes, func(ctx context.Context, _ *upstream.Request) func(content.Part, string) (string, error) {
+		return func(_ content.Part, text string) (string, error) { return check(ctx, text) }
+	})
+	return upstream.Edit(after, func(ctx context.Context, r *upstream.Request) (*upstream.Request, error) {
+		for path := range r.Files() { // which check cannot read
+			return nil, &content.Violation{Code: content.CodeUnsupported, Path: path, Text: "this service does not accept files"}
+		}
+		var refused error
+		r = r.MapTexts(func(path, text string) string {
+			to, err := check(ctx, text)
+			if err != nil && refused == nil {
+				refused = content.AtPath(err, path) // the client receives the path in its own document
+			}
+			return to
+		})
+		return r, refused
+	})
+}
+
+var address = regexp.MustCompile(`[\w.+-]+@[\w-]+\.[\w.-]*\w`)
+
+// check returns a text without e-mail addresses, or an error for a text with a forbidden word.
+func check(_ context.Context, text string) (string, error) {
+	if strings.Contains(strings.ToLower(text), "forbidden") {
+		return "", &content.Violation{Code: content.CodeValue, Text: "the content policy of this service does not allow this text"}
+	}
+	return address.ReplaceAllString(text, "[address]"), nil
+}
