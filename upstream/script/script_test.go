@@ -112,6 +112,7 @@ func TestFailures(t *testing.T) {
 		{"before the response", script.Reply{script.Fail(busy), script.Say("no")}, busy, ""},
 		{"in the response", script.Reply{script.Say("One"), script.Fail(busy), script.Say("no")}, busy, "One"},
 		{"cut", script.Reply{script.Say("One"), script.Cut()}, io.ErrUnexpectedEOF, "One"},
+		{"expectation without a Model", script.Reply{script.Expect(func(*upstream.Request) error { return busy }), script.Say("no")}, busy, ""},
 		{"call without a name", script.Reply{script.Say("One"), script.Call("", "{}"), script.Say("no")}, nil, "One"},
 	} {
 		got, err := upstream.Collect(t.Context(), tt.reply, ask("hi"))

@@ -109,7 +109,7 @@ func Wait(d time.Duration) Step {
 func Expect(check func(r *upstream.Request) error) Step {
 	return func(_ context.Context, r *upstream.Request, _ *upstream.Writer) error {
 		if err := check(r); err != nil {
-			return &unexpected{err}
+			return &upstream.Error{Code: upstream.CodeInvalid, Text: "script: " + err.Error(), Err: &unexpected{err}}
 		}
 		return nil
 	}
