@@ -9,8 +9,10 @@ import (
 
 // The model does not see a deferred tool until the conversation loads it: by what a search of
 // the vendor found, or by a reference in the result of a search that the client runs. A target
-// that cannot defer tools gets the loaded ones only. They follow the other tools in the order in
-// which the conversation first refers to them, so a tool that is loaded changes nothing before it.
+// that cannot defer tools gets the loaded ones only. Where the conversation can add tools, it adds
+// them behind the results that refer to them, so the prompt before stays as it was. Otherwise they
+// follow the other tools in the order in which the conversation first refers to them, so a tool
+// that is loaded changes nothing before it.
 
 // loadTools decides which deferred tools are sent, and in which order. It returns the places of
 // the tools to send in the request, or nil if all are where they were.
@@ -98,8 +100,17 @@ func (l *lowering) loadedTools() (loaded []int) {
 			load(toolID{name: name})
 		}
 	}
+	chosen, sent := setOf(l.named.Choice.Names), make(map[string]bool) // ids of results
+	for i := 0; l.t.Tools.Additions && i < len(l.to.Turns); i++ {
+		for _, p := range l.to.Turns[i].Parts {
+			if r, ok := p.(*content.ToolResult); ok {
+				sent[r.ID] = true
+			}
+		}
+	}
 	for i := range l.named.Turns {
-		for _, p := range l.named.Turns[i].Parts {
+		before, last := len(loaded), "" // the id of the last result of the turn, as it is sent
+		for k, p := range l.named.Turns[i].Parts {
 			switch p := p.(type) { // other kinds may refer to tools
 			case *content.ToolUse:
 				if p != nil {
@@ -110,13 +121,25 @@ func (l *lowering) loadedTools() (loaded []int) {
 					for _, q := range p.Parts {
 						refer(q)
 					}
+					last = l.n.Turns[i].Parts[k].(*content.ToolResult).ID
 				}
 			default:
 				refer(p)
 			}
 		}
+		if !sent[last] {
+			continue
+		}
+		for _, place := range loaded[before:] {
+			if t := &tools[place]; t.Namespace == "" && !chosen[t.Name] { // a choice names tools of the request
+				if l.adding == nil {
+					l.adding = make(map[int]string)
+				}
+				l.adding[place] = last
+			}
+		}
 	}
-	if chosen := setOf(l.named.Choice.Names); len(chosen) > 0 {
+	if len(chosen) > 0 {
 		for i := range tools {
 			if t := &tools[i]; chosen[t.Name] {
 				load(toolID{t.Namespace, t.Name})
@@ -124,6 +147,19 @@ func (l *lowering) loadedTools() (loaded []int) {
 		}
 	}
 	return loaded
+}
+
+// addTool adds a lowered tool, which has a place in the request, behind a result. It reports
+// whether the tool belongs there.
+func (l *lowering) addTool(t *content.Tool, place int) bool {
+	id, ok := l.adding[place]
+	if ok {
+		if l.to.Added == nil {
+			l.to.Added = make(map[string][]content.Tool)
+		}
+		l.to.Added[id] = append(l.to.Added[id], *t)
+	}
+	return ok
 }
 
 // referenceText returns the text for the model that a tool is loaded, under the name that it is

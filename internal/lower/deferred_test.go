@@ -66,6 +66,9 @@ func TestDeferredTools(t *testing.T) {
 			turns: []content.Turn{call("b"), result("b")}, target: func(x *Target) { x.Format = "messages" }, want: "search s a* b* c*"},
 		{name: "references of the target", turns: []content.Turn{call("search"), result("search", reference("c"))},
 			target: func(x *Target) { x.Format, x.Tools.References, x.Own.Vendor = "messages", true, true }, want: "search a* b* c*"},
+		{name: "tools that the conversation adds", turns: []content.Turn{call("search"), result("search", reference("c"), reference("a")), call("b"), result("b")},
+			choice: []string{"a"}, target: func(x *Target) { x.Tools.Additions = true }, want: "search a b, search: c", losses: []content.Loss{
+				foreign.ReferenceAsText.At("turns.1.parts.0.parts.0"), foreign.ReferenceAsText.At("turns.1.parts.0.parts.1")}},
 		{name: "names that are changed", tools: []content.Tool{{Name: long, Deferred: true}}, turns: []content.Turn{call("search"), result("search", reference(long))},
 			target: func(x *Target) { x.Names = &NameRules{Name: Charset{MaxBytes: 64, Punctuation: "_"}, AnyID: true} }, want: "search NAME",
 			losses: []content.Loss{foreign.ReferenceAsText.At("turns.1.parts.0.parts.0"), RenamedTool.At("tools.1.name"),
@@ -109,6 +112,13 @@ func TestDeferredTools(t *testing.T) {
 				}
 				got = append(got, name)
 			}
+			for id, list := range to.Added {
+				got[len(got)-1] += ","
+				got = append(got, id+":")
+				for _, x := range list {
+					got = append(got, x.Name)
+				}
+			}
 			if s := strings.Join(got, " "); s != tt.want {
 				t.Errorf("got the tools %q, want %q", s, tt.want)
 			}
@@ -118,6 +128,9 @@ func TestDeferredTools(t *testing.T) {
 			}
 			if diff := cmp.Diff(tt.losses, list); diff != "" {
 				t.Errorf("losses (-want +got):\n%s", diff)
+			}
+			if to.Added != nil {
+				return
 			}
 			if _, again, err := Lower(&to.Request, &target, true); err != nil || len(again) > 0 {
 				t.Errorf("lowering again: %v, losses %v", err, again)

@@ -46,6 +46,10 @@ type Request struct {
 	Object bool     // the response is any JSON object
 	Cut    []string // stop sequences that the server does not have; the reader of the response cuts at them
 
+	// Added are tools that the request adds within the conversation, by the id of the tool result
+	// that they follow.
+	Added map[string][]content.Tool
+
 	// Load is set if files must be fetched: they are links or ids that the target
 	// does not accept. The request is then inlined and lowered again. Stored is set if
 	// there are ids that the target accepts: the files may be stored elsewhere, too.
@@ -75,6 +79,7 @@ func Lower(n *upstream.Request, t *Target, loaded bool) (*Request, []Loss, error
 type lowering struct {
 	t      *Target
 	n      *upstream.Request // the original with valid names; only read
+	adding map[int]string    // the keys of Request.Added, by the place of the tool
 	named  *upstream.Request // the same with its own names
 	to     *Request          // the result; shares lists and parts with n until they change
 	loaded bool

@@ -47,6 +47,7 @@ type ToolRules struct {
 	VendorMember func(members string) string
 
 	References bool // the conversation may load deferred tools by references
+	Additions  bool // the conversation may add tools: see Request.Added
 
 	DeclareCalls bool // tools of earlier calls must be declared
 }
@@ -114,6 +115,9 @@ func (l *lowering) listedTools() {
 			} else if keep = !limited || only[t.Name]; keep {
 				l.function(&t, at)
 			}
+		}
+		if keep && places != nil && l.addTool(&t, places[i]) {
+			keep = false
 		}
 		if (other || !keep) && !changed {
 			list, changed = append(make([]content.Tool, 0, len(tools)), tools[:i]...), true

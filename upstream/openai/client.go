@@ -169,6 +169,7 @@ type client struct {
 	path     string // of generation requests
 	server   *adapter.Client
 	isOpenAI bool
+	isAzure  bool
 	forwards bool // the documents of clients of the format
 	dialect  Dialect
 	known    server
@@ -187,7 +188,7 @@ type client struct {
 // newClient returns the common part of a client. path is that of generation requests.
 func (o *Options) newClient(f content.Format, path string, s *adapter.Client) client {
 	return client{
-		format: f, path: path, server: s, isOpenAI: o.isOpenAI(), forwards: o.forwardsDocuments(), dialect: o.Dialect, known: servers[o.host()], limits: o.OutputLimits,
+		format: f, path: path, server: s, isOpenAI: o.isOpenAI(), isAzure: o.isAzure(), forwards: o.forwardsDocuments(), dialect: o.Dialect, known: servers[o.host()], limits: o.OutputLimits,
 		attribution: o.KeepAttribution, customKey: o.CacheKey, apiVersion: o.APIVersion, deployments: o.Deployments,
 		targets: lower.NewCache[targetKey](o.SchemaCache),
 	}

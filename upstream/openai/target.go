@@ -16,6 +16,7 @@ import (
 // A target is the model and server for which a request is encoded.
 type target struct {
 	isOpenAI    bool
+	isAzure     bool
 	family      family
 	dialect     Dialect
 	known       server
@@ -72,8 +73,8 @@ func (t *target) hasPhases() bool {
 // came with GPT-5.
 func (t *target) hasCustomTools() bool { return t.family.custom || !t.family.known }
 
-// hasToolSearch reports whether a model of the vendor can search deferred tools. That came with
-// GPT-5.4, as phases did.
+// hasToolSearch reports whether a model of the vendor can search deferred tools, and conversations
+// can add tools. That came with GPT-5.4, as phases did.
 func (t *target) hasToolSearch() bool { return t.family.phases }
 
 // ownToolWithoutSearch is responses.OwnTool for models that cannot search deferred tools.
@@ -87,7 +88,7 @@ func ownToolWithoutSearch(tool *content.Tool) (content.Tool, []*loss.Rule) {
 
 // target returns the target for a model, and for the server's name of it.
 func (c *client) target(model, deployment string) target {
-	t := target{isOpenAI: c.isOpenAI, family: familyOf(model), dialect: c.dialect, known: c.known, refusals: c.refusals.get(deployment), maxTokens: c.maxTokens(model), attribution: c.attribution}
+	t := target{isOpenAI: c.isOpenAI, isAzure: c.isAzure, family: familyOf(model), dialect: c.dialect, known: c.known, refusals: c.refusals.get(deployment), maxTokens: c.maxTokens(model), attribution: c.attribution}
 	if c.format == ResponsesFormat {
 		t.family = responsesFamilyOf(model)
 	}
@@ -225,6 +226,7 @@ func (t *target) setResponses(x *lower.Target) {
 	if t.isOpenAI {
 		x.Tools.Results = !t.refusals.has(fieldOutputSchema)
 		x.Tools.Vendor, x.Tools.FunctionsOnly = responses.OwnTool, responses.HasFunctionChoice
+		x.Tools.Additions = t.hasToolSearch() && !t.isAzure
 		if !t.hasToolSearch() {
 			x.Tools.Vendor = ownToolWithoutSearch
 		}

@@ -71,7 +71,7 @@ func TestDeferredSession(t *testing.T) {
 	}{
 		{"generateContent", "gemini-3.1-pro-preview", "tools.0.functionDeclarations.#.name", vertex},
 		{"Chat Completions", "gpt-5.2", "tools.#.function.name", chat},
-		{"Responses", "gpt-5.6", "tools.#.name", responses},
+		{"Responses", "gpt-5.2", "tools.#.name", responses},
 	} {
 		document := func(deferred bool) string {
 			r, _, err := messages.DecodeRequest([]byte(deferredSession(deferred)), nil)
@@ -102,6 +102,24 @@ func TestDeferredSession(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
+	// Conversations of GPT-5.4 and later add the tools, so what the server has cached stays.
+	r.Model = "gpt-5.6"
+	e, err := upstream.EncodeRequest(t.Context(), responses, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `["Bash","Edit","Read","ToolSearch"] ["function_call","function_call_output","additional_tools","function_call","function_call_output"] ` +
+		`["mcp__server2__tool40","mcp__server0__tool3","mcp__server1__tool17"]`
+	if got := gjson.Get(e.Document, "tools.#.name").Raw + " " + gjson.Get(e.Document, "input.#.type").Raw + " " + gjson.Get(e.Document, "input.3.tools.#.name").Raw; got != want {
+		t.Errorf("Responses, GPT-5.6: got %s, want %s", got, want)
+	}
+	begin := *r
+	begin.Turns, begin.Wire = r.Turns[:1], nil
+	if diff, err := upstream.CacheBreak(t.Context(), responses, &begin, r); err != nil || diff.Broken {
+		t.Errorf("Responses, GPT-5.6: %v, %v", diff, err)
+	}
+
 	for _, r := range []*upstream.Request{r, r.Clone()} {
 		r.Model = "claude-opus-4-8"
 		e, err := upstream.EncodeRequest(t.Context(), claude, r)

@@ -17,6 +17,7 @@ type requestEncoder struct {
 	texts    []string // of the current message
 	refusals []bool   // which of them are refusals
 
+	added      map[string]bool            // ids of the results behind which tools were added
 	custom     map[string]bool            // ids of the calls of free-form tools so far
 	namespaces map[string][]*content.Tool // not written yet; made on demand
 }
@@ -54,6 +55,21 @@ func (c *requestEncoder) Result(r *content.ToolResult) {
 	c.W.Name("output")
 	c.ResultContent(c, r)
 	c.W.EndObject()
+	if tools := c.Req.Added[r.ID]; len(tools) > 0 && !c.added[r.ID] {
+		if c.added == nil {
+			c.added = make(map[string]bool)
+		}
+		c.added[r.ID] = true
+		c.W.BeginObject()
+		c.W.Member("type", typeAdditionalTools)
+		c.W.Member("role", roleDeveloper)
+		c.W.Array("tools")
+		for i := range tools {
+			c.tool(&tools[i])
+		}
+		c.W.EndArray()
+		c.W.EndObject()
+	}
 }
 
 func (c *requestEncoder) Content(parts []content.Part) {
