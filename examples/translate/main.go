@@ -11,6 +11,12 @@
 //	go run ./examples/translate -reply -from openai -to messages < reply.json
 //	go run ./examples/translate -stream -from openai -to messages < events.txt
 //
+// Many requests, one on each line. Each becomes a row of the output with the request, its losses and
+// its errors. Progress goes to standard error. With -output the rows are appended to a file. If a run
+// is interrupted, the same command continues it:
+//
+//	go run ./examples/translate -jsonl -from messages -to openai -output rows.jsonl < requests.jsonl
+//
 // The formats are messages, generatecontent, openai (Chat Completions) and openai-responses.
 // With -refuse, a request with such a loss is not translated. Between equal formats the
 // input is checked and then written unchanged.
@@ -48,6 +54,8 @@ const (
 type task struct {
 	from, to      string
 	reply, stream bool
+	jsonl         bool
+	output        string // file, or empty
 	model, url    string
 	refuse        content.Severity
 
@@ -66,6 +74,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	translate := t.request
 	if t.reply || t.stream {
 		translate = t.response
+	} else if t.jsonl {
+		translate = t.rows
 	}
 	if err := translate(ctx); err != nil {
 		t.printError(err)
@@ -88,6 +98,8 @@ func (t *task) parse(args []string) error {
 	f.StringVar(&t.to, "to", "", "`format` of the output: "+formats)
 	f.BoolVar(&t.reply, "reply", false, "translate a whole response instead of a request")
 	f.BoolVar(&t.stream, "stream", false, "translate a streamed response instead of a request")
+	f.BoolVar(&t.jsonl, "jsonl", false, "translate a request on each line")
+	f.StringVar(&t.output, "output", "", "with -jsonl: `file` to which the rows are appended, instead of standard output; lines of the input that have a row there are skipped")
 	f.StringVar(&t.model, "model", "", "`name` of the model to use instead of the one that the request names")
 	f.StringVar(&t.url, "url", "", "base `URL` of the server for which the request is written; it is not contacted, but some formats depend on the server")
 	refuse := f.String("refuse", "", "least `severity` of a loss that refuses a request: hint, degraded or dropped")
@@ -116,6 +128,10 @@ func (t *task) check(refuse string) error {
 		return fmt.Errorf("-to: unknown format %q; want %s", t.to, joinOr(names))
 	case t.reply && t.stream:
 		return errors.New("-reply and -stream: want only one of them")
+	case t.jsonl && response:
+		return errors.New("-jsonl: only for requests")
+	case t.output != "" && !t.jsonl:
+		return errors.New("-output: only with -jsonl")
 	case !known:
 		return fmt.Errorf("-refuse: unknown severity %q; want hint, degraded or dropped", refuse)
 	case response && refuse != "":

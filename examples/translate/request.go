@@ -17,39 +17,48 @@ func (t *task) request(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	req, losses, err := format.ByName(t.from).Client.DecodeRequest(body)
-	if err != nil {
-		return err
-	}
 	if t.from == t.to && t.model == "" {
+		if _, _, err := format.ByName(t.from).Client.DecodeRequest(body); err != nil {
+			return err
+		}
 		_, err := t.out.Write(body)
 		return err
 	}
-	req = req.WithModel(t.name(req.Model))
-	req.ForwardLinks = true // do not fetch links
-
-	up, err := format.ByName(t.to).NewUpstream(t.url)
+	document, losses, path, err := t.translate(ctx, body)
+	t.printLosses(losses, path)
 	if err != nil {
 		return err
 	}
+	_, err = t.out.Write(append(document, '\n'))
+	return err
+}
+
+// translate returns a request in the target format, its losses, and a function that converts
+// their paths to those of the input. The paths of an error are converted.
+func (t *task) translate(ctx context.Context, body []byte) (document []byte, losses []content.Loss, path func(string) string, err error) {
+	req, losses, err := format.ByName(t.from).Client.DecodeRequest(body)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	req = req.WithModel(t.name(req.Model))
+	req.ForwardLinks = true // do not fetch links
+	up, err := format.ByName(t.to).NewUpstream(t.url)
+	if err != nil {
+		return nil, nil, nil, err
+	}
 	more, err := upstream.Preflight(ctx, up, req)
 	losses = append(losses, more...)
-	t.printLosses(losses, req.Path)
 	if err != nil {
-		return withClientPaths(err, req.Path)
+		return nil, losses, req.Path, withClientPaths(err, req.Path)
 	}
 	if n := t.refused(losses); n > 0 {
-		return fmt.Errorf("refused: %d of %d losses are %s or worse", n, len(losses), t.refuse)
+		return nil, losses, req.Path, fmt.Errorf("refused: %d of %d losses are %s or worse", n, len(losses), t.refuse)
 	}
 	encoded, err := upstream.EncodeRequest(ctx, up, req)
-	switch {
-	case len(encoded.Placeholders) > 0: // which may be the cause of err
-		return missing(encoded.Placeholders)
-	case err != nil:
-		return withClientPaths(err, req.Path)
+	if len(encoded.Placeholders) > 0 { // which may be the cause of err
+		err = missing(encoded.Placeholders)
 	}
-	_, err = io.WriteString(t.out, encoded.Document+"\n")
-	return err
+	return []byte(encoded.Document), losses, req.Path, withClientPaths(err, req.Path)
 }
 
 // refused returns the number of losses with a refused severity.
