@@ -43,8 +43,8 @@ type format struct {
 	signsCalls bool
 	holdsText  func(s content.Signature) bool
 
-	// memberTools are the members of requests that stand for tools of the server: see MemberTool.
-	memberTools map[string]func(value gjson.Result) content.Tool
+	// memberTools are the members of requests that stand for tools of the server: see MemberTools.
+	memberTools map[string]func(value gjson.Result, tools []content.Tool) []content.Tool
 
 	// copies begins the ids of blocks that a handler has made: see IsCopy. Empty if there are none.
 	copies string
@@ -154,20 +154,15 @@ func Function(t *content.Tool) (content.Tool, *loss.Rule) {
 	return content.Tool{}, nil
 }
 
-// MemberTool returns the tool of a server that the member of a request with a name stands for, or
-// nil if it stands for none.
-func MemberTool(x *content.Extra, name string) *content.Tool {
-	tool := dataOf(x.Format).memberTools[name]
-	if tool == nil {
+// MemberTools returns the tools of a server that the member with a name stands for, of a request
+// with tools. It returns nil if there are none, or if they cannot be represented.
+func MemberTools(x *content.Extra, name string, tools []content.Tool) []content.Tool {
+	of := dataOf(x.Format).memberTools[name]
+	if of == nil {
 		return nil
 	}
 	json, _ := x.Get(name)
-	value := gjson.Parse(json)
-	if !value.IsObject() {
-		return nil
-	}
-	t := tool(value)
-	return &t
+	return of(gjson.Parse(json), tools)
 }
 
 // isOver reports whether a turn is no longer in effect once a user turn follows it: a system

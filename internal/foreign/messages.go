@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -12,11 +13,13 @@ import (
 
 func messages() *format {
 	return &format{
-		names:    []content.Format{"messages"},
-		number:   2,
-		copies:   "srvtoolu_pw",
-		response: map[string]*loss.Rule{"container": ResumeLoss},
-		headers:  []string{"anthropic-version", "anthropic-beta"},
+		names:  []content.Format{"messages"},
+		number: 2,
+		copies: "srvtoolu_pw",
+
+		memberTools: map[string]func(gjson.Result, []content.Tool) []content.Tool{"mcp_servers": serversAsTools},
+		response:    map[string]*loss.Rule{"container": ResumeLoss},
+		headers:     []string{"anthropic-version", "anthropic-beta"},
 		members: [kinds]table{
 			Request: {
 				"speed": {rule: MembersLoss}, "cache_control": {rule: MembersLoss}, "diagnostics": {rule: MembersLoss},
@@ -169,4 +172,47 @@ func addMessagesMembers(t *content.Tool, raw string) {
 	if hasMembers {
 		t.Extra = &content.Extra{Format: "messages", JSON: w.Text()}
 	}
+}
+
+// serversAsTools returns the tools of Responses for the MCP servers of Messages. The vendor runs
+// their tools without asking. It returns nil if a server has a name that is not valid there, or if
+// tools of the request select those of the servers.
+func serversAsTools(servers gjson.Result, tools []content.Tool) (list []content.Tool) {
+	// one pass
+	if slices.ContainsFunc(tools, func(t content.Tool) bool { return t.Kind == "mcp_toolset" }) {
+		return nil
+	}
+	for _, s := range servers.Array() {
+		name, settings := s.Get("name").Str, s.Get("tool_configuration")
+		switch {
+		case s.Get("type").Str != "url" || !isServerLabel(name):
+			return nil
+		case settings.Get("enabled").Type == gjson.False:
+			continue
+		}
+		var w jsonwire.Writer
+		w.BeginObject()
+		w.Member("type", "mcp")
+		w.Member("server_label", name)
+		w.Member("server_url", s.Get("url").Str)
+		w.OptMember("authorization", s.Get("authorization_token").Str)
+		if allowed := settings.Get("allowed_tools"); allowed.IsArray() {
+			w.RawMember("allowed_tools", allowed.Raw)
+		}
+		w.Member("require_approval", "never")
+		w.EndObject()
+		list = append(list, content.Tool{Kind: "mcp", Format: "openai-responses", Raw: w.Text()})
+	}
+	return list
+}
+
+// isServerLabel reports whether a name begins with a letter and has only letters, digits, "_" and "-".
+func isServerLabel(name string) bool {
+	for i, c := range []byte(name) {
+		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
+		if !letter && (i == 0 || c != '_' && c != '-' && (c < '0' || c > '9')) {
+			return false
+		}
+	}
+	return name != ""
 }

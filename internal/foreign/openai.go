@@ -58,7 +58,7 @@ func openAI() *format {
 		blocks: map[string]block{
 			"compaction": {isState: hasEncrypted},
 		},
-		memberTools:   map[string]func(gjson.Result) content.Tool{"web_search_options": searchOfOptions},
+		memberTools:   map[string]func(gjson.Result, []content.Tool) []content.Tool{"web_search_options": searchOfOptions},
 		searchesTools: func(t *content.Tool) bool { return t.Kind == "tool_search" && !isClientSearch(t.Raw) },
 		references: map[string]func(string) gjson.Result{
 			"tool_search_output": func(raw string) gjson.Result { return gjson.Get(raw, "tools.#.name") },
@@ -67,7 +67,10 @@ func openAI() *format {
 }
 
 // searchOfOptions returns the tool of Responses for the web search of Chat Completions.
-func searchOfOptions(options gjson.Result) content.Tool {
+func searchOfOptions(options gjson.Result, _ []content.Tool) []content.Tool {
+	if !options.IsObject() {
+		return nil
+	}
 	var w jsonwire.Writer
 	w.BeginObject()
 	w.Member("type", "web_search")
@@ -85,7 +88,7 @@ func searchOfOptions(options gjson.Result) content.Tool {
 		return true
 	})
 	w.EndObject()
-	return content.Tool{Kind: "web_search", Format: "openai-responses", Raw: w.Text()}
+	return []content.Tool{{Kind: "web_search", Format: "openai-responses", Raw: w.Text()}}
 }
 
 // usesAllReasoning reports whether reasoning.context asks for what other vendors do: they use all

@@ -184,6 +184,15 @@ func (l *lowering) setMembers(change func(members string) string) {
 	l.to.Extra = &x
 }
 
+// hasTool reports whether the target has a built-in tool, or one for the same purpose.
+func (l *lowering) hasTool(t *content.Tool) bool {
+	if l.t.Tools.Vendor == nil {
+		return false
+	}
+	own, _ := l.t.Tools.Vendor(t)
+	return own.Kind != "" || t.Format == l.t.Format
+}
+
 // foreignMembers reports the members of another format, and uses those that the target
 // has in another form.
 func (l *lowering) foreignMembers(x *content.Extra) {
@@ -191,11 +200,9 @@ func (l *lowering) foreignMembers(x *content.Extra) {
 		at := At("extra").Member(tail)
 		// bounded by ForeignMember
 		i := slices.IndexFunc(l.t.Members.Foreign, func(m ForeignMember) bool { return m.Name == tail && (m.From == "" || m.From == x.Format) })
-		if l.t.Tools.Vendor != nil {
-			if t := foreign.MemberTool(x, tail); t != nil {
-				l.member, l.memberAt = t, at
-				continue
-			}
+		if list := foreign.MemberTools(x, tail, l.n.Tools); len(list) > 0 && l.hasTool(&list[0]) {
+			l.memberTools, l.memberAt = list, at
+			continue
 		}
 		switch {
 		case r == foreign.StateLoss:

@@ -11,7 +11,7 @@ type settings struct {
 	defaultDetail *content.Extra // members of files that have none
 	schemas       schema.ExpansionLimit
 	index         *toolIndex
-	member        *content.Tool // that a member of the request stands for, at memberAt
+	memberTools   []content.Tool // that a member of the request stands for, at memberAt
 	memberAt      Path
 	replaced      bool     // there are replacements that follow all other tools
 	free          []string // names of the built-in tools that the client's choice of tools does not limit

@@ -61,13 +61,15 @@ const (
 	StrictAlways                    // in StrictSchema
 )
 
-// tools lowers the tools, and the tool that a member of the request stands for.
+// tools lowers the tools, and those that a member of the request stands for.
 func (l *lowering) tools() {
 	rules := &l.t.Tools
 	l.listedTools()
-	if t := l.member; t != nil && (t.Format == l.t.Format || l.vendorTool(t, l.memberAt)) {
-		l.to.Tools = append(slices.Clip(l.to.Tools), *t)
-		l.replaced = l.replaced || rules.VendorFree
+	for _, t := range l.memberTools {
+		if t.Format == l.t.Format || l.vendorTool(&t, l.memberAt) {
+			l.to.Tools = append(slices.Clip(l.to.Tools), t)
+			l.replaced = l.replaced || rules.VendorFree
+		}
 	}
 	if l.replaced && rules.VendorMember != nil && slices.ContainsFunc(l.to.Tools, isFunction) { // one pass
 		l.setMembers(rules.VendorMember)

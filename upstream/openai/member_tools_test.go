@@ -2,11 +2,14 @@ package openai_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidwall/gjson"
 
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 	"github.com/polywire/polywire/upstream/anthropic"
 	"github.com/polywire/polywire/upstream/gemini"
@@ -14,8 +17,8 @@ import (
 	"github.com/polywire/polywire/upstream/openai/chatcompletions"
 )
 
-// TestMemberTools checks that the web search of a Chat Completions request becomes the tool of each
-// vendor, with its settings as far as that has them.
+// TestMemberTools checks that members of requests become tools of a vendor: the web search of Chat
+// Completions, with its settings as far as the vendor has them, and the MCP servers of Messages.
 func TestMemberTools(t *testing.T) {
 	const search = `"web_search_options":{"search_context_size":"low","user_location":{"type":"approximate","approximate":{"city":"Oslo","country":"NO"}}}`
 	claude, err := anthropic.New(&anthropic.Options{Key: "k"})
@@ -49,9 +52,27 @@ func TestMemberTools(t *testing.T) {
 			`[{"functionDeclarations":[{"name":"f"}]},{"googleSearch":{}}]`, []string{"degraded extra.web_search_options"}},
 		{"beside a function, which the model rejects", "gemini-2.5-pro", `"web_search_options":{},"tools":[{"type":"function","function":{"name":"f"}}]`, google,
 			`[{"functionDeclarations":[{"name":"f"}]}]`, []string{"dropped extra.web_search_options"}},
+		{"MCP servers", "gpt-5.2", `"mcp_servers":[{"type":"url","name":"deepwiki","url":"https://mcp.example/mcp"},
+			{"type":"url","name":"cal","url":"https://cal.example/","authorization_token":"t","tool_configuration":{"enabled":true,"allowed_tools":["free"]}},
+			{"type":"url","name":"off","url":"https://off.example/","tool_configuration":{"enabled":false}}]`, responses,
+			`[{"type":"mcp","server_label":"deepwiki","server_url":"https://mcp.example/mcp","require_approval":"never"},` +
+				`{"type":"mcp","server_label":"cal","server_url":"https://cal.example/","authorization":"t","allowed_tools":["free"],"require_approval":"never"}]`, nil},
+		{"MCP servers with a name that is not valid", "gpt-5.2", `"mcp_servers":[{"type":"url","name":"1 a","url":"https://mcp.example/"}]`, responses, ``,
+			[]string{"dropped extra.mcp_servers"}},
+		{"MCP servers whose tools are selected", "gpt-5.2", `"mcp_servers":[{"type":"url","name":"cal","url":"https://cal.example/"}],
+			"tools":[{"type":"mcp_toolset","mcp_server_name":"cal","configs":{"delete":{"enabled":false}}}]`, responses, ``,
+			[]string{"dropped extra.mcp_servers", "dropped tools.0"}},
+		{"MCP servers, which the vendor does not have", "gemini-3-pro-preview", `"mcp_servers":[{"type":"url","name":"cal","url":"https://cal.example/"}]`, google, ``,
+			[]string{"dropped extra.mcp_servers"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			n, _, err := chatcompletions.DecodeRequest([]byte(`{"model":"`+tt.model+`","max_completion_tokens":99,"messages":[{"role":"user","content":"a"}],`+tt.members+`}`), nil)
+			decode := func(body []byte) (*upstream.Request, []content.Loss, error) {
+				return chatcompletions.DecodeRequest(body, nil)
+			}
+			if strings.HasPrefix(tt.name, "MCP") {
+				decode = func(body []byte) (*upstream.Request, []content.Loss, error) { return messages.DecodeRequest(body, nil) }
+			}
+			n, _, err := decode([]byte(`{"model":"` + tt.model + `","max_tokens":99,"messages":[{"role":"user","content":"a"}],` + tt.members + `}`))
 			if err != nil {
 				t.Fatal(err)
 			}

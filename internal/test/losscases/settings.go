@@ -191,7 +191,8 @@ var foreignMembers = []Feature{
 		{When: "by OpenRouter's server", To: []Server{OtherChat}, Host: openRouter, Set: members(m, `{"cache_control":{"type":"ephemeral"}}`)},
 	}},
 	member(m, "`inference_geo`", `{"inference_geo":"eu"}`),
-	member(m, "`container`, `mcp_servers`, `compaction`", `{"container":"c"}`),
+	member(m, "`container`, `compaction`", `{"container":"c"}`),
+	member(m, "`mcp_servers`", `{"mcp_servers":[{"type":"url","name":"a","url":"https://mcp.example/"}]}`),
 	{Name: loss.Members, Row: "`context_management`", From: by(m), Cases: []Case{
 		{Set: members(m, `{"context_management":{"edits":[{"type":"clear_tool_uses_20250919"}]}}`)},
 		{When: "if it only clears thinking", Set: members(m, `{"context_management":{"edits":[{"type":"clear_thinking_20251015"}]}}`)},
