@@ -1,6 +1,7 @@
 package content
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -98,10 +99,7 @@ func (f Files) read(name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	maxBytes := f.MaxBytes
-	if maxBytes == 0 {
-		maxBytes = maxFileBytes
-	}
+	maxBytes := cmp.Or(f.MaxBytes, maxFileBytes)
 	if info.Size() > maxBytes {
 		return nil, &Violation{Code: CodeLimit, Text: fmt.Sprintf("the file has %d bytes, at most %d are allowed", info.Size(), maxBytes)}
 	}

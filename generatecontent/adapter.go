@@ -1,9 +1,7 @@
 package generatecontent
 
 import (
-	"cmp"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/polywire/polywire/content"
@@ -63,8 +61,8 @@ func LoweredRequest(n *lower.Request) *Request {
 //
 // DecodeFrame is [DecodeResponse] without the copy of body. It returns a complete frame.
 func DecodeFrame(body string, lim content.Limits) (*upstream.Frame, error) {
-	if maxBody := cmp.Or(max(lim.Body, 0), maxResponseBody); int64(len(body)) > maxBody {
-		return nil, codec.BadGateway(fmt.Errorf("generatecontent: the response has %d bytes; at most %d are allowed", len(body), maxBody))
+	if err := codec.CheckBody("generatecontent", len(body), lim); err != nil {
+		return nil, err
 	}
 	d := newDecoder(lim)
 	d.whole = true

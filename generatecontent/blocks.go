@@ -147,7 +147,7 @@ func (s *responseEncoder) addMembers(x *content.Extra, k int) {
 		case "promptFeedback", "modelStatus", "createTime", "turnToken":
 			s.members.Set(m.Name, m.JSON)
 		case "content", "finishMessage", "responseId", "modelVersion": // set elsewhere
-			s.LoseAt(response.CandidatePath(index, m.Name), lossMemberPlace)
+			s.LoseAt(response.CandidatePath(index, m.Name), response.LossMemberPlace)
 		default:
 			c.members.Set(m.Name, m.JSON)
 		}

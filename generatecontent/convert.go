@@ -82,7 +82,7 @@ func (r *Request) withDocument(header []upstream.HeaderField) (*upstream.Request
 	r.toNeutral(n)
 	decoded := decodeState(n.Turns)
 	n.Turns, n.Header = decoded.Turns, header
-	d := r.origin.wire()
+	d := r.origin.Document(Format)
 	d.Parsed, d.Model = r, r.Model
 	if decoded.Changed || r.origin.nested {
 		n.Wire = d.Paths()

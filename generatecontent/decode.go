@@ -15,10 +15,7 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-const (
-	maxResponseBody     = 64 << 20 // bytes of a whole response, by default
-	maxPartialArguments = 32 << 20 // bytes of the arguments of a partial tool call
-)
+const maxPartialArguments = 32 << 20 // bytes of the arguments of a partial tool call
 
 // DecodeResponse decodes the body of a successful response that is not a stream. The
 // response has its Frame, which is Complete, contains all events, and can be passed to

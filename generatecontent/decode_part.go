@@ -156,7 +156,7 @@ func isStandardData(p content.Part, v jsonwire.Value) bool {
 // resetParser removes the parser's state of a part.
 func (d *decoder) resetParser() {
 	d.parser.Violations = violation.List{}
-	d.origin = origin{unknown: d.origin.unknown} // the limit of unknown applies to the response
+	d.origin = origin{Origin: codec.Origin{Found: codec.Found{Unknown: d.origin.Unknown}}} // the limit of unknown applies to the response
 }
 
 // deviations reports the violations in a part as losses, and sets d.deviates if clients

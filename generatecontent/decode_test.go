@@ -9,11 +9,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/tidwall/gjson"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/test/formattest"
 	"github.com/polywire/polywire/internal/test/race"
 	"github.com/polywire/polywire/upstream"
-	"github.com/tidwall/gjson"
 )
 
 // answerFile returns an example response in testdata/decode.

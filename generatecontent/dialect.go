@@ -1,6 +1,7 @@
 package generatecontent
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -81,10 +82,7 @@ func (d *dialect) Route(r *http.Request) (*handler.Route, error) {
 // alt returns the representation that the client requests. Google's generated REST
 // clients add a request for numeric enums, but also read names.
 func alt(q url.Values) string {
-	s := q.Get("alt")
-	if s == "" {
-		s = q.Get("$alt")
-	}
+	s := cmp.Or(q.Get("alt"), q.Get("$alt"))
 	return strings.TrimSuffix(s, ";enum-encoding=int")
 }
 
@@ -109,12 +107,8 @@ func (d *dialect) errorOf(t *target, list bool) func(string, *handler.Failure) (
 // notFoundMessage is the vendor's text for a model that does not exist.
 func (t *target) notFoundMessage() string {
 	version, method := t.version, t.method
-	if version == "" {
-		version = "v1beta"
-	}
-	if method == "" {
-		method = "this method"
-	}
+	version = cmp.Or(version, "v1beta")
+	method = cmp.Or(method, "this method")
 	return handler.OneLine(t.name, 256) + " is not found for API version " + version + ", or is not supported for " + method +
 		". Call ListModels to see the list of available models and their supported methods."
 }
@@ -189,7 +183,7 @@ func (d *dialect) generate(t *target, f *framing) func(string, *http.Request, st
 		if err != nil {
 			return nil, err
 		}
-		c := &handler.Operation{Files: d.linkedFiles(req), Memory: req.origin.cost}
+		c := &handler.Operation{Files: d.linkedFiles(req), Memory: req.origin.Cost}
 		c.Request, c.Losses = req.withDocument(handler.ForwardedHeaders(r, d.forward))
 		c.Timeout, _ = clientTimeout(r) // checkHead has validated it
 		if c.Response = responseFor; f != nil {
@@ -218,7 +212,7 @@ func (d *dialect) count(t *target) func(string, *http.Request, string) (*handler
 		if err != nil {
 			return nil, err
 		}
-		call := &handler.Operation{Files: d.linkedFiles(req), Memory: req.origin.cost}
+		call := &handler.Operation{Files: d.linkedFiles(req), Memory: req.origin.Cost}
 		call.Request, call.Losses = req.withDocument(handler.ForwardedHeaders(r, d.forward))
 		call.Timeout, _ = clientTimeout(r) // checkHead has validated it
 		call.CountTokens(Format, isCount, writeCount)

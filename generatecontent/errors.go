@@ -1,6 +1,7 @@
 package generatecontent
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -56,40 +57,35 @@ func wordingOf(f *handler.Failure) errorWording {
 
 const textBadKey = "API key not valid. Please pass a valid API key."
 
+// codeWordings are the errors of all codes. The last one is also that of other codes.
+var codeWordings = [...]struct {
+	code upstream.Code
+	errorWording
+}{
+	{upstream.CodeInvalid, errorWording{400, invalidArgument, "Request contains an invalid argument."}},
+	{upstream.CodeUnauthenticated, errorWording{401, "UNAUTHENTICATED", "Request had invalid authentication credentials."}},
+	{upstream.CodeBilling, errorWording{402, "RESOURCE_EXHAUSTED", "A payment is required."}},
+	{upstream.CodePermission, errorWording{403, "PERMISSION_DENIED", "The caller does not have permission."}},
+	{upstream.CodeNotFound, errorWording{404, "NOT_FOUND", "Requested entity was not found."}},
+	{upstream.CodeMethod, errorWording{405, "UNIMPLEMENTED", "This HTTP method is not allowed here."}},
+	{upstream.CodeConflict, errorWording{409, "ABORTED", "The operation was aborted because it conflicts with another request."}},
+	{upstream.CodeTooLarge, errorWording{400, invalidArgument, "Request payload size exceeds the limit."}},
+	{upstream.CodeRateLimit, errorWording{429, "RESOURCE_EXHAUSTED", "Resource has been exhausted: there are too many requests."}},
+	{upstream.CodeQuota, errorWording{429, "RESOURCE_EXHAUSTED", "You exceeded your current quota, please check your plan and billing details."}},
+	{upstream.CodeUnavailable, errorWording{503, "UNAVAILABLE", "The service is currently unavailable."}},
+	{upstream.CodeTimeout, errorWording{504, "DEADLINE_EXCEEDED", "Deadline expired before operation could complete."}},
+	{upstream.CodeOverloaded, errorWording{503, "UNAVAILABLE", "The model is overloaded. Please try again later."}},
+	{upstream.CodeUnsupported, errorWording{400, "FAILED_PRECONDITION", "This feature is not supported."}},
+	{upstream.CodeBadGateway, errorWording{502, "UNAVAILABLE", "The upstream returned an invalid or incomplete response."}},
+	{upstream.CodeInternal, errorWording{500, "INTERNAL", "An internal error has occurred. Please retry."}},
+}
+
 func codeWording(c upstream.Code) errorWording {
-	switch c {
-	case upstream.CodeInvalid:
-		return errorWording{400, invalidArgument, "Request contains an invalid argument."}
-	case upstream.CodeUnauthenticated:
-		return errorWording{401, "UNAUTHENTICATED", "Request had invalid authentication credentials."}
-	case upstream.CodeBilling:
-		return errorWording{402, "RESOURCE_EXHAUSTED", "A payment is required."}
-	case upstream.CodePermission:
-		return errorWording{403, "PERMISSION_DENIED", "The caller does not have permission."}
-	case upstream.CodeNotFound:
-		return errorWording{404, "NOT_FOUND", "Requested entity was not found."}
-	case upstream.CodeMethod:
-		return errorWording{405, "UNIMPLEMENTED", "This HTTP method is not allowed here."}
-	case upstream.CodeConflict:
-		return errorWording{409, "ABORTED", "The operation was aborted because it conflicts with another request."}
-	case upstream.CodeTooLarge:
-		return errorWording{400, invalidArgument, "Request payload size exceeds the limit."}
-	case upstream.CodeRateLimit:
-		return errorWording{429, "RESOURCE_EXHAUSTED", "Resource has been exhausted: there are too many requests."}
-	case upstream.CodeQuota:
-		return errorWording{429, "RESOURCE_EXHAUSTED", "You exceeded your current quota, please check your plan and billing details."}
-	case upstream.CodeUnavailable:
-		return errorWording{503, "UNAVAILABLE", "The service is currently unavailable."}
-	case upstream.CodeTimeout:
-		return errorWording{504, "DEADLINE_EXCEEDED", "Deadline expired before operation could complete."}
-	case upstream.CodeOverloaded:
-		return errorWording{503, "UNAVAILABLE", "The model is overloaded. Please try again later."}
-	case upstream.CodeUnsupported:
-		return errorWording{400, "FAILED_PRECONDITION", "This feature is not supported."}
-	case upstream.CodeBadGateway:
-		return errorWording{502, "UNAVAILABLE", "The upstream returned an invalid or incomplete response."}
+	i := 0
+	for i < len(codeWordings)-1 && codeWordings[i].code != c {
+		i++
 	}
-	return errorWording{500, "INTERNAL", "An internal error has occurred. Please retry."}
+	return codeWordings[i].errorWording
 }
 
 // A violationLine is a violation as this format reports it.
@@ -436,9 +432,7 @@ func (f *vendorError) detail(v jsonwire.Value) {
 	kind := v.Get("@type").Str()
 	switch kind[strings.LastIndexByte(kind, '.')+1:] {
 	case "ErrorInfo":
-		if f.reason == "" {
-			f.reason = v.Get("reason").Str()
-		}
+		f.reason = cmp.Or(f.reason, v.Get("reason").Str())
 	case "RetryInfo":
 		f.delay = parseDelay(v.Get("retryDelay").Str())
 	case "QuotaFailure":

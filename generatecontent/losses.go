@@ -51,20 +51,14 @@ var (
 		Reason: "generateContent does not have this stop reason; the nearest one was sent"}
 	lossStopSequence = &loss.Rule{Feature: loss.ResponseStop, Severity: content.LossHint,
 		Reason: "generateContent does not report which stop sequence matched; it was dropped"}
-	lossStopDetails = &loss.Rule{Feature: loss.ResponseStop, Severity: content.LossHint,
-		Reason: "the details of the stop reason are in another format; they were dropped"}
 	lossUsageCounts = &loss.Rule{Feature: loss.ResponseUsage, Severity: content.LossHint,
 		Reason: "generateContent does not have some token counts or usage members; they were added to another count or dropped"}
 	lossResponseCacheMark = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
 		Reason: "generateContent responses have no cache marks; the mark was dropped"}
-	lossMemberPlace = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
-		Reason: "the extra member cannot be sent at this place of the response; it was dropped"}
 	lossEventMembers = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
 		Reason: "generateContent has no place for the extra members of the event; they were dropped"}
 	lossBlockExtra = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
 		Reason: "generateContent has no place for a vendor-specific event about a part; it was dropped"}
-	lossVendorEvent = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
-		Reason: "a vendor-specific event was dropped"}
 )
 
 // responseLosses lists the losses of converting a response to this format.
@@ -73,8 +67,8 @@ var responseLosses = []*loss.Rule{
 	lossBuiltinTool, lossPartKind, lossInvalidPart, response.LossCallName, response.LossCallArguments, response.LossCutCall, response.LossFreeform, response.LossNamespace, response.LossRefusal, response.LossCitedPlace, lossForwardedArguments,
 	lossResponseDocumentTitle, lossFileSource, lossFileData, lossFileType, lossFileTypeDetected, lossSignatureData, lossLateSignature, lossHiddenSignature,
 	lossCitationSource, lossCitationPassage, lossEmptyCited, lossCitationsReplaced, lossCitations,
-	lossStopReason, lossStopReasonNearest, lossStopSequence, lossStopDetails, lossUsageCounts,
-	lossResponseCacheMark, lossMemberPlace, lossEventMembers, lossBlockExtra, lossVendorEvent,
+	lossStopReason, lossStopReasonNearest, lossStopSequence, response.LossStopDetails, lossUsageCounts,
+	lossResponseCacheMark, response.LossMemberPlace, lossEventMembers, lossBlockExtra, response.LossVendorEvent,
 	foreign.LogprobsLoss, foreign.ResumeLoss, foreign.ResponseLoss,
 }
 

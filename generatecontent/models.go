@@ -1,6 +1,7 @@
 package generatecontent
 
 import (
+	"cmp"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -130,10 +131,7 @@ func (p *page) document(list []upstream.Model, collection string) (*jsonwire.Wri
 
 // writeModel writes a model. Like the vendor, it omits unknown members.
 func writeModel(w *jsonwire.Writer, m *upstream.Model, name string) {
-	title := m.Name
-	if title == "" {
-		title = m.ID
-	}
+	title := cmp.Or(m.Name, m.ID)
 	var more response.Members
 	if m.Extra != nil {
 		more.Add(m.Extra, Format)

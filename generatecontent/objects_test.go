@@ -172,7 +172,7 @@ func TestObjectsRoundTrip(t *testing.T) {
 					t.Errorf("%s: %s: %v\n%s", name, s.Name, err, s.Sent)
 					continue
 				}
-				if err := r.origin.unknown.Err(); err != nil && s.Name != "unknown members" {
+				if err := r.origin.Unknown.Err(); err != nil && s.Name != "unknown members" {
 					t.Errorf("%s: %s: strict: %v\n%s", name, s.Name, err, s.Sent)
 				}
 				got, err := r.AppendJSON(nil)

@@ -63,10 +63,9 @@ func parseRequest(body string, how reading) (*Request, error) {
 	p := newParser(w)
 	defer p.close()
 	p.version, p.Quota = cmp.Or(how.version, p.version), codec.NewQuota(how.limits)
-	r := &w.request
-	p.Root = r
-	r.origin = &w.origin
-	w.origin.body = body
+	r, o := &w.request, &w.origin
+	r.origin, o.Body = o, body
+	p.Origin, p.Root, p.Replaced = &o.Origin, r, replacedMembers
 	if how.count {
 		p.countRequest(root)
 	} else {
@@ -75,11 +74,8 @@ func parseRequest(body string, how reading) (*Request, error) {
 	if err := p.Quota.Err(); err != nil {
 		return nil, err
 	}
-	w.origin.lenient = w.origin.lenient || p.Null
-	w.origin.cost = p.Quota.Cost()
-	err := p.Violations.Err()
-	w.origin.violations = codec.NewParseViolations(err, codec.Bracketed)
-	return r, err
+	o.Lenient = o.Lenient || p.Null
+	return r, o.Finish(&p.Quota, &p.Violations, codec.Bracketed)
 }
 
 // A parsedRequest is a request with everything that it has once, in one allocation.
@@ -146,7 +142,7 @@ func newParser(w *parsedRequest) *parser {
 
 // begin prepares a parser, which is zero or has been prepared before.
 func (p *parser) begin(o *origin) {
-	p.origin, p.Strict, p.Size, p.version, p.Path.Style = o, &o.unknown, 1, "v1beta", codec.Bracketed
+	p.origin, p.Strict, p.Size, p.version, p.Path.Style = o, &o.Unknown, 1, "v1beta", codec.Bracketed
 	p.Format, p.ProtoJSON, p.Check.Path = p, true, &p.Path
 }
 
@@ -163,13 +159,6 @@ func (p *parser) field(seen *object.Members, t *object.Type, name string) (f *ob
 		p.Unknown(t, name)
 	}
 	return f, again
-}
-
-// Member implements [object.Format] for the members of a request.
-func (p *parser) Member(name string, x jsonwire.Value) {
-	if name == "model" && !p.origin.nested {
-		p.origin.model = codec.ExtentOf(x)
-	}
 }
 
 // Value implements [object.Format].
@@ -261,7 +250,7 @@ func (p *parser) contents(f *object.Field, v jsonwire.Value) []content.Turn {
 			turns[i].Role = content.RoleUser
 			p.Read(x, contentType, &turns[i])
 			role := x.Get("role")
-			p.origin.lenient = p.origin.lenient || !role.Exists() || role.Kind() == jsonwire.Null || role.Is("")
+			p.origin.Lenient = p.origin.Lenient || !role.Exists() || role.Kind() == jsonwire.Null || role.Is("")
 		}
 	})
 	return turns

@@ -193,16 +193,13 @@ func (r *StreamReader) element() (string, error) {
 
 // endError converts an error of the source to the error of Next.
 func (r *StreamReader) endError(err error) error {
-	var timeout interface{ Timeout() bool }
 	switch {
 	case err == io.EOF && r.isComplete():
 		return io.EOF
 	case err == io.EOF:
 		return codec.BadGateway(fmt.Errorf("generatecontent: the stream ended without a finishReason: %w", io.ErrUnexpectedEOF))
-	case errors.As(err, &timeout) && timeout.Timeout():
-		return &upstream.Error{Code: upstream.CodeTimeout, Err: fmt.Errorf("generatecontent: reading the stream: %w", err)}
 	}
-	return codec.BadGateway(fmt.Errorf("generatecontent: reading the stream: %w", err))
+	return codec.StreamError("generatecontent", err)
 }
 
 // isComplete reports whether the response is complete.

@@ -3,7 +3,6 @@ package generatecontent
 import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
-	"github.com/polywire/polywire/internal/document"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/violation"
 )
@@ -121,22 +120,14 @@ type ThinkingConfig struct {
 	Extra           *content.Extra
 }
 
-// An origin holds the results of parsing for which [Request] has no fields: violations,
-// unknown names, and the indices of parts and tools for paths. It is read-only and safe for
-// concurrent use.
+// replacedMembers are the members that adapters replace.
+var replacedMembers = []string{"model"}
+
+// An origin holds what parsing learned about a document: also the indices of parts and tools, for
+// paths. It is read-only and safe for concurrent use.
 type origin struct {
-	body   string
+	codec.Origin
 	nested bool // the request is a member of the body of countTokens
-	model  codec.Extent
-
-	// lenient reports a turn without a role, or a member that is null, which a service without
-	// that member may reject: see [document.Document].
-	lenient bool
-
-	cost int64 // see [codec.Quota.Cost]
-
-	violations *codec.ParseViolations // nil if the document has none
-	unknown    violation.List         // unknown names and values; violations under Strict
 
 	// base64 are the long base64 texts that the parser has validated, in
 	// document order. Validate does not validate them again.
@@ -164,15 +155,6 @@ type toolPlace struct {
 // builtIn is the inner index of a tool that is not a function declaration.
 const builtIn = -1
 
-// wire returns the document for adapters.
-func (o *origin) wire() *document.Document {
-	w := &document.Document{In: Format, Body: o.body, Lenient: o.lenient}
-	if o.model.To > 0 {
-		w.Spans = []document.Span{o.model.Span("model")}
-	}
-	return w
-}
-
 // allViolations returns the violations that parsing found, unknown names and values
 // if strict is set, and then those of the rules. Both are left out where parsing found
 // a violation at the same path or around it.
@@ -182,9 +164,9 @@ func (o *origin) allViolations(rules *violation.List, strict bool) error {
 	}
 	var unknown error
 	if strict {
-		unknown = o.unknown.Err()
+		unknown = o.Unknown.Err()
 	}
-	return o.violations.Join(o.violations.Covers, unknown, rules.Err())
+	return o.Violations.Join(o.Violations.Covers, unknown, rules.Err())
 }
 
 // parsedOrigin returns what parsing found: in the document of the request, or, for a request

@@ -1,6 +1,7 @@
 package generatecontent
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -495,7 +496,7 @@ func isMissingCalls(c *response.Candidate) bool {
 func finishReason(c *response.Candidate, report lossFunc) (reason, message string) {
 	s := &c.Stop
 	if s.Format != Format && codec.HasMoreThan(s, s.Message) {
-		report(lossStopDetails)
+		report(response.LossStopDetails)
 	}
 	if s.Sequence != "" {
 		report(lossStopSequence)
@@ -515,9 +516,7 @@ func finishReason(c *response.Candidate, report lossFunc) (reason, message strin
 		}
 	}
 	reason, defaultMessage := toFinishReason(neutral)
-	if message == "" {
-		message = defaultMessage
-	}
+	message = cmp.Or(message, defaultMessage)
 	switch neutral {
 	case content.StopContext, content.StopRefusal:
 		report(lossStopReasonNearest)

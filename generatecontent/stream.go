@@ -364,7 +364,7 @@ func (s *stream) Other(b *sentBlock, e *upstream.Event) {
 	}
 	switch {
 	case e.Kind == upstream.EventExtra && e.Text != "":
-		s.blocks.LoseAt(loss.EventPath(e.Text), lossVendorEvent)
+		s.blocks.LoseAt(loss.EventPath(e.Text), response.LossVendorEvent)
 	case e.Extra != nil:
 		s.holdMembers(e)
 	}
@@ -662,10 +662,10 @@ func (s *stream) CanForward(_ *upstream.Frame, events []upstream.Event) bool {
 			}
 			own = true
 		case upstream.EventText, upstream.EventClose:
-			own = own && (s.blocks.At(e.Block) != nil || opensIn(events[:i], e.Block))
+			own = own && (s.blocks.At(e.Block) != nil || response.Opens(events[:i], e.Block))
 		case upstream.EventInput:
 			b := s.blocks.At(e.Block)
-			own = own && (b != nil && b.Forwarded || opensIn(events[:i], e.Block))
+			own = own && (b != nil && b.Forwarded || response.Opens(events[:i], e.Block))
 		case upstream.EventStop:
 			own = own && !s.blocks.Candidates[s.blocks.Candidate(e.Candidate)].Broken // otherwise finishReason replaces the reason
 		}
@@ -696,16 +696,6 @@ func (s *stream) overlaps(events []upstream.Event) bool {
 			open = append(open, block{e.Candidate, e.Block})
 		case upstream.EventClose:
 			open = slices.DeleteFunc(open, func(b block) bool { return b.number == e.Block })
-		}
-	}
-	return false
-}
-
-// opensIn reports whether one of the events opens a block.
-func opensIn(events []upstream.Event, block int) bool {
-	for i := range events {
-		if events[i].Kind == upstream.EventOpen && events[i].Block == block {
-			return true
 		}
 	}
 	return false

@@ -1,6 +1,7 @@
 package generatecontent
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -62,9 +63,7 @@ type ValidateOptions struct {
 // a request and also reports the violations that parsing its document finds. If the request
 // cannot be encoded, encoding reports the reason.
 func (r *Request) Validate(opts *ValidateOptions) error {
-	if opts == nil {
-		opts = &defaultOptions
-	}
+	opts = cmp.Or(opts, &defaultOptions)
 	v := validator{r: r, opts: opts, parsed: r.parsedOrigin()}
 	v.path.Style = codec.Bracketed
 	if r.origin != nil && r.origin.nested {
@@ -110,7 +109,7 @@ func (v *validator) violation(code content.Code, text string, names ...string) {
 // names, or around it.
 func (v *validator) parsingReported(names ...string) bool {
 	o := v.parsed
-	return o != nil && o.violations != nil && o.violations.CoversPath(&v.path, names...)
+	return o != nil && o.Violations != nil && o.Violations.CoversPath(&v.path, names...)
 }
 
 // oneOf records a violation for a string that is neither allowed nor empty.

@@ -46,7 +46,7 @@ func (v *validator) contents() {
 // apply then.
 func (v *validator) isUnclear(names ...string) bool {
 	o := v.parsed
-	return o != nil && o.violations.WithinPath(&v.path, names...)
+	return o != nil && o.Violations.WithinPath(&v.path, names...)
 }
 
 func (v *validator) turn(i int, t *content.Turn) {

@@ -1,6 +1,7 @@
 package generatecontent
 
 import (
+	"cmp"
 	"crypto/rand"
 	"io"
 	"net/http"
@@ -136,9 +137,7 @@ func responseFor(r *upstream.Request, resp *upstream.Response) (*jsonwire.Writer
 	if res.ResponseID == "" {
 		res.ResponseID = newResponseID()
 	}
-	if res.ModelVersion == "" {
-		res.ModelVersion = model
-	}
+	res.ModelVersion = cmp.Or(res.ModelVersion, model)
 	w := new(jsonwire.Writer)
 	_ = res.write(w) // a converted response can always be encoded
 	return w, losses

@@ -1,9 +1,7 @@
 package messages
 
 import (
-	"cmp"
 	"errors"
-	"fmt"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
@@ -48,8 +46,8 @@ func LoweredRequest(n *lower.Request) *Request {
 //
 // DecodeFrame is [DecodeResponse] without the copy of body. It returns a complete frame.
 func DecodeFrame(body string, lim content.Limits) (*upstream.Frame, error) {
-	if limit := cmp.Or(max(lim.Body, 0), defaultMaxBody); int64(len(body)) > limit {
-		return nil, codec.BadGateway(fmt.Errorf("messages: the response has %d bytes; the limit is %d", len(body), limit))
+	if err := codec.CheckBody("messages", len(body), lim); err != nil {
+		return nil, err
 	}
 	d := newDecoder(lim)
 	defer d.doc.Close()

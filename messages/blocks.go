@@ -1,6 +1,7 @@
 package messages
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/polywire/polywire/content"
@@ -73,13 +74,10 @@ type blockWriter interface {
 // response.
 func (s *responseEncoder) init(to blockWriter, stream response.Stream[sentState], turns []content.Turn) {
 	s.Init(s, stream, Format, 1, envelope.MaxIDSize, response.Rules{
-		Candidates: lossResponseCandidates, EventMembers: lossEventMembers, SentCall: lossSentCall})
+		Candidates: lossResponseCandidates, EventMembers: lossEventMembers, SentCall: response.LossSentCall})
 	s.Candidates[s.Candidate(0)].State.OmitText = true
 	s.to, s.whole, s.turns, s.ids, s.last = to, stream == nil, len(turns), callid.NewNamer(idPrefix, turns), -1
 }
-
-// state returns the state for the id of the next tool call.
-func (s *responseEncoder) state() *envelope.Pending { return &s.Candidates[0].State }
 
 // info returns everything about the response except its blocks.
 func (s *responseEncoder) info() responseInfo {
@@ -99,14 +97,14 @@ func (s *responseEncoder) OpenBlock(b *sentBlock, rest []upstream.Event) respons
 // prepare prepares a block that opens: see [response.Format].
 func (s *responseEncoder) prepare(b *sentBlock, rest []upstream.Event) response.When {
 	s.to.startMessage()
-	s.dropUnsigned()
+	s.DropUnsigned(s.hideThinking)
 	thinking, _ := b.Part.(*content.Thinking)
 	if s.hidesThinking(b.Part) || s.isOnlyState(b.Part) {
 		b.Kind, b.State.hidden = response.Thinking, true
 		if x := thinking.Extra; x != nil && x.Format != Format {
 			foreign.ResponseMembersOfPart(x, s.LossesOf(b))
 		}
-		s.collect(b, thinking)
+		s.Collect(b, thinking)
 		return response.Never
 	}
 	b.State.vendor = thinking
@@ -148,8 +146,8 @@ func (s *responseEncoder) BeginBlock(b *sentBlock) {
 	st := &b.State
 	if p, ok := b.Part.(*content.ToolUse); ok { // a copy
 		s.nameCall(b)
-		s.dropUnsigned()
-		p.ID = s.state().CallID(b.Index, p.ID, st.toCarry, s.returnsBlocks && s.inBlocks, &s.Room, s.losePart)
+		s.DropUnsigned(s.hideThinking)
+		p.ID = s.State().CallID(b.Index, p.ID, st.toCarry, s.returnsBlocks && s.inBlocks, &s.Room, s.LosePart)
 		st.toCarry, s.inBlocks = content.Signature{}, false
 	}
 	switch p := b.Part.(type) {
@@ -244,9 +242,7 @@ func (s *responseEncoder) EndBlock(b *sentBlock, rest string) {
 	}
 	if b.Kind == response.Thinking {
 		if !st.signed {
-			if st.signature == "" {
-				st.signature = envelope.Unsigned
-			}
+			st.signature = cmp.Or(st.signature, envelope.Unsigned)
 			s.to.writeSignature(b, st.signature)
 		}
 		if s.free == b {
@@ -287,8 +283,8 @@ func (s *responseEncoder) finish() {
 	s.FinishQueued(0)
 	s.FinishLastCall(0, s.Candidates[0].Stop.Reason)
 	s.FinishClosed()
-	s.dropUnsigned()
-	s.placement.dropPending(s.state(), s.losePart)
+	s.DropUnsigned(s.hideThinking)
+	s.DropPending(s.hideThinking)
 	s.writeSearch()
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/response"
 	"github.com/polywire/polywire/internal/test/formattest"
 	"github.com/polywire/polywire/upstream"
 )
@@ -62,7 +63,7 @@ func TestRepeatedIDs(t *testing.T) {
 	var wantLosses []content.Loss
 	for i, id := range vendorIDs {
 		if id != "" && want[i] != id {
-			wantLosses = append(wantLosses, lossCallID.At(fmt.Sprint("parts.", i)))
+			wantLosses = append(wantLosses, response.LossCallID.At(fmt.Sprint("parts.", i)))
 		}
 	}
 	if diff := cmp.Diff([2][]content.Loss{wantLosses, wantLosses}, lost); diff != "" {

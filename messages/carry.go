@@ -7,7 +7,6 @@ import (
 	"github.com/polywire/polywire/internal/document"
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/foreign"
-	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/response"
 	"github.com/polywire/polywire/upstream"
 )
@@ -88,9 +87,6 @@ func encodeEnvelope(s content.Signature, k envelope.Kind, report lossFunc) strin
 	return data
 }
 
-// losePart reports a loss of the part with an index.
-func (s *responseEncoder) losePart(n int, r *loss.Rule) { s.LoseAt(s.Path(0, n), r) }
-
 // hidesThinking reports whether a thinking block that opens is not sent because the
 // request does not enable thinking. Thinking of Messages vendors is always sent.
 func (s *responseEncoder) hidesThinking(p content.Part) bool {
@@ -105,16 +101,6 @@ func (c placement) isOnlyState(p content.Part) bool {
 	return ok && isForeign(t.Redacted) && !isOptional(t.Redacted) && !c.returnsBlocks
 }
 
-// withoutOptionalSignature returns thinking without a signature that no id carries.
-func withoutOptionalSignature(t *content.Thinking) *content.Thinking {
-	if envelope.CallsCarryThinking(t.Signature.Format) {
-		return t
-	}
-	c := *t
-	c.Signature = content.Signature{}
-	return &c
-}
-
 // beginThinking stores the state of thinking that the client receives. t is the thinking as
 // it opened.
 func (s *responseEncoder) beginThinking(b *sentBlock, t *content.Thinking) {
@@ -125,7 +111,7 @@ func (s *responseEncoder) beginThinking(b *sentBlock, t *content.Thinking) {
 		return
 	}
 	if !s.returnsBlocks {
-		s.collect(b, t)
+		s.Collect(b, t)
 	}
 	if p, ok := b.Part.(*content.Thinking); ok && s.omitText && t.Redacted.Data == "" { // p is a copy
 		b.State.omits = true
@@ -165,39 +151,6 @@ func (s *responseEncoder) signOmitted(b *sentBlock) {
 	} else {
 		s.Lose(b, envelope.TooLarge)
 	}
-}
-
-// collect stores thinking for the id of the next call.
-func (s *responseEncoder) collect(b *sentBlock, t *content.Thinking) {
-	t = withoutOptionalSignature(t)
-	if s.state().Open(b.Number, b.Index, t, &s.Room) {
-		s.state().AppendText(b.Number, t.Text, &s.Room)
-	}
-}
-
-// dropUnsigned drops and reports the hidden thinking that no vendor has signed. It is
-// called before a block begins and at the end.
-func (s *responseEncoder) dropUnsigned() {
-	if s.state().Empty() {
-		return
-	}
-	s.state().DropUnsigned(&s.Room, func(n int) {
-		if s.hideThinking {
-			s.losePart(n, response.LossHiddenThinking)
-		}
-	})
-}
-
-// dropPending drops and reports the state after the last call.
-func (c placement) dropPending(pending *envelope.Pending, report func(n int, r *loss.Rule)) {
-	if n, ok := pending.Oversized(); ok {
-		report(n, envelope.TooLarge)
-	}
-	pending.DropAll(func(n int, p *content.Thinking) {
-		if c.hideThinking || p.Redacted.Data != "" {
-			report(n, lossUncarriedState) // otherwise the client has the block
-		}
-	})
 }
 
 // A signable is what a signature finds of its block.
@@ -286,7 +239,7 @@ func (s *responseEncoder) signThinking(b *sentBlock, sig content.Signature, repo
 // reveal writes hidden thinking that a Messages vendor has signed: the vendor decides
 // whether to think.
 func (s *responseEncoder) reveal(b *sentBlock, sig content.Signature, report lossFunc) {
-	text, ok := s.state().Remove(b.Number, &s.Room)
+	text, ok := s.State().Remove(b.Number, &s.Room)
 	if !ok {
 		report(response.LossHiddenThinking)
 		return
@@ -306,7 +259,7 @@ func (s *responseEncoder) signPending(b *sentBlock, sig content.Signature, repor
 	case s.returnsBlocks:
 	case !isForeign(sig):
 		report(envelope.UnknownFormat)
-	case s.carriesInID(sig) && !s.state().Sign(b.Number, sig, &s.Room):
+	case s.carriesInID(sig) && !s.State().Sign(b.Number, sig, &s.Room):
 		report(envelope.TooLate)
 	}
 }
@@ -342,7 +295,7 @@ func (s *responseEncoder) nameCall(b *sentBlock) {
 	b.State.named = true
 	id := s.ids.Name(t.ID)
 	if t.ID != "" && t.ID != id {
-		s.Lose(b, lossCallID)
+		s.Lose(b, response.LossCallID)
 	}
 	t.ID = id
 }

@@ -1,6 +1,7 @@
 package messages
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/polywire/polywire/content"
@@ -30,9 +31,7 @@ import (
 // or base64 texts. To save memory, a request of more than 20,000 very small parts has no
 // document.
 func DecodeRequest(body []byte, opts *ValidateOptions) (*upstream.Request, []content.Loss, error) {
-	if opts == nil {
-		opts = &defaultOptions
-	}
+	opts = cmp.Or(opts, &defaultOptions)
 	r, err := decodeRequest(string(body), opts, nil)
 	if err != nil {
 		return nil, nil, err
@@ -90,7 +89,7 @@ func (r *Request) Upstream() *upstream.Request {
 // WireOf does not allocate.
 func WireOf(r *upstream.Request) (text string, ok bool) {
 	d := snapshot.DocumentOf(r, Format)
-	// bounded by movedMembers
+	// bounded by replacedMembers
 	if d == nil || slices.ContainsFunc(d.Spans, func(s document.Span) bool { return s.Name == versionMember || s.Name == betaMember }) {
 		return "", false
 	}

@@ -16,9 +16,6 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// defaultMaxBody is the default limit of a whole response, in bytes.
-const defaultMaxBody = 64 << 20
-
 // DecodeResponse decodes the body of a successful response that is not streamed. The
 // response has its Frame, which is Complete, contains all events, and can be passed to
 // [upstream.Writer.Frame].
@@ -211,13 +208,10 @@ func (d *decoder) stop(m *messageValues, extra *content.Extra) bool {
 }
 
 // toStopReason is the inverse of [fromStopReason].
-func toStopReason(reason string) content.StopReason {
-	for _, r := range [...]content.StopReason{
-		content.StopEnd, content.StopToolUse, content.StopMaxTokens, content.StopSequence, content.StopContext,
-		content.StopPause, content.StopRefusal, content.StopCompaction, content.StopMalformedCall,
-	} {
-		if w, _ := fromStopReason(r); w == reason {
-			return r
+func toStopReason(wire string) content.StopReason {
+	for i := range stopReasons {
+		if stopReasons[i].wire == wire {
+			return stopReasons[i].reason
 		}
 	}
 	return content.StopOther

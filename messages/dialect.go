@@ -1,6 +1,7 @@
 package messages
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -178,7 +179,7 @@ func (d *dialect) parseRequest(r *http.Request, body string, at *vertexPath, cou
 	if req == nil || err != nil && !isThreadError(err) {
 		return nil, err
 	}
-	op := &handler.Operation{Files: d.referencedFiles(req), Memory: req.origin.cost}
+	op := &handler.Operation{Files: d.referencedFiles(req), Memory: req.origin.Cost}
 	d.setRequest(op, r, req, opts)
 	if err != nil {
 		w := document.Of(op.Request.Wire)
@@ -222,10 +223,7 @@ func (d *dialect) createMessage(at *vertexPath) func(string, *http.Request, stri
 
 // header returns the headers for a body that was validated with o.
 func (o *ValidateOptions) header() []upstream.HeaderField {
-	version := o.Version
-	if version == "" {
-		version = version2023
-	}
+	version := cmp.Or(o.Version, version2023)
 	header := []upstream.HeaderField{{Name: "anthropic-version", Value: version}}
 	if len(o.Betas) > 0 {
 		header = append(header, upstream.HeaderField{Name: betaHeader, Value: strings.Join(o.Betas, ",")})

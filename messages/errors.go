@@ -17,46 +17,51 @@ import (
 
 // errorInfo is the representation of an [upstream.Code] in this format.
 type errorInfo struct {
+	code      upstream.Code
+	read      visibility
 	status    int
 	errorType string // error.type
 	text      string // used if the error has no text
 }
 
-// errorInfoOf returns the error type and the status for a code.
-func errorInfoOf(c upstream.Code) errorInfo {
-	switch c {
-	case upstream.CodeInvalid:
-		return errorInfo{400, "invalid_request_error", "The request is invalid"}
-	case upstream.CodeUnauthenticated:
-		return errorInfo{401, "authentication_error", "invalid x-api-key"}
-	case upstream.CodeBilling:
-		return errorInfo{402, "billing_error", "A payment is required"}
-	case upstream.CodePermission:
-		return errorInfo{403, "permission_error", "Your API key does not have permission to use the specified resource"}
-	case upstream.CodeNotFound:
-		return errorInfo{404, "not_found_error", "Not found"}
-	case upstream.CodeMethod:
-		return errorInfo{405, "invalid_request_error", "Method not allowed"}
-	case upstream.CodeConflict:
-		return errorInfo{409, "conflict_error", "The request conflicts with another request"}
-	case upstream.CodeTooLarge:
-		return errorInfo{413, "request_too_large", "Request exceeds the maximum size"}
-	case upstream.CodeRateLimit:
-		return errorInfo{429, "rate_limit_error", "This request would exceed your rate limit"}
-	case upstream.CodeQuota:
-		return errorInfo{429, "rate_limit_error", "Your quota is used up"}
-	case upstream.CodeUnavailable:
-		return errorInfo{503, "api_error", "The service is unavailable"}
-	case upstream.CodeTimeout:
-		return errorInfo{504, "timeout_error", "The request took too long"}
-	case upstream.CodeOverloaded:
-		return errorInfo{529, "overloaded_error", "Overloaded"}
-	case upstream.CodeUnsupported:
-		return errorInfo{400, "invalid_request_error", "This feature is not supported"}
-	case upstream.CodeBadGateway:
-		return errorInfo{502, "api_error", "The upstream returned an invalid or incomplete response"}
+// A visibility is how an error of the vendor's server is read whose type is that of a code.
+type visibility uint8
+
+const (
+	notRead    visibility = iota // it has another code
+	readHidden                   // clients do not see its message
+	readPublic
+)
+
+// errorInfos are the representations of all codes. The last one is also that of other codes. Of
+// those with a type, the first that is read is the code of that type: errors of the types
+// authentication_error, permission_error and billing_error concern the program's account.
+var errorInfos = [...]errorInfo{
+	{upstream.CodeInvalid, readPublic, 400, "invalid_request_error", "The request is invalid"},
+	{upstream.CodeUnauthenticated, notRead, 401, "authentication_error", "invalid x-api-key"},
+	{upstream.CodeBilling, notRead, 402, "billing_error", "A payment is required"},
+	{upstream.CodePermission, notRead, 403, "permission_error", "Your API key does not have permission to use the specified resource"},
+	{upstream.CodeNotFound, readPublic, 404, "not_found_error", "Not found"},
+	{upstream.CodeMethod, notRead, 405, "invalid_request_error", "Method not allowed"},
+	{upstream.CodeConflict, readHidden, 409, "conflict_error", "The request conflicts with another request"},
+	{upstream.CodeTooLarge, readPublic, 413, "request_too_large", "Request exceeds the maximum size"},
+	{upstream.CodeRateLimit, readPublic, 429, "rate_limit_error", "This request would exceed your rate limit"},
+	{upstream.CodeQuota, notRead, 429, "rate_limit_error", "Your quota is used up"},
+	{upstream.CodeUnavailable, readHidden, 503, "api_error", "The service is unavailable"},
+	{upstream.CodeTimeout, readHidden, 504, "timeout_error", "The request took too long"},
+	{upstream.CodeOverloaded, readHidden, 529, "overloaded_error", "Overloaded"},
+	{upstream.CodeUnsupported, notRead, 400, "invalid_request_error", "This feature is not supported"},
+	{upstream.CodeBadGateway, notRead, 502, "api_error", "The upstream returned an invalid or incomplete response"},
+	{upstream.CodeInternal, notRead, 500, "api_error", "Internal server error"},
+}
+
+// errorInfoOf returns the representation of a code.
+func errorInfoOf(c upstream.Code) *errorInfo {
+	i := 0
+	for i < len(errorInfos)-1 && errorInfos[i].code != c {
+		i++
 	}
-	return errorInfo{500, "api_error", "Internal server error"}
+	return &errorInfos[i]
 }
 
 // detailText returns the text and the error_code of an error that the handler
@@ -104,9 +109,7 @@ func errorMessage(f *handler.Failure) string {
 			return f.Text
 		}
 		text, _ := detailText(f.Detail)
-		if text == "" {
-			text = errorInfoOf(f.Code).text
-		}
+		text = cmp.Or(text, errorInfoOf(f.Code).text)
 		switch {
 		case f.Limit > 0:
 			text += " of " + strconv.FormatInt(f.Limit, 10) + " bytes"
@@ -277,25 +280,14 @@ func DecodeError(status int, header http.Header, body []byte) *upstream.Error {
 // rateHeaders are prefixes of the names of headers about rate limits.
 var rateHeaders = [...]string{"Anthropic-Ratelimit-", "Anthropic-Priority-", "Anthropic-Fast-", "X-Ratelimit-", "Ratelimit"}
 
-// typeCode is the inverse of [errorInfoOf]. public reports whether clients may see messages of the
+// typeCode is the inverse of [errorInfoOf]. isPublic reports whether clients may see messages of the
 // type.
-func typeCode(kind string) (code upstream.Code, public bool) {
-	for _, c := range [...]upstream.Code{
-		upstream.CodeInvalid, upstream.CodeNotFound, upstream.CodeTooLarge, upstream.CodeRateLimit,
-	} {
-		if errorInfoOf(c).errorType == kind {
-			return c, true
+func typeCode(kind string) (code upstream.Code, isPublic bool) {
+	for i := range errorInfos {
+		if e := &errorInfos[i]; e.errorType == kind && e.read != notRead {
+			return e.code, e.read == readPublic
 		}
 	}
-	for _, c := range [...]upstream.Code{
-		upstream.CodeConflict, upstream.CodeUnavailable, upstream.CodeTimeout, upstream.CodeOverloaded,
-	} {
-		if errorInfoOf(c).errorType == kind {
-			return c, false
-		}
-	}
-	// authentication_error, permission_error and billing_error, which concern the program's
-	// account, and unknown types
 	return upstream.CodeBadGateway, false
 }
 
@@ -380,9 +372,7 @@ func (f *vendorError) read(v jsonwire.Value) {
 	f.message = redact.Line(x.Get("message").Str())
 	f.detail = x.Get("details").Get("error_code").Str()
 	f.details = codec.Details(Format, x)
-	if f.id == "" {
-		f.id = v.Get("request_id").Str()
-	}
+	f.id = cmp.Or(f.id, v.Get("request_id").Str())
 }
 
 // code returns a more exact code than that of the status or type, or c.

@@ -23,10 +23,6 @@ var (
 		Reason: "Messages responses cannot contain this kind of part; it was dropped"}
 	lossServerResult = &loss.Rule{Feature: loss.ResponseVendorPart, Severity: content.LossDropped,
 		Reason: "the result of a built-in tool is not valid JSON; it was dropped"}
-	lossSentCall = &loss.Rule{Feature: loss.ResponseArguments, Severity: content.LossDropped,
-		Reason: "the arguments are not a JSON object, so the tool call cannot run; they were sent, because the call had already begun"}
-	lossCallID = &loss.Rule{Feature: loss.ResponseCall, Severity: content.LossHint,
-		Reason: "the id of the tool call is a duplicate, or too many tool calls precede it; another id was sent"}
 	lossResponseCitation = &loss.Rule{Feature: loss.ResponseCitations, Severity: content.LossDropped,
 		Reason: "Messages does not have this kind of citation; it was dropped"}
 	lossUnreturnable = &loss.Rule{Feature: loss.ResponseUnknown, Severity: content.LossDropped,
@@ -35,22 +31,16 @@ var (
 		Reason: "the text with the citations is empty, which Messages does not allow; they were dropped"}
 	lossTextSignature = &loss.Rule{Feature: loss.ResponseSignature, Severity: content.LossHint,
 		Reason: "Messages cannot carry the signature of a text, which vendors do not need; it was omitted"}
-	lossUncarriedState = &loss.Rule{Feature: loss.ResponseSignature, Severity: content.LossDegraded,
-		Reason: "no tool call follows that can carry the thinking; it was dropped, and later requests omit it"}
 	lossResponseCandidates = &loss.Rule{Feature: loss.ResponseCandidates, Severity: content.LossDropped,
 		Reason: "Messages has a single candidate; the others were dropped"}
 	lossStopReason = &loss.Rule{Feature: loss.ResponseStop, Severity: content.LossDegraded,
 		Reason: "Messages does not have this stop reason; max_tokens was sent"}
-	lossStopDetails = &loss.Rule{Feature: loss.ResponseStop, Severity: content.LossHint,
-		Reason: "the details of the stop reason are in another format; they were dropped"}
 	lossCounts = &loss.Rule{Feature: loss.ResponseUsage, Severity: content.LossHint,
 		Reason: "token counts and usage members that Messages does not have were dropped"}
 	lossResponseCache = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
 		Reason: "Messages responses have no cache marks; it was dropped"}
 	lossEventMembers = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
 		Reason: "Messages has no place for the extra members of the event; they were dropped"}
-	lossManyMembers = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
-		Reason: "the response has more than 256 KiB of extra members; the rest was dropped"}
 	lossUnknownEvent = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
 		Reason: "an unknown event was dropped"}
 	lossUnknownDelta = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
@@ -59,10 +49,10 @@ var (
 
 // responseLosses lists the losses of responses that are sent.
 var responseLosses = []*loss.Rule{
-	envelope.UnknownFormat, envelope.TooLarge, envelope.TooLate, envelope.TwoVendors, lossTextSignature, lossUncarriedState, response.LossHiddenThinking,
-	lossResponseImage, lossResponseDocument, lossResponseMedia, lossResponseTool, lossResponsePart, lossUnreturnable, lossServerResult, response.LossCallName, response.LossCallArguments, lossSentCall, response.LossCutCall, response.LossServerArguments, response.LossFreeform, response.LossNamespace, response.LossRefusal, response.LossCitedPlace, lossCallID, lossResponseCitation, lossEmptyText,
-	lossResponseCandidates, lossStopReason, lossStopDetails, lossCounts,
-	lossResponseCache, lossEventMembers, lossManyMembers, lossUnknownEvent, lossUnknownDelta,
+	envelope.UnknownFormat, envelope.TooLarge, envelope.TooLate, envelope.TwoVendors, lossTextSignature, response.LossUncarriedState, response.LossHiddenThinking,
+	lossResponseImage, lossResponseDocument, lossResponseMedia, lossResponseTool, lossResponsePart, lossUnreturnable, lossServerResult, response.LossCallName, response.LossCallArguments, response.LossSentCall, response.LossCutCall, response.LossServerArguments, response.LossFreeform, response.LossNamespace, response.LossRefusal, response.LossCitedPlace, response.LossCallID, lossResponseCitation, lossEmptyText,
+	lossResponseCandidates, lossStopReason, response.LossStopDetails, lossCounts,
+	lossResponseCache, lossEventMembers, response.LossManyMembers, lossUnknownEvent, lossUnknownDelta,
 	foreign.SourcesLoss, foreign.EntryPointLoss, foreign.QueriesLoss, foreign.LogprobsLoss, foreign.ResumeLoss, foreign.ResponseLoss,
 }
 

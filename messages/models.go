@@ -1,6 +1,7 @@
 package messages
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -172,10 +173,7 @@ func (p *page) document(list []upstream.Model) (*jsonwire.Writer, error) {
 // writeModel writes a model. Members that the upstream does not know are null if the vendor
 // writes them for every model, and absent otherwise.
 func writeModel(w *jsonwire.Writer, m *upstream.Model) error {
-	name := m.Name
-	if name == "" {
-		name = m.ID
-	}
+	name := cmp.Or(m.Name, m.ID)
 	created := m.Created
 	if created.IsZero() {
 		created = time.Unix(0, 0) // clients require a date

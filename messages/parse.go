@@ -43,10 +43,11 @@ func parseRequest(body string, lim content.Limits, at *vertexPath) (*Request, er
 	}
 	defer doc.Close()
 	r, o := &w.request, &w.origin
-	r.origin, o.body = o, body
+	r.origin, o.Body = o, body
 	p := newParser()
 	defer p.close()
-	p.origin, p.Strict, p.Quota = o, &o.Unknown, codec.NewQuota(lim)
+	p.origin, p.Origin, p.Replaced = o, &o.Origin, replacedMembers
+	p.Strict, p.Quota = &o.Unknown, codec.NewQuota(lim)
 	p.texts.Seed(w.texts[:])
 	p.lists.Seed(w.parts[:])
 	p.turns.Seed(w.turns[:])
@@ -65,10 +66,7 @@ func parseRequest(body string, lim content.Limits, at *vertexPath) (*Request, er
 	if err := p.Quota.Err(); err != nil {
 		return nil, err
 	}
-	o.cost = p.Quota.Cost()
-	err := p.Violations.Err()
-	o.Violations = codec.NewParseViolations(err, codec.Dotted)
-	return r, err
+	return r, o.Finish(&p.Quota, &p.Violations, codec.Dotted)
 }
 
 // A parsedRequest allocates a request together with everything that it needs once.
@@ -121,29 +119,13 @@ func newParser() *parser {
 
 // begin prepares a zero parser.
 func (p *parser) begin() {
-	p.Size, p.Format = 1, p
+	p.Size, p.Format, p.Name = 1, p, Format
 	p.Check = object.Checker{Path: &p.Path, Report: &p.reporter}
 }
 
 func (p *parser) close() {
 	*p = parser{}
 	parsers.Put(p)
-}
-
-// Member implements [object.Format] for the members of a request.
-func (p *parser) Member(name string, x jsonwire.Value) {
-	if i := movedMember(name); i >= 0 {
-		p.origin.moved[i] = codec.ExtentOf(x)
-	}
-	p.origin.lenient = p.origin.lenient || x.Kind() == jsonwire.Null
-}
-
-// Extra implements [object.Format].
-func (p *parser) Extra(v jsonwire.Value, t *object.Type) *content.Extra {
-	if json := p.Rest(v, t); json != "" {
-		return p.Extras.New(Format, json)
-	}
-	return nil
 }
 
 // Value implements [object.Format].

@@ -1,7 +1,6 @@
 package messages
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -136,12 +135,8 @@ func eventName(kind, name string) string {
 
 // streamError returns the error for the end of a stream.
 func streamError(err error) *upstream.Error {
-	var timeout interface{ Timeout() bool }
-	switch {
-	case err == io.EOF:
+	if err == io.EOF {
 		return codec.BadGateway(fmt.Errorf("messages: the stream ended without message_stop: %w", io.ErrUnexpectedEOF))
-	case errors.As(err, &timeout) && timeout.Timeout():
-		return &upstream.Error{Code: upstream.CodeTimeout, Err: fmt.Errorf("messages: reading the stream: %w", err)}
 	}
-	return codec.BadGateway(fmt.Errorf("messages: reading the stream: %w", err))
+	return codec.StreamError("messages", err)
 }

@@ -91,21 +91,12 @@ func (r *Request) has(name string) bool {
 	return ok && json != "null"
 }
 
-// An origin holds what parsing learned about a document beyond the fields of the
-// [Request]. It is not changed after parsing and is safe for concurrent use.
+// An origin holds what parsing learned about a document. It is not changed after parsing and
+// is safe for concurrent use.
 type origin struct {
-	body string
-	cost int64 // see [codec.Quota.Cost]
-
-	moved [len(movedMembers)]codec.Extent // of the members that adapters replace
-
-	// lenient reports a member that is null, which a service without that member may
-	// reject: see [document.Document].
-	lenient bool
+	codec.Origin
 
 	cloud *cloudMembers // nil if the path is the vendor's own: see [vertexPath]
-
-	codec.Found
 
 	// unread are texts and thinking blocks with a text or signature that is not a
 	// string. These fields are empty. Violations that were only counted have no entry.
@@ -116,40 +107,18 @@ type origin struct {
 	base64 []string
 }
 
-// movedMembers are the members that adapters replace, or move into the URL or a header. Only
+// replacedMembers are the members that adapters replace, or move into the URL or a header. Only
 // clouds have the last two in the body.
-var movedMembers = [...]string{"model", "stream", versionMember, betaMember}
-
-// movedMember returns the index of a name in movedMembers, or -1.
-func movedMember(name string) int {
-	switch name { // faster than a loop over the names, for every member of a request
-	case "model":
-		return 0
-	case "stream":
-		return 1
-	case versionMember:
-		return 2
-	case betaMember:
-		return 3
-	}
-	return -1
-}
+var replacedMembers = []string{"model", "stream", versionMember, betaMember}
 
 // isWhole reports whether a document for counting is one for a response.
 func (o *origin) isWhole() bool { return o.cloud != nil && o.cloud.whole }
 
-// hasMember reports whether the document has one of the movedMembers.
-func (o *origin) hasMember(name string) bool { return o.moved[movedMember(name)].To > 0 }
-
 // document returns the document for adapters of this format. hasThread reports whether the
 // request has a thread.
 func (o *origin) document(hasThread bool) *document.Document {
-	w := &document.Document{In: Format, Body: o.body, Spans: make([]document.Span, 0, 2), Mark: markCache, Lenient: o.lenient}
-	for i, x := range o.moved {
-		if x.To > 0 {
-			w.Spans = append(w.Spans, x.Span(movedMembers[i]))
-		}
-	}
+	w := o.Document(Format)
+	w.Mark = markCache
 	if hasThread {
 		w.OtherFormatErr = errThread
 	}

@@ -237,9 +237,7 @@ func toBlock(p content.Part, report lossFunc) content.Part {
 			break
 		}
 		dropHints(&p.Cache, &p.Extra, &p.Signature, report)
-		if p.Kind == "" {
-			p.Kind = "server_tool_use"
-		}
+		p.Kind = cmp.Or(p.Kind, "server_tool_use")
 		return returnable(p, report)
 	case *content.ServerToolResult:
 		if p.Format != Format || p.Kind == "" {
@@ -556,7 +554,7 @@ func (a *responseInfo) stopFields(report func(path string, r *loss.Rule)) (wire,
 		details = refusalDetails(cmp.Or(explanation, reasonText))
 	}
 	if s.Format != Format && (s.Message != explanation || codec.HasMoreThan(s, explanation)) {
-		report("stop", lossStopDetails)
+		report("stop", response.LossStopDetails)
 	}
 	if wire == "max_tokens" && reason != content.StopMaxTokens {
 		report("stop", lossStopReason)
@@ -564,28 +562,31 @@ func (a *responseInfo) stopFields(report func(path string, r *loss.Rule)) (wire,
 	return wire, sequence, details
 }
 
-// fromStopReason returns the wire value of a stop reason, and an explanation for a reason
-// that is not a refusal in the other format.
+// stopReasons are the values of the wire for stop reasons, with an explanation for a reason that
+// is not a refusal in the other format. Of several reasons with a value, it means the first. Other
+// reasons are sent as max_tokens.
+var stopReasons = [...]struct {
+	reason            content.StopReason
+	wire, explanation string
+}{
+	{content.StopEnd, "end_turn", ""},
+	{content.StopToolUse, "tool_use", ""},
+	{content.StopMaxTokens, "max_tokens", ""},
+	{content.StopSequence, "stop_sequence", ""},
+	{content.StopContext, "model_context_window_exceeded", ""},
+	{content.StopPause, "pause_turn", ""},
+	{content.StopRefusal, "refusal", ""},
+	{content.StopSafety, "refusal", "A content filter stopped the response."},
+	{content.StopRecitation, "refusal", "The response repeated protected text."},
+	{content.StopCompaction, "compaction", ""},
+}
+
+// fromStopReason returns the wire value and the explanation of a stop reason.
 func fromStopReason(r content.StopReason) (wire, explanation string) {
-	switch r {
-	case content.StopEnd:
-		return "end_turn", ""
-	case content.StopToolUse:
-		return "tool_use", ""
-	case content.StopSequence:
-		return "stop_sequence", ""
-	case content.StopContext:
-		return "model_context_window_exceeded", ""
-	case content.StopPause:
-		return "pause_turn", ""
-	case content.StopRefusal:
-		return "refusal", ""
-	case content.StopSafety:
-		return "refusal", "A content filter stopped the response."
-	case content.StopRecitation:
-		return "refusal", "The response repeated protected text."
-	case content.StopCompaction:
-		return "compaction", ""
+	for i := range stopReasons {
+		if s := &stopReasons[i]; s.reason == r {
+			return s.wire, s.explanation
+		}
 	}
 	return "max_tokens", ""
 }

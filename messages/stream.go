@@ -2,6 +2,7 @@ package messages
 
 import (
 	"bytes"
+	"cmp"
 	"strings"
 	"unicode/utf8"
 
@@ -126,7 +127,7 @@ func (s *stream) record(e *upstream.Event) {
 	if s.keptBytes += len(e.Extra.JSON); s.keptBytes > maxKeptBytes {
 		if !s.keptFull {
 			s.keptFull = true
-			s.blocks.LoseAt("members", lossManyMembers)
+			s.blocks.LoseAt("members", response.LossManyMembers)
 		}
 		return
 	}
@@ -151,12 +152,8 @@ func (s *stream) startMessage() {
 	}
 	r := info.toResponse(ignore)
 	r.StopReason, r.StopDetails, r.Container = "", "", ""
-	if r.ID == "" {
-		r.ID = s.id
-	}
-	if r.Model == "" {
-		r.Model = s.model
-	}
+	r.ID = cmp.Or(r.ID, s.id)
+	r.Model = cmp.Or(r.Model, s.model)
 	s.scratch.Reset()
 	_ = r.write(&s.scratch, s.startOmits) // never fails without blocks
 	s.startUsage = r.Usage

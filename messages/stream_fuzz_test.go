@@ -79,7 +79,7 @@ func FuzzAnswer(f *testing.F) {
 		}
 		sentBroken := false // a broken call was sent
 		for i, l := range sent {
-			if l.Reason == lossSentCall.Reason {
+			if l.Reason == response.LossSentCall.Reason {
 				sentBroken, sent[i] = true, response.LossCallArguments.At(l.Path)
 			}
 		}

@@ -1,6 +1,7 @@
 package messages
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -112,9 +113,7 @@ type ValidateOptions struct {
 // JSON text in a field, such as the input of a tool call or a schema. In a parsed
 // request, JSON text is not checked again.
 func (r *Request) Validate(opts *ValidateOptions) error {
-	if opts == nil {
-		opts = &defaultOptions
-	}
+	opts = cmp.Or(opts, &defaultOptions)
 	var v validator
 	v.r, v.opts, v.constructed = r, opts, r.origin == nil
 	v.requiredMembers()
@@ -1019,9 +1018,7 @@ func (v *validator) url(s *content.URL) {
 		text = "Input should be a valid URL with the scheme http or https and a host"
 		fallthrough
 	case strings.ContainsFunc(s.URL, func(r rune) bool { return r <= ' ' || r == 0x7F || r == '\\' }):
-		if text == "" {
-			text = "Input should be a valid URL without spaces, control characters and backslashes"
-		}
+		text = cmp.Or(text, "Input should be a valid URL without spaces, control characters and backslashes")
 		v.violation(content.CodeValue, text, "url")
 	}
 }

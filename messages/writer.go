@@ -1,6 +1,7 @@
 package messages
 
 import (
+	"cmp"
 	"crypto/rand"
 	"io"
 	"net/http"
@@ -109,9 +110,7 @@ func responseFor(r *upstream.Request, resp *upstream.Response) (*jsonwire.Writer
 	if res.ID == "" {
 		res.ID = newMessageID()
 	}
-	if res.Model == "" {
-		res.Model = model
-	}
+	res.Model = cmp.Or(res.Model, model)
 	w := new(jsonwire.Writer)
 	_ = res.write(w, nil) // a converted response can always be encoded
 	return w, losses

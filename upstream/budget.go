@@ -1,6 +1,9 @@
 package upstream
 
-import "sync"
+import (
+	"cmp"
+	"sync"
+)
 
 // defaultBudget is the limit of bytes that 0 means.
 const defaultBudget = 512 << 20
@@ -41,10 +44,7 @@ func (b *Budget) Enter() bool {
 func (b *Budget) Reserve(n int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	limit := b.Bytes
-	if limit == 0 {
-		limit = defaultBudget
-	}
+	limit := cmp.Or(b.Bytes, defaultBudget)
 	if n > limit-b.bytes {
 		return false
 	}

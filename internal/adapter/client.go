@@ -1,6 +1,7 @@
 package adapter
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,9 +35,7 @@ func New(c Config, problems ...string) (*Client, error) {
 	if len(problems) > 0 {
 		return nil, errors.New(c.Name + ": " + strings.Join(problems, "; "))
 	}
-	if c.MaxResponse == 0 {
-		c.MaxResponse = maxResponse
-	}
+	c.MaxResponse = cmp.Or(c.MaxResponse, maxResponse)
 	c.Header = c.Header.Clone()
 	s := &Client{config: c, base: base}
 	client := http.Client{Transport: transport()}
@@ -296,8 +295,7 @@ func transportError(err error) error {
 		err = outer.Err
 	}
 	code := upstream.CodeUnavailable
-	var timeout interface{ Timeout() bool }
-	if errors.As(err, &timeout) && timeout.Timeout() {
+	if codec.IsTimeout(err) {
 		code = upstream.CodeTimeout
 	}
 	return &upstream.Error{Code: code, Err: fmt.Errorf("the server cannot be reached: %w", err)}

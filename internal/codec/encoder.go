@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/polywire/polywire/content"
@@ -71,9 +72,7 @@ func (e *Encoder) Raw(name, json string) {
 
 // Free writes a JSON object. An empty text means {}.
 func (e *Encoder) Free(name, json string) {
-	if json == "" {
-		json = "{}"
-	}
+	json = cmp.Or(json, "{}")
 	if !jsonwire.IsObject(json) {
 		e.Violation(content.CodeType, name, "must be a JSON object")
 		return

@@ -57,15 +57,22 @@ func TestEncoderViolations(t *testing.T) {
 	}
 }
 
-func TestExtent(t *testing.T) {
-	const body = `{"a": "x" }`
+func TestOrigin(t *testing.T) {
+	const body = `{"a": "x", "b":1 }`
 	doc, err := jsonwire.Parse(body, jsonwire.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer doc.Close()
-	s := ExtentOf(doc.Root().Get("a")).Span("a")
-	if s.Name != "a" || body[s.From:s.To] != `"x"` {
-		t.Errorf("Span = %+v", s)
+	var o Origin
+	for name, v := range doc.Root().Members() {
+		o.Note(name, v, []string{"a", "c"})
+	}
+	d := o.Document("f")
+	if len(d.Spans) != 1 || d.Spans[0].Name != "a" || body[d.Spans[0].From:d.Spans[0].To] != `"x"` || d.Lenient {
+		t.Errorf("Document() = %+v", d)
+	}
+	if !o.Replaces("a") || o.Replaces("b") {
+		t.Error("Replaces does not follow the names")
 	}
 }

@@ -1,7 +1,9 @@
 package codec
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"maps"
 	"math"
 	"net/http"
@@ -19,6 +21,34 @@ import (
 // BadGateway returns the error for a response that cannot be read.
 func BadGateway(err error) *upstream.Error {
 	return &upstream.Error{Code: upstream.CodeBadGateway, Err: err}
+}
+
+// StreamError returns the error of reading a stream of a package: a timeout, or one of a response
+// that cannot be read.
+func StreamError(name string, err error) *upstream.Error {
+	e := BadGateway(fmt.Errorf("%s: reading the stream: %w", name, err))
+	if IsTimeout(err) {
+		e.Code = upstream.CodeTimeout
+	}
+	return e
+}
+
+// IsTimeout reports whether err is that of an operation that took too long.
+func IsTimeout(err error) bool {
+	var timeout interface{ Timeout() bool }
+	return errors.As(err, &timeout) && timeout.Timeout()
+}
+
+// maxBody is the default limit of a whole response, in bytes.
+const maxBody = 64 << 20
+
+// CheckBody returns an error of a package if a whole response has more bytes than lim.Body, by
+// default 64 MiB.
+func CheckBody(name string, size int, lim content.Limits) error {
+	if limit := cmp.Or(max(lim.Body, 0), maxBody); int64(size) > limit {
+		return BadGateway(fmt.Errorf("%s: the response has %d bytes; the limit is %d", name, size, limit))
+	}
+	return nil
 }
 
 // StatusCode returns the code for the HTTP status of a vendor's error.

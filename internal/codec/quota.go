@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"cmp"
 	"strconv"
 
 	"github.com/polywire/polywire/content"
@@ -30,15 +31,9 @@ type Quota struct {
 // NewQuota returns the quota of limits. Zero fields mean the defaults.
 func NewQuota(l content.Limits) Quota {
 	q := Quota{maxParts: l.Parts, maxTools: l.Tools, maxSchemas: l.Schemas}
-	if q.maxParts == 0 {
-		q.maxParts = maxParts
-	}
-	if q.maxTools == 0 {
-		q.maxTools = maxTools
-	}
-	if q.maxSchemas == 0 {
-		q.maxSchemas = maxSchemas
-	}
+	q.maxParts = cmp.Or(q.maxParts, maxParts)
+	q.maxTools = cmp.Or(q.maxTools, maxTools)
+	q.maxSchemas = cmp.Or(q.maxSchemas, maxSchemas)
 	return q
 }
 

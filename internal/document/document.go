@@ -58,14 +58,6 @@ func Of(w Wire) *Document {
 	return d
 }
 
-// Parsed returns the request of a format that w keeps, or the zero T if w is of another format.
-func Parsed[T any](w Wire) (parsed T) {
-	if d := Of(w); d != nil {
-		parsed, _ = d.Parsed.(T)
-	}
-	return parsed
-}
-
 // Wire returns d for a request: nil if d is nil.
 func (d *Document) Wire() Wire {
 	if d == nil {

@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 	"strings"
@@ -33,9 +34,7 @@ var (
 func ResponseMembers(x *content.Extra, path string) iter.Seq2[string, *loss.Rule] {
 	return func(yield func(string, *loss.Rule) bool) {
 		for name, rule := range responseMembers(x) {
-			if name == "" {
-				name = "members"
-			}
+			name = cmp.Or(name, "members")
 			if path != "" {
 				name = path + "." + name
 			}

@@ -99,10 +99,7 @@ func (x *exchange) setLossHeader(h http.Header) {
 			more++
 			continue
 		}
-		path := headerText(x.path(l.Path))
-		if path == "" {
-			path = wholeDocument
-		}
+		path := cmp.Or(headerText(x.path(l.Path)), wholeDocument)
 		if seen[path] {
 			continue
 		}

@@ -1,6 +1,7 @@
 package handler
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -186,9 +187,7 @@ func (x *exchange) header(status int) {
 	}
 	x.headerSent = true
 	x.report.FirstByte = time.Since(x.start)
-	if x.report.Status == 0 {
-		x.report.Status = status
-	}
+	x.report.Status = cmp.Or(x.report.Status, status)
 	x.w.WriteHeader(status)
 }
 

@@ -328,9 +328,7 @@ func (l *lowering) unreadable(at Path, kind, title string, code content.Code, me
 		return
 	}
 	l.lose(FileUnreadable, at)
-	if kind == "" {
-		kind = "a file of an unknown type"
-	}
+	kind = cmp.Or(kind, "a file of an unknown type")
 	if title != "" {
 		kind += ", \"" + title + "\""
 	}
@@ -598,9 +596,7 @@ func (l *lowering) unreadableRemote(p *content.Document, at Path) bool {
 	if isTextType(kind) {
 		return false
 	}
-	if kind == "" {
-		kind = pdfType
-	}
+	kind = cmp.Or(kind, pdfType)
 	l.unreadable(at, kind, l.fileName(p, at), content.CodeUnsupported, "source", "the server does not accept files; send the text")
 	return true
 }

@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"cmp"
+
 	"github.com/polywire/polywire/content"
 )
 
@@ -16,10 +18,7 @@ func (l *lowering) freeform(t *content.Tool, at Path) {
 	l.lose(ToolFreeform, at)
 	if g := t.Grammar; g != nil {
 		l.lose(ToolGrammar, at.Member("grammar"))
-		name := grammarNames[g.Syntax]
-		if name == "" {
-			name = "grammar"
-		}
+		name := cmp.Or(grammarNames[g.Syntax], "grammar")
 		if t.Description != "" {
 			t.Description += "\n\n"
 		}

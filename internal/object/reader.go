@@ -20,8 +20,14 @@ type Reader struct {
 	// text, unless Check.Report is nil.
 	Check Checker
 
-	// Root is the struct for whose members Format.Member is called, or nil.
-	Root any
+	// Origin records the members of the struct Root, of which adapters replace Replaced. If Root
+	// is nil, it is not used.
+	Origin   *codec.Origin
+	Root     any
+	Replaced []string
+
+	// Name is the format of the members that are kept as JSON text.
+	Name content.Format
 
 	// Response reads a part of a response: members that are kept as JSON text are neither
 	// checked nor left out for their value, except those that are Implied.
@@ -46,10 +52,8 @@ type Format interface {
 	// Value reads x, the value of the member f, into a Go field whose type Reader does not
 	// know. With ProtoJSON this includes texts that are more than any text.
 	Value(f *Field, name string, x jsonwire.Value, to any)
-	// Member is called for each member of Root before it is read.
-	Member(name string, x jsonwire.Value)
 	// Extra returns the members of an object that are kept as JSON text, or nil. It is only
-	// called for an object that may have some.
+	// called for an object that may have some. The embedded Reader has one for most formats.
 	Extra(v jsonwire.Value, t *Type) *content.Extra
 
 	// Mismatch reports that a member of the object at the path does not accept x.
@@ -85,7 +89,7 @@ func (r *Reader) ReadFields(v jsonwire.Value, t *Type, to any) (more bool) {
 	isRoot := r.Root != nil && to == r.Root
 	for name, x := range v.Members() {
 		if isRoot {
-			r.Format.Member(name, x)
+			r.Origin.Note(name, x, r.Replaced)
 		}
 		r.Null = r.Null || x.Kind() == jsonwire.Null
 		switch f, again := seen.field(b, name); {
@@ -396,6 +400,14 @@ func (r *Reader) Rest(v jsonwire.Value, t *Type) string {
 		return long.String()
 	}
 	return r.Extras.End(b)
+}
+
+// Extra implements [Format].
+func (r *Reader) Extra(v jsonwire.Value, t *Type) *content.Extra {
+	if json := r.Rest(v, t); json != "" {
+		return r.Extras.New(r.Name, json)
+	}
+	return nil
 }
 
 // keeps reports whether the value of a member belongs into an Extra.

@@ -24,15 +24,6 @@ func (p *reading) Value(f *Field, name string, x jsonwire.Value, to any) {
 	}
 }
 
-func (p *reading) Member(name string, _ jsonwire.Value) { p.log = append(p.log, "member "+name) }
-
-func (p *reading) Extra(v jsonwire.Value, t *Type) *content.Extra {
-	if json := p.Rest(v, t); json != "" {
-		return &content.Extra{JSON: json}
-	}
-	return nil
-}
-
 func (p *reading) Mismatch(f *Field, name string, x jsonwire.Value) {
 	p.add("mismatch %s %s", name, x.Raw())
 }
@@ -155,9 +146,12 @@ func TestReaderRoot(t *testing.T) {
 	defer doc.Close()
 	var got set
 	p := &reading{recorder: recorder{path: new(codec.Path)}}
-	p.Format, p.Check.Path, p.Root = p, p.path, &got
+	p.Format, p.Check.Path, p.Root, p.Replaced, p.Origin = p, p.path, &got, []string{"a", "kept"}, new(codec.Origin)
 	p.Read(doc.Root(), setType, &got)
-	if diff := cmp.Diff([]string{"member x", "member inner", "value inner", "member kept"}, p.log); diff != "" || !p.Null {
+	if !p.Origin.Replaces("kept") || p.Origin.Replaces("a") || !p.Origin.Lenient {
+		t.Errorf("Origin = %+v", p.Origin)
+	}
+	if diff := cmp.Diff([]string{"value inner"}, p.log); diff != "" || !p.Null {
 		t.Errorf("Null %v, calls (-want +got):\n%s", p.Null, diff)
 	}
 }

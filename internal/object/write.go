@@ -1,6 +1,8 @@
 package object
 
 import (
+	"cmp"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 )
@@ -61,9 +63,7 @@ func (e *Encoder) Name(f *Field) { e.W.RawName(f.quoted) }
 
 // text writes a string, or JSON text if the member accepts other kinds of values.
 func (e *Encoder) text(f *Field, s string) {
-	if s == "" {
-		s = f.Default
-	}
+	s = cmp.Or(s, f.Default)
 	switch k := f.Value.Kinds &^ Null; {
 	case s == "" && f.WriteNull:
 		e.Name(f)

@@ -1,7 +1,7 @@
 package openaiformat
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -230,10 +230,7 @@ func (f *VendorError) decodeDetails(list jsonwire.Value) {
 
 // isKeyRefused reports whether the server rejects the API key.
 func (f *VendorError) isKeyRefused() bool {
-	status := f.Status
-	if status == 0 {
-		status = f.numericCode
-	}
+	status := cmp.Or(f.Status, f.numericCode)
 	return codec.KeyRefused(status, []string{f.Code, f.Kind}, f.Param, f.Message)
 }
 
@@ -379,13 +376,4 @@ func (f *VendorError) parseRetryAfter(h http.Header) time.Duration {
 		}
 	}
 	return 0
-}
-
-// StreamError converts an error of reading a stream.
-func StreamError(err error) *upstream.Error {
-	var timeout interface{ Timeout() bool }
-	if errors.As(err, &timeout) && timeout.Timeout() {
-		return &upstream.Error{Code: upstream.CodeTimeout, Err: fmt.Errorf("openai: reading the stream: %w", err)}
-	}
-	return codec.BadGateway(fmt.Errorf("openai: reading the stream: %w", err))
 }

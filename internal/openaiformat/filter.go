@@ -1,6 +1,7 @@
 package openaiformat
 
 import (
+	"cmp"
 	"errors"
 
 	"github.com/polywire/polywire/content"
@@ -17,10 +18,7 @@ func Filtered(format content.Format, err error) *upstream.Frame {
 	if !errors.As(err, &f) || !f.IsFiltered() {
 		return nil
 	}
-	rawReason := f.Code
-	if rawReason == "" {
-		rawReason = "content_filter"
-	}
+	rawReason := cmp.Or(f.Code, "content_filter")
 	stop := &upstream.Stop{Reason: content.StopSafety, Format: format, RawReason: rawReason, Details: f.Reasons, Message: f.Message}
 	return &upstream.Frame{Format: format, Complete: true, Events: []upstream.Event{{Kind: upstream.EventStop, Stop: stop}}}
 }

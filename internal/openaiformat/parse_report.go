@@ -1,6 +1,7 @@
 package openaiformat
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -46,9 +47,7 @@ func (r *Reporter) Invalid(code content.Code, vendor, name, why string) {
 	if r.Full(code) {
 		return
 	}
-	if vendor == "" {
-		vendor = vendorInvalidValue
-	}
+	vendor = cmp.Or(vendor, vendorInvalidValue)
 	r.ViolationAs(code, vendor, name, "Invalid '"+r.At(name)+"': "+why)
 }
 

@@ -28,10 +28,11 @@ type ServerError struct {
 
 // wording is the representation of an [upstream.Code].
 type wording struct {
-	status int
-	kind   string // error.type
-	code   string // error.code; empty: null
-	text   string // used if the error has no text
+	upstream upstream.Code
+	status   int
+	kind     string // error.type
+	code     string // error.code; empty: null
+	text     string // used if the error has no text
 }
 
 const (
@@ -40,41 +41,33 @@ const (
 	typeQuota   = "insufficient_quota"
 )
 
+// wordings are the representations of all codes. The last one is also that of other codes.
+var wordings = [...]wording{
+	{upstream.CodeInvalid, 400, typeInvalid, "", "The request is invalid."},
+	{upstream.CodeUnauthenticated, 401, typeInvalid, "invalid_api_key", "Incorrect API key provided."},
+	{upstream.CodeBilling, 402, typeQuota, "billing_hard_limit_reached", "A payment is required."},
+	{upstream.CodePermission, 403, typeInvalid, "insufficient_permissions", "You have insufficient permissions for this operation."},
+	{upstream.CodeNotFound, 404, typeInvalid, "model_not_found", "The model does not exist or you do not have access to it."},
+	{upstream.CodeMethod, 405, typeInvalid, "method_not_supported", "This HTTP method is not allowed here."},
+	{upstream.CodeConflict, 409, typeInvalid, "conflict", "The request conflicts with another request."},
+	{upstream.CodeTooLarge, 413, typeInvalid, "request_too_large", "The request exceeds the maximum size."},
+	{upstream.CodeRateLimit, 429, "rate_limit_error", "rate_limit_exceeded", "Rate limit reached. Please try again later."},
+	{upstream.CodeQuota, 429, typeQuota, "insufficient_quota", "You exceeded your current quota, please check your plan and billing details."},
+	{upstream.CodeUnavailable, 503, typeServer, "service_unavailable", "The service is unavailable. Please try again later."},
+	{upstream.CodeTimeout, 504, typeServer, "timeout", "The request took too long."},
+	{upstream.CodeOverloaded, 503, "service_unavailable_error", "server_is_overloaded", "The server is overloaded. Please try again later."},
+	{upstream.CodeUnsupported, 400, typeInvalid, "unsupported_parameter", "This feature is not supported."},
+	{upstream.CodeBadGateway, 502, typeServer, "bad_gateway", "The upstream returned an invalid or incomplete response."},
+	{upstream.CodeInternal, 500, typeServer, "", "The server had an error while processing your request."},
+}
+
 // wordingOf returns the representation of a code.
 func wordingOf(c upstream.Code) wording {
-	switch c {
-	case upstream.CodeInvalid:
-		return wording{400, typeInvalid, "", "The request is invalid."}
-	case upstream.CodeUnauthenticated:
-		return wording{401, typeInvalid, "invalid_api_key", "Incorrect API key provided."}
-	case upstream.CodeBilling:
-		return wording{402, typeQuota, "billing_hard_limit_reached", "A payment is required."}
-	case upstream.CodePermission:
-		return wording{403, typeInvalid, "insufficient_permissions", "You have insufficient permissions for this operation."}
-	case upstream.CodeNotFound:
-		return wording{404, typeInvalid, "model_not_found", "The model does not exist or you do not have access to it."}
-	case upstream.CodeMethod:
-		return wording{405, typeInvalid, "method_not_supported", "This HTTP method is not allowed here."}
-	case upstream.CodeConflict:
-		return wording{409, typeInvalid, "conflict", "The request conflicts with another request."}
-	case upstream.CodeTooLarge:
-		return wording{413, typeInvalid, "request_too_large", "The request exceeds the maximum size."}
-	case upstream.CodeRateLimit:
-		return wording{429, "rate_limit_error", "rate_limit_exceeded", "Rate limit reached. Please try again later."}
-	case upstream.CodeQuota:
-		return wording{429, typeQuota, "insufficient_quota", "You exceeded your current quota, please check your plan and billing details."}
-	case upstream.CodeUnavailable:
-		return wording{503, typeServer, "service_unavailable", "The service is unavailable. Please try again later."}
-	case upstream.CodeTimeout:
-		return wording{504, typeServer, "timeout", "The request took too long."}
-	case upstream.CodeOverloaded:
-		return wording{503, "service_unavailable_error", "server_is_overloaded", "The server is overloaded. Please try again later."}
-	case upstream.CodeUnsupported:
-		return wording{400, typeInvalid, "unsupported_parameter", "This feature is not supported."}
-	case upstream.CodeBadGateway:
-		return wording{502, typeServer, "bad_gateway", "The upstream returned an invalid or incomplete response."}
+	i := 0
+	for i < len(wordings)-1 && wordings[i].upstream != c {
+		i++
 	}
-	return wording{500, typeServer, "", "The server had an error while processing your request."}
+	return wordings[i]
 }
 
 // setDetail replaces the code and the text by those of an error that the handler found.

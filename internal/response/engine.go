@@ -364,3 +364,13 @@ func HasContent(events []upstream.Event) bool {
 	}
 	return false
 }
+
+// Opens reports whether a block opens in events.
+func Opens(events []upstream.Event, block int) bool {
+	for i := range events {
+		if events[i].Kind == upstream.EventOpen && events[i].Block == block {
+			return true
+		}
+	}
+	return false
+}

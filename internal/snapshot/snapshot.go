@@ -35,6 +35,17 @@ func Keep(r *upstream.Request, d *document.Document, represents bool) {
 	}
 }
 
+// Parsed returns the request of a format, a T, from which r was made, or the zero T if r is nil,
+// of another format or was made anew.
+func Parsed[T any](r *upstream.Request) (parsed T) {
+	if r != nil {
+		if d := document.Of(r.Wire); d != nil {
+			parsed, _ = d.Parsed.(T)
+		}
+	}
+	return parsed
+}
+
 // marked is the method [document.Document.Marked] of all documents.
 func marked(d *document.Document, from, to any, at document.Place, c *content.Cache) (*document.Document, error) {
 	r, ok := to.(*upstream.Request)

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -163,9 +164,7 @@ var servers = map[string]server{
 
 // setDefaults sets the options that the caller has not set.
 func (d *Dialect) setDefaults(own *Dialect) {
-	if d.Thinking == "" {
-		d.Thinking = own.Thinking
-	}
+	d.Thinking = cmp.Or(d.Thinking, own.Thinking)
 	if d.Efforts == nil {
 		d.Efforts = own.Efforts
 	}

@@ -127,9 +127,7 @@ func (opts *Options) newServer(format content.Format, name string) (Options, *ad
 	o.OutputLimits = limits
 	problems = append(problems, o.Dialect.problems()...)
 	problems = append(problems, o.checkAzure()...)
-	if o.BaseURL == "" {
-		o.BaseURL = defaultURL
-	}
+	o.BaseURL = cmp.Or(o.BaseURL, defaultURL)
 	o.Deployments = maps.Clone(o.Deployments)
 	if o.KeyHeader == "" && o.KeyFunc == nil && o.isAzure() {
 		o.KeyHeader = azureKeyHeader

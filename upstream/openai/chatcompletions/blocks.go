@@ -102,7 +102,7 @@ type messageWriter interface {
 // init sets up s for a response to the conversation in turns. stream is nil for a whole
 // response.
 func (s *responseEncoder) init(to messageWriter, stream response.Stream[sentState], turns []content.Turn) {
-	s.Init(s, stream, Format, maxChoices, envelope.MaxIDSize, response.Rules{Candidates: lossManyChoices, EventMembers: lossEventMembers, SentCall: lossSentCall,
+	s.Init(s, stream, Format, maxChoices, envelope.MaxIDSize, response.Rules{Candidates: lossManyChoices, EventMembers: lossEventMembers, SentCall: response.LossSentCall,
 		Sequential: true, // a message has one content, and the vendor's tool calls follow one another
 		Freeform:   true, Refusals: true})
 	s.to, s.ids = to, callid.NewNamer(idPrefix, turns)
@@ -356,7 +356,7 @@ func (s *responseEncoder) addMembers(x *content.Extra, k int) {
 		case m.Name == "logprobs":
 			s.to.writeLogprobs(k, m.JSON)
 		case isChunkMember(m.Name):
-			s.LoseAt(response.CandidatePath(index, m.Name), lossMemberPlace)
+			s.LoseAt(response.CandidatePath(index, m.Name), response.LossMemberPlace)
 		default:
 			s.members.Set(m.Name, m.JSON)
 		}
@@ -393,7 +393,7 @@ func (s *responseEncoder) finishReason(k int) string {
 	stop := &c.Stop
 	lose := func(r *loss.Rule) { s.LoseAt(response.CandidatePath(c.Index, "stop"), r) }
 	if stop.Format != Format && (stop.Message != "" || codec.HasMoreThan(stop, "")) {
-		lose(lossStopDetails)
+		lose(response.LossStopDetails)
 	}
 	if stop.Extra != nil {
 		s.addMembers(stop.Extra, k)

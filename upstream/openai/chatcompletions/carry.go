@@ -129,7 +129,7 @@ func (s *responseEncoder) nameCall(b *sentBlock, t *content.ToolUse) {
 	}
 	id := s.ids.Name(t.ID)
 	if t.ID != "" && t.ID != id {
-		s.Lose(b, lossCallID)
+		s.Lose(b, response.LossCallID)
 	}
 	t.ID = s.state(k).CallID(b.Index, id, b.State.toCarry, false, &s.Room, func(n int, r *loss.Rule) { s.LoseAt(s.Path(k, n), r) })
 	b.State.toCarry = content.Signature{}

@@ -20,10 +20,6 @@ var (
 		Reason: "Chat Completions responses cannot contain built-in tools; the part was dropped"}
 	lossResponsePart = &loss.Rule{Feature: loss.ResponseUnknown, Severity: content.LossDropped,
 		Reason: "Chat Completions responses cannot contain this kind of part; it was dropped"}
-	lossSentCall = &loss.Rule{Feature: loss.ResponseArguments, Severity: content.LossDropped,
-		Reason: "the arguments are not a JSON object, so the tool call cannot run; they were sent, because the call had already begun"}
-	lossCallID = &loss.Rule{Feature: loss.ResponseCall, Severity: content.LossHint,
-		Reason: "the id of the tool call is a duplicate, or too many tool calls precede it; another id was sent"}
 	lossManyFunctions = &loss.Rule{Feature: loss.ResponseCall, Severity: content.LossDropped,
 		Reason: "the client expects at most one function_call; the tool call was dropped"}
 	lossManyChoices = &loss.Rule{Feature: loss.ResponseCandidates, Severity: content.LossDropped,
@@ -46,29 +42,21 @@ var (
 		Reason: "Chat Completions does not have this stop reason; the nearest one was sent"}
 	lossStopSequence = &loss.Rule{Feature: loss.ResponseStop, Severity: content.LossHint,
 		Reason: "Chat Completions does not report which stop sequence matched; it was dropped"}
-	lossStopDetails = &loss.Rule{Feature: loss.ResponseStop, Severity: content.LossHint,
-		Reason: "the details of the stop reason are in another format; they were dropped"}
 	lossUsageCounts = &loss.Rule{Feature: loss.ResponseUsage, Severity: content.LossHint,
 		Reason: "Chat Completions does not have some token counts or usage members; they were added to another count or dropped"}
 	lossResponseCache = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
 		Reason: "Chat Completions responses have no cache marks; the mark was dropped"}
-	lossMemberPlace = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
-		Reason: "the extra member cannot be sent at this place of the response; it was dropped"}
-	lossManyMembers = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
-		Reason: "the response has more than 256 KiB of extra members; the rest was dropped"}
 	lossEventMembers = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
 		Reason: "Chat Completions has no place for the extra members; they were dropped"}
-	lossVendorEvent = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
-		Reason: "a vendor-specific event was dropped"}
 )
 
 // responseLosses lists the losses of responses that are sent.
 var responseLosses = []*loss.Rule{
 	envelope.UnknownFormat, envelope.TooLarge, envelope.TooLate, envelope.TwoVendors, lossTextSignature, lossUncarriedState, lossHiddenReasoning,
 	lossResponseImage, lossImageMember, lossResponseFile, lossResponseTool, lossResponsePart, lossManyChoices, lossTextOrder,
-	response.LossCallName, response.LossCallArguments, lossSentCall, response.LossCutCall, lossCallID, response.LossNamespace, lossManyFunctions,
-	lossResponseCitation, lossCitedPassage, lossManyCitations, lossStopReason, lossStopSequence, lossStopDetails, lossUsageCounts,
-	lossResponseCache, lossMemberPlace, lossManyMembers, lossEventMembers, lossVendorEvent,
+	response.LossCallName, response.LossCallArguments, response.LossSentCall, response.LossCutCall, response.LossCallID, response.LossNamespace, lossManyFunctions,
+	lossResponseCitation, lossCitedPassage, lossManyCitations, lossStopReason, lossStopSequence, response.LossStopDetails, lossUsageCounts,
+	lossResponseCache, response.LossMemberPlace, response.LossManyMembers, lossEventMembers, response.LossVendorEvent,
 	foreign.SourcesLoss, foreign.EntryPointLoss, foreign.QueriesLoss, foreign.LogprobsLoss, foreign.ResumeLoss, foreign.ResponseLoss,
 }
 

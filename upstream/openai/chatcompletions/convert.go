@@ -1,6 +1,7 @@
 package chatcompletions
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/polywire/polywire/content"
@@ -24,9 +25,7 @@ import (
 // [Request.Upstream] describes. To save memory, a request of more than 20,000 very small parts
 // has no document.
 func DecodeRequest(body []byte, opts *ValidateOptions) (*upstream.Request, []content.Loss, error) {
-	if opts == nil {
-		opts = &defaultOptions
-	}
+	opts = cmp.Or(opts, &defaultOptions)
 	r, err := decodeRequest(string(body), opts)
 	if err != nil {
 		return nil, nil, err
@@ -87,7 +86,7 @@ func (r *Request) withDocument(header []upstream.HeaderField) (*upstream.Request
 	r.neutral(n)
 	decoded := decodeState(n.Turns)
 	n.Turns, n.Header = decoded.Turns, header
-	d := r.origin.document()
+	d := r.origin.Document(Format)
 	d.Parsed, d.Model = r, r.Model
 	snapshot.Keep(n, d, !decoded.Changed)
 	return n, decoded.Losses
@@ -115,9 +114,7 @@ func (r *Request) neutral(n *upstream.Request) {
 	if n.MaxTokens == nil {
 		n.MaxTokens = r.MaxTokens
 	}
-	if n.UserID == "" {
-		n.UserID = r.User
-	}
+	n.UserID = cmp.Or(n.UserID, r.User)
 	if r.N != nil && *r.N > 1 {
 		n.Candidates = int(*r.N)
 	}

@@ -3,7 +3,6 @@ package chatcompletions
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 
@@ -14,9 +13,6 @@ import (
 	"github.com/polywire/polywire/internal/openaiformat"
 	"github.com/polywire/polywire/upstream"
 )
-
-// defaultMaxBody is the default limit of a whole response, in bytes.
-const defaultMaxBody = 64 << 20
 
 // DecodeResponse decodes the body of a successful response that is not streamed. The response
 // has its Frame, which is Complete, contains all events, and can be passed to
@@ -31,8 +27,8 @@ const defaultMaxBody = 64 << 20
 // [upstream.CodeBadGateway].
 func DecodeResponse(body []byte, lim *content.Limits) (*upstream.Response, error) {
 	limits := codec.LimitsOf(lim)
-	if limit := cmp.Or(max(limits.Body, 0), defaultMaxBody); int64(len(body)) > limit {
-		return nil, codec.BadGateway(fmt.Errorf("chatcompletions: the response has %d bytes; the limit is %d", len(body), limit))
+	if err := codec.CheckBody("chatcompletions", len(body), limits); err != nil {
+		return nil, err
 	}
 	f, err := DecodeFrame(string(body), limits, DecodeOptions{Verbatim: true})
 	if err != nil {
@@ -688,10 +684,7 @@ func (d *responseDecoder) addPart(cand *decodedChoice, p content.Part) {
 // addImage adds a generated image. Servers may repeat one.
 func (d *responseDecoder) addImage(cand *decodedChoice, v jsonwire.Value) {
 	link := v.Get("image_url")
-	url := link.Str()
-	if url == "" {
-		url = link.Get("url").Str()
-	}
+	url := cmp.Or(link.Str(), link.Get("url").Str())
 	for _, known := range cand.images {
 		if known == url {
 			return

@@ -68,7 +68,7 @@ func (d *dialect) parseFor(model string) func(string, *http.Request, string) (*h
 			req.Model = model
 		}
 		req.origin.hidesReasoning = d.hideReasoning
-		op := &handler.Operation{Files: referencedFiles(req, opts), Memory: req.origin.cost, Response: d.responseFor}
+		op := &handler.Operation{Files: referencedFiles(req, opts), Memory: req.origin.Cost, Response: d.responseFor}
 		op.Request, op.Losses = req.withDocument(handler.ForwardedHeaders(r, d.forward))
 		client := d.expectationOf(op.Request)
 		op.EncodeAnew, op.WithModel = client.encodesAnew(), openaiformat.WithModel

@@ -41,11 +41,11 @@ func parseRequest(body string, lim content.Limits) (*Request, error) {
 	}
 	defer doc.Close()
 	r, o := &w.request, &w.origin
-	r.origin, o.body = o, body
+	r.origin, o.Body = o, body
 	p := parsers.Get().(*parser)
 	p.begin(lim)
 	defer p.close()
-	p.origin, p.Strict = o, &o.Unknown
+	p.origin, p.Origin, p.Replaced, p.Strict = o, &o.Origin, replacedMembers, &o.Unknown
 	p.texts.Seed(w.texts[:])
 	p.lists.Seed(w.parts[:])
 	p.turns.Seed(w.turns[:])
@@ -61,10 +61,7 @@ func parseRequest(body string, lim content.Limits) (*Request, error) {
 	if err := p.Quota.Err(); err != nil {
 		return nil, err
 	}
-	o.cost = p.Quota.Cost()
-	err := p.Violations.Err()
-	o.Violations = codec.NewParseViolations(err, codec.Bracketed)
-	return r, err
+	return r, o.Finish(&p.Quota, &p.Violations, codec.Bracketed)
 }
 
 // A parsedRequest allocates a request together with everything that it needs once.
@@ -122,7 +119,7 @@ var parsers = sync.Pool{New: func() any { return new(parser) }}
 
 // begin prepares a zero parser.
 func (p *parser) begin(lim content.Limits) {
-	p.Size, p.Format, p.depth = 1, p, lim.Depth
+	p.Size, p.Format, p.Name, p.depth = 1, p, Format, lim.Depth
 	p.Path.Style = codec.Bracketed
 	p.Check = object.Checker{Path: &p.Path, Report: &p.Reporter}
 	p.Quota = codec.NewQuota(lim)
@@ -143,27 +140,6 @@ func (p *parser) close() {
 	}
 	*p = parser{contents: scratch[0], calls: scratch[1], results: scratch[2]}
 	parsers.Put(p)
-}
-
-// Member implements [object.Format] for the members of a request.
-func (p *parser) Member(name string, x jsonwire.Value) {
-	switch name { // faster than a loop over movedMembers, for every member of a request
-	case "model":
-		p.origin.moved[0] = codec.ExtentOf(x)
-	case "stream":
-		p.origin.moved[1] = codec.ExtentOf(x)
-	case "stream_options":
-		p.origin.moved[2] = codec.ExtentOf(x)
-	}
-	p.origin.lenient = p.origin.lenient || x.Kind() == jsonwire.Null
-}
-
-// Extra implements [object.Format].
-func (p *parser) Extra(v jsonwire.Value, t *object.Type) *content.Extra {
-	if json := p.Rest(v, t); json != "" {
-		return p.Extras.New(Format, json)
-	}
-	return nil
 }
 
 // Value implements [object.Format].

@@ -8,7 +8,6 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
-	"github.com/polywire/polywire/internal/openaiformat"
 	"github.com/polywire/polywire/internal/sse"
 	"github.com/polywire/polywire/upstream"
 )
@@ -131,7 +130,7 @@ func (r *StreamReader) readEvent() error {
 	case err == io.EOF, errors.Is(err, io.ErrUnexpectedEOF) && r.isFinished():
 		return r.end() // some servers close the connection early
 	case err != nil:
-		return openaiformat.StreamError(err)
+		return codec.StreamError("openai", err)
 	case e.Name == "" && r.readTemplate(e.Data):
 		r.keep(e.Data)
 		return nil
@@ -156,7 +155,7 @@ func (r *StreamReader) readEvent() error {
 func (r *StreamReader) open() error {
 	head, err := r.readHead()
 	if err != nil {
-		return openaiformat.StreamError(err)
+		return codec.StreamError("openai", err)
 	}
 	rest := io.MultiReader(strings.NewReader(head), r.src)
 	if text := trimStart(head); text != "" && (text[0] == '{' || text[0] == '[') {
@@ -202,9 +201,9 @@ func (r *StreamReader) document(src io.Reader) error {
 	text, more, err := codec.ReadText(src, -1, r.maxBody)
 	switch {
 	case err != nil:
-		return openaiformat.StreamError(err)
+		return codec.StreamError("openai", err)
 	case more:
-		return openaiformat.StreamError(sse.ErrTooLarge)
+		return codec.StreamError("openai", sse.ErrTooLarge)
 	}
 	r.done, r.complete = true, true
 	if err := r.readChunk(trimStart(text), false); err != nil {

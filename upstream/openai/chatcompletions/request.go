@@ -5,7 +5,6 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
-	"github.com/polywire/polywire/internal/document"
 )
 
 // Request is the body of POST /v1/chat/completions, as [ParseRequest] reads it. The vendor's
@@ -104,38 +103,17 @@ func (r *Request) usesFunctions() bool { return len(r.Functions) > 0 && len(r.To
 // includesUsage reports whether a stream must end with the usage.
 func (r *Request) includesUsage() bool { return r.StreamOptions != nil && r.StreamOptions.IncludeUsage }
 
-// An origin holds what parsing learned about a document beyond the fields of the [Request]. It
-// is not changed after parsing and is safe for concurrent use.
+// An origin holds what parsing learned about a document. It is not changed after parsing and is
+// safe for concurrent use.
 type origin struct {
-	body string
-	cost int64 // see [codec.Quota.Cost]
-
-	moved [len(movedMembers)]codec.Extent // of the members that adapters replace
-
-	// lenient reports a member that is null, which a server without that member may reject:
-	// see [document.Document].
-	lenient bool
-
+	codec.Origin
 	hidesReasoning bool // the client does not receive thinking: see Options.HideReasoning
-
-	codec.Found
 
 	places []place // of the messages, by index
 }
 
-// movedMembers are the members that adapters replace.
-var movedMembers = [...]string{"model", "stream", "stream_options"}
-
-// document returns the document for adapters of this format.
-func (o *origin) document() *document.Document {
-	d := &document.Document{In: Format, Body: o.body, Spans: make([]document.Span, 0, len(movedMembers)), Lenient: o.lenient}
-	for i, x := range o.moved {
-		if x.To > 0 {
-			d.Spans = append(d.Spans, x.Span(movedMembers[i]))
-		}
-	}
-	return d
-}
+// replacedMembers are the members that adapters replace.
+var replacedMembers = []string{"model", "stream", "stream_options"}
 
 // A place is where the parts of a message are in the request.
 type place struct {

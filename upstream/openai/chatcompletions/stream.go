@@ -1,6 +1,7 @@
 package chatcompletions
 
 import (
+	"cmp"
 	"strings"
 	"unicode/utf8"
 
@@ -116,7 +117,7 @@ func (s *stream) Other(b *sentBlock, e *upstream.Event) {
 			s.blocks.Lose(b, lossEventMembers)
 		}
 	case e.Kind == upstream.EventExtra && e.Text != "":
-		s.blocks.LoseAt(loss.EventPath(e.Text), lossVendorEvent)
+		s.blocks.LoseAt(loss.EventPath(e.Text), response.LossVendorEvent)
 	case e.Kind == upstream.EventStart:
 		s.started = true
 		s.blocks.Own = s.blocks.Own || e.Start.Extra != nil && e.Start.Extra.Format == Format
@@ -142,7 +143,7 @@ func (s *stream) addMembers(x *content.Extra, k int) {
 	if s.keptBytes > maxKeptBytes {
 		if !s.keptFull {
 			s.keptFull = true
-			s.blocks.LoseAt("members", lossManyMembers)
+			s.blocks.LoseAt("members", response.LossManyMembers)
 		}
 		return
 	}
@@ -183,7 +184,7 @@ func (s *stream) CanForward(f *upstream.Frame, events []upstream.Event) bool {
 		case upstream.EventText, upstream.EventInput, upstream.EventCitation, upstream.EventSignature,
 			upstream.EventBlockExtra, upstream.EventClose:
 			b := s.blocks.At(e.Block)
-			if opens(events[:i], e.Block) {
+			if response.Opens(events[:i], e.Block) {
 				continue
 			}
 			if b == nil || !b.Forwarded || b.EndsInRune() {
@@ -192,16 +193,6 @@ func (s *stream) CanForward(f *upstream.Frame, events []upstream.Event) bool {
 		}
 	}
 	return true
-}
-
-// opens reports whether a block opens in events.
-func opens(events []upstream.Event, block int) bool {
-	for i := range events {
-		if events[i].Kind == upstream.EventOpen && events[i].Block == block {
-			return true
-		}
-	}
-	return false
 }
 
 // Forward implements [response.Stream].
@@ -296,12 +287,8 @@ func (s *stream) begin(k int) {
 // setHead sets what all chunks have in common.
 func (s *stream) setHead() {
 	id, model := s.blocks.Start.ID, s.blocks.Start.Model
-	if id == "" {
-		id = s.id
-	}
-	if model == "" {
-		model = s.model
-	}
+	id = cmp.Or(id, s.id)
+	model = cmp.Or(model, s.model)
 	b := jsonwire.AppendString([]byte(`data: {"id":`), id)
 	b = jsonwire.AppendInt(append(b, `,"object":"chat.completion.chunk","created":`...), s.created)
 	b = jsonwire.AppendString(append(b, `,"model":`...), model)

@@ -1,6 +1,7 @@
 package chatcompletions
 
 import (
+	"cmp"
 	"strings"
 	"unicode/utf8"
 
@@ -56,9 +57,7 @@ var defaultOptions ValidateOptions
 //
 // Validate does not check rules that depend on the model, the name of the model, or schemas.
 func (r *Request) Validate(opts *ValidateOptions) error {
-	if opts == nil {
-		opts = &defaultOptions
-	}
+	opts = cmp.Or(opts, &defaultOptions)
 	v := validator{r: r, opts: opts, files: opts.fileRules()}
 	v.Path.Style = codec.Bracketed
 	v.model()

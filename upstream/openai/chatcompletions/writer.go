@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/document"
 	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -88,7 +88,7 @@ func (d *dialect) streamFor(r *upstream.Request) *stream {
 	}
 	s := newStream(newResponseID(), model, time.Now().Unix(), turns)
 	s.blocks.expectation = d.expectationOf(r)
-	if sent := sentRequest(r); sent != nil {
+	if sent := snapshot.Parsed[*Request](r); sent != nil {
 		s.includeUsage = sent.includesUsage()
 	}
 	return s
@@ -107,19 +107,10 @@ func (d *dialect) responseFor(r *upstream.Request, resp *upstream.Response) (*js
 // expectationOf returns what the client that sent r, which may be nil, expects of the response.
 func (d *dialect) expectationOf(r *upstream.Request) expectation {
 	e := expectation{hideReasoning: d.hideReasoning}
-	if sent := sentRequest(r); sent != nil {
+	if sent := snapshot.Parsed[*Request](r); sent != nil {
 		e.functions = sent.usesFunctions()
 	}
 	return e
-}
-
-// sentRequest returns the request that the client sent, or nil if r is of another format or was
-// made anew.
-func sentRequest(r *upstream.Request) *Request {
-	if r == nil {
-		return nil
-	}
-	return document.Parsed[*Request](r.Wire)
 }
 
 // newResponseID returns the id of a response for which the upstream has none. It is not that of

@@ -142,7 +142,7 @@ func (s *encoder) init(turns []content.Turn) {
 // OpenBlock implements [response.Format], as the other exported methods do.
 func (s *encoder) OpenBlock(b *sentBlock, rest []upstream.Event) response.When {
 	s.start()
-	s.dropUnsigned()
+	s.DropUnsigned(s.hideThinking)
 	s.newestOpen = b.Number
 	report := s.LossesOf(b)
 	if s.compacting {
@@ -614,8 +614,8 @@ func (s *encoder) finish() {
 	s.FinishQueued(0)
 	s.FinishLastCall(0, s.Candidates[0].Stop.Reason)
 	s.FinishClosed()
-	s.dropUnsigned()
-	s.dropPending()
+	s.DropUnsigned(s.hideThinking)
+	s.DropPending(s.hideThinking)
 	if len(s.logprobs) > 0 {
 		s.LoseAt("logprobs", foreign.LogprobsLoss)
 	}

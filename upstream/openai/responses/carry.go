@@ -58,12 +58,6 @@ func encodeReasoning(t *content.Thinking, report func(*loss.Rule)) string {
 	return data
 }
 
-// state returns the state for the id of the next tool call.
-func (s *encoder) state() *envelope.Pending { return &s.Candidates[0].State }
-
-// losePart reports a loss of the part with an index.
-func (s *encoder) losePart(n int, r *loss.Rule) { s.LoseAt(s.Path(0, n), r) }
-
 // openThinking returns when a block of thinking begins.
 func (s *encoder) openThinking(b *sentBlock, t *content.Thinking) response.When {
 	onlyState := t.Redacted.Data != ""
@@ -73,7 +67,7 @@ func (s *encoder) openThinking(b *sentBlock, t *content.Thinking) response.When 
 	s.losePartMembers(b, t.Extra)
 	if !s.returnsItems {
 		b.Kind = response.Thinking
-		s.collect(b, t)
+		s.Collect(b, t)
 	}
 	if s.hideThinking || onlyState && !s.returnsItems {
 		b.Kind, b.State.hidden = response.Thinking, true
@@ -81,44 +75,6 @@ func (s *encoder) openThinking(b *sentBlock, t *content.Thinking) response.When 
 	}
 	b.State.signature = t.Signature
 	return response.Now
-}
-
-// collect stores thinking for the id of the next call. Signatures that no call carries are
-// omitted.
-func (s *encoder) collect(b *sentBlock, t *content.Thinking) {
-	if !envelope.CallsCarryThinking(t.Signature.Format) {
-		c := *t
-		c.Signature = content.Signature{}
-		t = &c
-	}
-	if s.state().Open(b.Number, b.Index, t, &s.Room) {
-		s.state().AppendText(b.Number, t.Text, &s.Room)
-	}
-}
-
-// dropUnsigned drops the thinking that no vendor has signed, and reports it if it is hidden. It
-// is called before a block opens and at the end.
-func (s *encoder) dropUnsigned() {
-	if s.state().Empty() {
-		return
-	}
-	s.state().DropUnsigned(&s.Room, func(n int) {
-		if s.hideThinking {
-			s.losePart(n, response.LossHiddenThinking)
-		}
-	})
-}
-
-// dropPending drops and reports the state after the last call.
-func (s *encoder) dropPending() {
-	if n, ok := s.state().Oversized(); ok {
-		s.losePart(n, envelope.TooLarge)
-	}
-	s.state().DropAll(func(n int, t *content.Thinking) {
-		if s.hideThinking || t.Redacted.Data != "" {
-			s.losePart(n, lossStateAfterCalls) // otherwise the client has its text
-		}
-	})
 }
 
 // takeSignature returns the signature of a tool call that opens with the signature opened.
@@ -166,7 +122,7 @@ func (s *encoder) Sign(b *sentBlock, sig content.Signature, late bool) {
 			report(lossSentSignature)
 		}
 	case !s.returnsItems:
-		if envelope.CallsCarryThinking(sig.Format) && !s.state().Sign(b.Number, sig, &s.Room) {
+		if envelope.CallsCarryThinking(sig.Format) && !s.State().Sign(b.Number, sig, &s.Room) {
 			report(envelope.TooLate)
 		}
 	case st.hidden:
@@ -183,9 +139,9 @@ func (s *encoder) Sign(b *sentBlock, sig content.Signature, late bool) {
 func (s *encoder) nameCall(b *sentBlock, t *content.ToolUse) {
 	id := s.ids.Name(t.ID)
 	if t.ID != "" && t.ID != id {
-		s.Lose(b, lossSentCallID)
+		s.Lose(b, response.LossCallID)
 	}
-	s.dropUnsigned()
-	t.ID = s.state().CallID(b.Index, id, b.State.toCarry, s.returnsItems && s.inItems, &s.Room, s.losePart)
+	s.DropUnsigned(s.hideThinking)
+	t.ID = s.State().CallID(b.Index, id, b.State.toCarry, s.returnsItems && s.inItems, &s.Room, s.LosePart)
 	b.State.toCarry, s.inItems = content.Signature{}, false
 }

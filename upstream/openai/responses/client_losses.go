@@ -24,22 +24,16 @@ var (
 		Reason: "the arguments are not a JSON object, so the tool call cannot run; they were sent as an incomplete item, because the call had already begun"}
 	lossNotAllowed = &loss.Rule{Feature: loss.ResponseCall, Severity: content.LossDropped,
 		Reason: "the request does not allow a call of this tool; it was dropped"}
-	lossSentCallID = &loss.Rule{Feature: loss.ResponseCall, Severity: content.LossHint,
-		Reason: "the id of the tool call is a duplicate, or too many tool calls precede it; another id was sent"}
 	lossSentCitation = &loss.Rule{Feature: loss.ResponseCitations, Severity: content.LossDropped,
 		Reason: "Responses output does not have this kind of citation; it was dropped"}
 	lossCitedText = &loss.Rule{Feature: loss.ResponseCitations, Severity: content.LossHint,
 		Reason: "Responses citations do not have the cited text; it was omitted"}
 	lossSentSignature = &loss.Rule{Feature: loss.ResponseSignature, Severity: content.LossHint,
 		Reason: "Responses cannot carry the signature of a text or an image, which vendors do not need; it was omitted"}
-	lossStateAfterCalls = &loss.Rule{Feature: loss.ResponseSignature, Severity: content.LossDegraded,
-		Reason: "no tool call follows that can carry the thinking; it was dropped, and later requests omit it"}
 	lossSentCandidates = &loss.Rule{Feature: loss.ResponseCandidates, Severity: content.LossDropped,
 		Reason: "Responses has a single candidate; the others were dropped"}
 	lossSentStop = &loss.Rule{Feature: loss.ResponseStop, Severity: content.LossDegraded,
 		Reason: "Responses does not have this stop reason; the status of the response is the nearest one"}
-	lossSentStopDetails = &loss.Rule{Feature: loss.ResponseStop, Severity: content.LossHint,
-		Reason: "the details of the stop reason are in another format; they were dropped"}
 	lossSentCounts = &loss.Rule{Feature: loss.ResponseUsage, Severity: content.LossHint,
 		Reason: "Responses does not have some token counts or usage members; they were added to another count or dropped"}
 	lossSentSequence = &loss.Rule{Feature: loss.ResponseStop, Severity: content.LossHint,
@@ -56,9 +50,9 @@ var (
 
 // clientLosses lists the losses of responses that are sent.
 var clientLosses = []*loss.Rule{
-	envelope.UnknownFormat, envelope.TooLarge, envelope.TooLate, envelope.TwoVendors, lossSentSignature, lossStateAfterCalls, response.LossHiddenThinking,
+	envelope.UnknownFormat, envelope.TooLarge, envelope.TooLate, envelope.TwoVendors, lossSentSignature, response.LossUncarriedState, response.LossHiddenThinking,
 	lossSentImage, lossOpenImage, lossSentFile, lossSentTool, lossSentPart, response.LossCallName, response.LossCallArguments, lossSentArguments, response.LossCutCall,
-	lossNotAllowed, lossSentCallID, lossSentCitation, lossCitedText, lossSentCandidates, lossSentStop, lossSentStopDetails, lossSentSequence, lossSentCounts,
+	lossNotAllowed, response.LossCallID, lossSentCitation, lossCitedText, lossSentCandidates, lossSentStop, response.LossStopDetails, lossSentSequence, lossSentCounts,
 	lossSentCache, lossSentMembers, lossSentEvent, lossKeptOutput, lossNoSummary, lossNotStored,
 	foreign.SourcesLoss, foreign.EntryPointLoss, foreign.QueriesLoss, foreign.LogprobsLoss, foreign.ResumeLoss, foreign.ResponseLoss,
 }

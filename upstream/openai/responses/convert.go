@@ -1,6 +1,8 @@
 package responses
 
 import (
+	"cmp"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
@@ -34,9 +36,7 @@ func DecodeRequest(body []byte, opts *ValidateOptions) (*upstream.Request, []con
 // decodeRequest parses and validates a request document. The request is nil if the body is not a
 // JSON document or is beyond a limit. opts may be nil.
 func decodeRequest(body string, opts *ValidateOptions) (*Request, error) {
-	if opts == nil {
-		opts = &defaultOptions
-	}
+	opts = cmp.Or(opts, &defaultOptions)
 	r, err := parseRequest(body, opts.Limits)
 	if r == nil {
 		return nil, err
@@ -94,7 +94,7 @@ func (r *Request) neutralWith(header []upstream.HeaderField, keep bool) (*upstre
 	r.origin.places = r.neutral(n)
 	decoded, dropped := decodeState(n.Turns)
 	n.Turns, n.Header = decoded.Turns, header
-	d := r.origin.document()
+	d := r.origin.Document(Format)
 	d.Parsed, d.StateDropped = r, dropped
 	snapshot.Keep(n, d, keep && !decoded.Changed)
 	return n, decoded.Losses
@@ -116,9 +116,7 @@ func (r *Request) neutral(n *upstream.Request) []itemPlace {
 		ServiceTier: r.ServiceTier,
 		Stream:      r.Stream,
 	}
-	if n.UserID == "" {
-		n.UserID = r.User
-	}
+	n.UserID = cmp.Or(n.UserID, r.User)
 	if r.ToolChoice != nil {
 		n.Choice = r.ToolChoice.neutral()
 	}

@@ -20,9 +20,6 @@ import (
 // endOfResponse is the error with which the last event is decoded.
 var endOfResponse = io.EOF
 
-// defaultMaxBody is the default limit of a whole response, in bytes.
-const defaultMaxBody = 64 << 20
-
 // DecodeResponse decodes the body of a successful response that is not streamed. The response
 // has its Frame, which is Complete, contains all events, and can be passed to
 // [upstream.Writer.Frame].
@@ -35,8 +32,8 @@ const defaultMaxBody = 64 << 20
 // else one with [upstream.CodeBadGateway].
 func DecodeResponse(body []byte, lim *content.Limits) (*upstream.Response, error) {
 	limits := codec.LimitsOf(lim)
-	if limit := cmp.Or(max(limits.Body, 0), defaultMaxBody); int64(len(body)) > limit {
-		return nil, codec.BadGateway(fmt.Errorf("responses: the response has %d bytes; the limit is %d", len(body), limit))
+	if err := codec.CheckBody("responses", len(body), limits); err != nil {
+		return nil, err
 	}
 	f, err := DecodeFrame(string(body), limits, DecodeOptions{Verbatim: true})
 	if err != nil {

@@ -72,9 +72,7 @@ func (d *responseDecoder) openCall(it *decodedItem, item jsonwire.Value, input s
 	} else {
 		p.Input = input
 	}
-	if p.ID == "" {
-		p.ID = item.Get("id").Str()
-	}
+	p.ID = cmp.Or(p.ID, item.Get("id").Str())
 	if p.ID == "" {
 		p.ID = d.newID()
 	}
@@ -303,9 +301,7 @@ func (d *responseDecoder) addCitation(it *decodedItem, v jsonwire.Value) {
 		c.Kind = content.CiteWeb
 		c.Start, c.End = openaiformat.CitedRange(v)
 	default:
-		if c.Title == "" {
-			c.Title = v.Get("filename").Str()
-		}
+		c.Title = cmp.Or(c.Title, v.Get("filename").Str())
 		c.Extra = &content.Extra{Format: Format, JSON: v.Raw()}
 		if v.Kind() != jsonwire.Object {
 			c.Extra = nil

@@ -8,6 +8,7 @@ import (
 	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/openaiformat"
+	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -119,7 +120,7 @@ func (d *dialect) parseOperation(r *http.Request, body string) (*handler.Operati
 		}
 		return nil, nil, err
 	}
-	op := &handler.Operation{Memory: req.origin.cost, Files: req.referencedFiles(opts)}
+	op := &handler.Operation{Memory: req.origin.Cost, Files: req.referencedFiles(opts)}
 	if stored != nil {
 		req.Store = nil // this handler does it
 		op.Memory += int64(len(stored.input) + max(len(body)-size, 0))
@@ -136,7 +137,7 @@ func (d *dialect) createResponse(_ string, r *http.Request, body string) (*handl
 	if err != nil {
 		return nil, err
 	}
-	compacting := requestOf(op.Request).wantsSummaryItem()
+	compacting := snapshot.Parsed[*Request](op.Request).wantsSummaryItem()
 	if compacting {
 		op.Request = summaryRequest(op.Request)
 	}
@@ -144,7 +145,7 @@ func (d *dialect) createResponse(_ string, r *http.Request, body string) (*handl
 		s := encoderFor(n)
 		s.whole, s.compacting = whole, compacting
 		if d.openResponses {
-			s.settings.restrict(requestOf(n))
+			s.settings.restrict(snapshot.Parsed[*Request](n))
 		}
 		if stored != nil {
 			s.settings.previous = stored.previous

@@ -9,22 +9,14 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/document"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/upstream"
 )
-
-// requestOf returns the request of the client in this format, or nil if r was not decoded
-// from one.
-func requestOf(r *upstream.Request) *Request {
-	if r == nil {
-		return nil
-	}
-	return document.Parsed[*Request](r.Wire)
-}
 
 // expectationOf returns what the client that sent r expects.
 func expectationOf(r *upstream.Request) expectation {
 	var x expectation
-	own := requestOf(r)
+	own := snapshot.Parsed[*Request](r)
 	if own != nil {
 		x.hideThinking = !own.wantsReasoning()
 		x.returnsItems = own.wantsState() && !document.Of(r.Wire).DropsState()
@@ -57,7 +49,7 @@ func allowedName(t *ToolRef) string {
 
 // settingsOf returns the settings of r that its response repeats.
 func settingsOf(r *upstream.Request) settings {
-	own := requestOf(r)
+	own := snapshot.Parsed[*Request](r)
 	if own == nil {
 		return settings{}
 	}

@@ -1,6 +1,7 @@
 package responses
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/polywire/polywire/content"
@@ -12,9 +13,7 @@ import (
 // referencedFiles lists the files to which r refers by URL or id, in the order of the document. The
 // content that is loaded for one must be valid at the same place. opts may be nil. It is called before [Request.withDocument].
 func (r *Request) referencedFiles(opts *ValidateOptions) []handler.File {
-	if opts == nil {
-		opts = &defaultOptions
-	}
+	opts = cmp.Or(opts, &defaultOptions)
 	rules := opts.fileRules()
 	var n upstream.Request
 	if places := r.conversation(&n); r.origin != nil {

@@ -1,6 +1,7 @@
 package responses
 
 import (
+	"cmp"
 	"strings"
 	"sync"
 
@@ -44,10 +45,11 @@ func parseRequest(body string, lim content.Limits) (*Request, error) {
 	}
 	defer doc.Close()
 	r, o := &w.request, &w.origin
-	r.origin, o.body = o, body
+	r.origin, o.Body = o, body
 	p := newParser()
 	defer p.close()
-	p.origin, p.Strict, p.Quota = o, &o.Unknown, codec.NewQuota(lim)
+	p.origin, p.Origin, p.Replaced = o, &o.Origin, replacedMembers
+	p.Strict, p.Quota = &o.Unknown, codec.NewQuota(lim)
 	p.Seed(w.integers[:], w.numbers[:])
 	if root := doc.Root(); root.Kind() != jsonwire.Object {
 		p.Violation(content.CodeType, "", "The request body must be a JSON object.")
@@ -59,10 +61,7 @@ func parseRequest(body string, lim content.Limits) (*Request, error) {
 	if err := p.Quota.Err(); err != nil {
 		return nil, err
 	}
-	o.cost = p.Quota.Cost()
-	err := p.Violations.Err()
-	o.Violations = codec.NewParseViolations(err, codec.Bracketed)
-	return r, err
+	return r, o.Finish(&p.Quota, &p.Violations, codec.Bracketed)
 }
 
 // A parsedRequest allocates a request together with everything that it needs once.
@@ -113,7 +112,7 @@ var parsers = sync.Pool{New: func() any { return new(parser) }}
 // newParser returns a parser, which the caller must close.
 func newParser() *parser {
 	p := parsers.Get().(*parser)
-	p.Size, p.Format = 1, p
+	p.Size, p.Format, p.Name = 1, p, Format
 	p.Path.Style = codec.Bracketed
 	p.Check = object.Checker{Path: &p.Path, Report: &p.Reporter}
 	return p
@@ -122,22 +121,6 @@ func newParser() *parser {
 func (p *parser) close() {
 	*p = parser{}
 	parsers.Put(p)
-}
-
-// Member implements [object.Format] for the members of a request.
-func (p *parser) Member(name string, x jsonwire.Value) {
-	if i := movedMember(name); i >= 0 {
-		p.origin.moved[i] = codec.ExtentOf(x)
-	}
-	p.origin.lenient = p.origin.lenient || x.Kind() == jsonwire.Null
-}
-
-// Extra implements [object.Format].
-func (p *parser) Extra(v jsonwire.Value, t *object.Type) *content.Extra {
-	if json := p.Rest(v, t); json != "" {
-		return p.Extras.New(Format, json)
-	}
-	return nil
 }
 
 // Value implements [object.Format].
@@ -558,9 +541,7 @@ func (p *parser) citations(f *object.Field, name string, v jsonwire.Value) []con
 func (p *parser) citation(v jsonwire.Value) content.Citation {
 	c := content.Citation{Title: v.Get("title").Str(), URL: v.Get("url").Str(), FileID: v.Get("file_id").Str()}
 	if !v.Get("type").Is("url_citation") {
-		if c.Title == "" {
-			c.Title = v.Get("filename").Str()
-		}
+		c.Title = cmp.Or(c.Title, v.Get("filename").Str())
 		c.Extra = p.Extras.New(Format, v.Raw())
 		return c
 	}

@@ -123,7 +123,7 @@ func streamEndError(err error) error {
 	if err == io.EOF {
 		return codec.BadGateway(fmt.Errorf("openai: the stream ended without its last event: %w", io.ErrUnexpectedEOF))
 	}
-	return openaiformat.StreamError(err)
+	return codec.StreamError("openai", err)
 }
 
 // readEvent decodes one event of the stream.

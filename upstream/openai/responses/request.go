@@ -5,7 +5,6 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
-	"github.com/polywire/polywire/internal/document"
 	"github.com/polywire/polywire/internal/openaiformat"
 )
 
@@ -182,22 +181,16 @@ func (r *Request) has(name string) bool {
 	return ok && json != "null"
 }
 
-// An origin holds what parsing learned about a document beyond the fields of the
-// [Request]. It is not changed after parsing and is safe for concurrent use.
+// An origin holds what parsing learned about a document. It is not changed after parsing and
+// is safe for concurrent use.
 type origin struct {
-	body string
-	cost int64 // see [codec.Quota.Cost]
-
-	moved   [len(movedMembers)]codec.Extent // of the members that adapters replace
-	lenient bool                            // a member is null: see [document.Document]
+	codec.Origin
 
 	isText    bool        // "input" is a string
 	textItems []int       // indices of the items whose content or output is a string
 	tools     []toolPlace // of all tools, those of Input last; nil if they have their places in "tools"
 
 	places []itemPlace // of the items in the neutral request; [Request.withDocument] sets it
-
-	codec.Found
 }
 
 // A toolPlace is the place of a tool in the document.
@@ -207,30 +200,8 @@ type toolPlace struct {
 	inner int // index in the namespace, or -1
 }
 
-// movedMembers are the members that adapters replace.
-var movedMembers = [...]string{"model", "stream"}
-
-// movedMember returns the index of a name in movedMembers, or -1.
-func movedMember(name string) int {
-	switch name {
-	case "model":
-		return 0
-	case "stream":
-		return 1
-	}
-	return -1
-}
-
-// document returns the document for adapters of this format.
-func (o *origin) document() *document.Document {
-	w := &document.Document{In: Format, Body: o.body, Spans: make([]document.Span, 0, len(o.moved)), Lenient: o.lenient}
-	for i, x := range o.moved {
-		if x.To > 0 {
-			w.Spans = append(w.Spans, x.Span(movedMembers[i]))
-		}
-	}
-	return w
-}
+// replacedMembers are the members that adapters replace.
+var replacedMembers = []string{"model", "stream"}
 
 // found returns what parsing found in the document, or nil if r was not parsed.
 func (r *Request) found() *codec.Found {

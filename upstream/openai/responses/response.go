@@ -8,6 +8,7 @@ import (
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/openaiformat"
+	"github.com/polywire/polywire/internal/response"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -57,10 +58,7 @@ func (s *encoder) appendResponse(dst []byte, status string, failed *openaiformat
 	} else {
 		dst = append(dst, "null"...)
 	}
-	model := s.Start.Model
-	if model == "" {
-		model = s.model
-	}
+	model := cmp.Or(s.Start.Model, s.model)
 	dst = jsonwire.AppendString(append(dst, `,"model":`...), model)
 	dst = append(dst, `,"output":[`...)
 	if done {
@@ -286,7 +284,7 @@ func (s *encoder) reportEnd() {
 		s.LoseAt("stop", lossSentStop)
 	}
 	if stop.Format != Format && (stop.Message != "" || codec.HasMoreThan(stop, "")) {
-		s.LoseAt("stop", lossSentStopDetails)
+		s.LoseAt("stop", response.LossStopDetails)
 	}
 	s.addMembers(stop.Extra)
 	if openaiformat.HasOtherCounts(&s.Usage, Format, false) {

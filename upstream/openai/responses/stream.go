@@ -1,6 +1,7 @@
 package responses
 
 import (
+	"cmp"
 	"strings"
 	"unicode/utf8"
 
@@ -96,9 +97,7 @@ func (s *encoder) End(dst []byte, f *handler.Failure) []byte {
 // event itself.
 func (s *encoder) fail(f *handler.Failure) {
 	e := openaiformat.NewServerError(Format, f)
-	if e.Code == "" {
-		e.Code = e.Type
-	}
+	e.Code = cmp.Or(e.Code, e.Type)
 	s.event("error")
 	s.dst = jsonwire.AppendString(append(s.dst, `,"error":{"type":`...), e.Type)
 	s.appendError(&e)

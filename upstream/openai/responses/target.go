@@ -1,6 +1,7 @@
 package responses
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/polywire/polywire/content"
@@ -36,9 +37,7 @@ const minTokens = 16
 
 // fileName returns the name of a document, with the extension of its type.
 func fileName(title, mediaType string) string {
-	if title == "" {
-		title = "document"
-	}
+	title = cmp.Or(title, "document")
 	if suffix := openaiformat.Extension(mediaType); !strings.HasSuffix(strings.ToLower(title), suffix) {
 		title += suffix
 	}

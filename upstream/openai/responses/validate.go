@@ -1,6 +1,7 @@
 package responses
 
 import (
+	"cmp"
 	"sort"
 	"strconv"
 	"unicode/utf8"
@@ -56,9 +57,7 @@ var defaultOptions ValidateOptions
 //
 // Validate does not check rules that depend on the model, the name of the model, or signatures.
 func (r *Request) Validate(opts *ValidateOptions) error {
-	if opts == nil {
-		opts = &defaultOptions
-	}
+	opts = cmp.Or(opts, &defaultOptions)
 	v := validator{r: r, opts: opts, rules: opts.fileRules()}
 	v.Path.Style = codec.Bracketed
 	v.Strict = nil

@@ -1,0 +1,61 @@
+package codec
+
+import (
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/document"
+	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/violation"
+)
+
+// An Origin is what parsing learned about a document beyond the fields of a request. It is not
+// changed after parsing and is safe for concurrent use.
+type Origin struct {
+	Body string
+	Cost int64 // see [Quota.Cost]
+
+	// Lenient reports a member that is null, or something else that a server without that member
+	// may reject: see [document.Document].
+	Lenient bool
+
+	Found
+
+	spans []document.Span // of the members that adapters replace
+	room  [4]document.Span
+}
+
+// Note records a member of the document. replaced are the names of those that adapters replace.
+func (o *Origin) Note(name string, x jsonwire.Value, replaced []string) {
+	for _, s := range replaced {
+		if s == name {
+			if o.spans == nil {
+				o.spans = o.room[:0]
+			}
+			o.spans = append(o.spans, document.Span{Name: s, From: x.Offset(), To: x.End()})
+		}
+	}
+	o.Lenient = o.Lenient || x.Kind() == jsonwire.Null
+}
+
+// Replaces reports whether the document has a member that adapters replace.
+func (o *Origin) Replaces(name string) bool {
+	for _, s := range o.spans {
+		if s.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// Finish records the result of parsing: the cost of the request, and the violations, whose paths
+// have a style. It returns the violations as an error.
+func (o *Origin) Finish(q *Quota, list *violation.List, style Style) error {
+	o.Cost = q.Cost()
+	err := list.Err()
+	o.Violations = NewParseViolations(err, style)
+	return err
+}
+
+// Document returns the document of a format for adapters.
+func (o *Origin) Document(f content.Format) *document.Document {
+	return &document.Document{In: f, Body: o.Body, Spans: o.spans, Lenient: o.Lenient}
+}
