@@ -210,7 +210,7 @@ func (p *plan) splice(hasModel bool, more ...adapter.Member) adapter.Body {
 	case p.client.rules.streamInPath:
 	case p.Source.Stream:
 		stream.Value = "true"
-	case slices.ContainsFunc(p.Document.Spans, func(s document.Span) bool { return s.Name == "stream" }): // bounded by the members that adapters replace
+	case slices.ContainsFunc(p.Document.Spans, func(s document.Span) bool { return s.Name == "stream" }): // bounded by replacedMembers
 		stream.Value = "false"
 	}
 	return adapter.Splice(p.Document, append(append(p.members(hasModel), stream), more...)...)
