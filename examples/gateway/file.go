@@ -272,7 +272,7 @@ func (f *file) route(path, pattern string, value []byte) {
 
 // failover reads the object of a route.
 func (f *file) failover(r *route, path string, value []byte) {
-	found := false
+	found, spread := false, false
 	f.object(path, value, func(path, name string, value []byte) {
 		o := r.failover
 		switch name {
@@ -296,10 +296,16 @@ func (f *file) failover(r *route, path string, value []byte) {
 			o.FirstContent = f.duration(path, value)
 		case "hedge":
 			o.Hedge = f.duration(path, value)
+		case "spread":
+			spread = f.bool(path, value)
 		default:
-			f.unknown(path, "upstreams", "codes", "refused_keys", "retries", "first_content", "hedge")
+			f.unknown(path, "upstreams", "codes", "refused_keys", "retries", "first_content", "hedge", "spread")
 		}
 	})
+	names := slices.Compact(slices.Sorted(slices.Values(r.vendors)))
+	if spread && len(names) == len(r.vendors) { // a name that is listed twice is reported elsewhere
+		r.failover.Order = upstream.SessionOrder(r.vendors...)
+	}
 	hedge := join(path, "hedge")
 	switch o := r.failover; {
 	case !found:

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -160,14 +161,16 @@ func TestFileErrors(t *testing.T) {
 			`routes["*"].retries: want an integer from 0 to 100`,
 			`routes["*"].codes.1: unknown code "529"; want overloaded, rate_limit, unavailable, timeout, bad_gateway, quota, billing, permission, not_found, internal or unsupported`,
 			`routes["*"].refused_keys: want true or false, not a string`,
-			`routes["*"].order: unknown member; want upstreams, codes, refused_keys, retries, first_content or hedge`,
+			`routes["*"].order: unknown member; want upstreams, codes, refused_keys, retries, first_content, hedge or spread`,
 		}},
 		{"values without effect", `{"upstreams": {"a": {"adapter": "echo"}, "b": {"key_env": "GATEWAY_TEST_KEY", "adapter": "echo"}}, "routes": {
-				"one": {"upstreams": ["a"], "hedge": "3s"}, "late": {"hedge": "20s", "upstreams": ["a", "b"], "first_content": "20s"}
+				"one": {"upstreams": ["a"], "hedge": "3s"}, "late": {"hedge": "20s", "upstreams": ["a", "b"], "first_content": "20s"},
+				"twice": {"upstreams": ["a", "b", "a"], "spread": true}
 			}}`, []string{
 			`upstreams.b.key_env: echo has no key`,
 			`routes.one.hedge: there is no second upstream that could be called`,
 			`routes.late.hedge: want less than first_content, 20s, at which the attempt ends`,
+			`routes.twice: "a" is listed twice; to call an upstream again, set retries`,
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -254,6 +257,26 @@ func TestFileValues(t *testing.T) {
 	}
 }
 
+// Routes with spread keep a conversation at one of their upstreams, and use all of them.
+func TestSpread(t *testing.T) {
+	r, err := readRouting(writeConfig(t, `{"upstreams": {"a": {"adapter": "echo"}, "b": {"adapter": "echo"}}, "routes": {"*": {"spread": true, "upstreams": ["a", "b"]}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := [2]int{}
+	for i := range 40 {
+		n := &upstream.Request{Session: strconv.Itoa(i)}
+		order := r.routes[0].failover.Order(t.Context(), n)
+		if again := r.routes[0].failover.Order(t.Context(), n); len(order) != 2 || !slices.Equal(order, again) {
+			t.Fatalf("got the orders %v and %v", order, again)
+		}
+		first[order[0]]++
+	}
+	if first[0] < 10 || first[1] < 10 {
+		t.Errorf("the upstreams have %v of 40 conversations", first)
+	}
+}
+
 // The examples of docs/gateway.md are valid.
 func TestDocumentedFiles(t *testing.T) {
 	page, err := os.ReadFile("../../docs/gateway.md")
@@ -290,7 +313,7 @@ func TestDocumentedFiles(t *testing.T) {
 	}
 	// The complete example shows every member.
 	for _, name := range []string{"adapter", "url", "key_env", "models", "reads", "unread", "think_tags", "server", "project", "location", "api_version", "deployments",
-		"upstreams", "codes", "refused_keys", "retries", "first_content", "hedge"} {
+		"upstreams", "codes", "refused_keys", "retries", "first_content", "hedge", "spread"} {
 		if !strings.Contains(examples[1], `"`+name+`":`) {
 			t.Errorf("the complete example has no %s", name)
 		}
