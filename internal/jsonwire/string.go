@@ -103,7 +103,7 @@ func (s *scanner) scanEscaped(start, i int, seen uint64) int {
 	for {
 		if n > len(dst)-16 {
 			n = 0 // scratch memory
-			touch(src[i:min(i+len(dst), len(src))])
+			_ = touch(src[i:min(i+len(dst), len(src))])
 		}
 		if i <= len(src)-8 {
 			x := load(src, i)
@@ -277,7 +277,7 @@ func ahead(s string, i int) (last int) {
 	}
 	last = i | (block - 1)
 	if i&(block-1) < 8 {
-		touch(s[i:min(last+1, len(s))])
+		_ = touch(s[i:min(last+1, len(s))])
 	}
 	return min(last, len(s)-8)
 }
@@ -389,7 +389,7 @@ func decodeLong(buf []byte, text string, size int) string {
 	b.Grow(size)
 	for len(text) > 0 {
 		if size > maxDecoded {
-			touch(text[:min(len(buf), len(text))])
+			_ = touch(text[:min(len(buf), len(text))])
 		}
 		n, used := unescape(buf, text)
 		b.Write(buf[:n])

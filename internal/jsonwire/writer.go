@@ -168,7 +168,7 @@ func (w *Writer) escaped(s string) {
 	const piece = chunkSize / 8
 	for size := len(s); len(s) > piece; {
 		if size > maxDecoded {
-			touch(s[:piece])
+			_ = touch(s[:piece])
 		}
 		if len(w.buf) >= chunkSize/2 && cap(w.buf)-len(w.buf) < 3*piece {
 			w.next()
