@@ -67,7 +67,7 @@ func (l *lowering) loadTools() (places []int) {
 	for i := range tools {
 		_, isLoaded := slices.BinarySearch(loaded, i)
 		switch {
-		case !tools[i].Deferred, isLoaded:
+		case !tools[i].Deferred, isLoaded && !(hasSearch && l.adding[i] != ""): // if it is added, it stays deferred, too
 		case hasSearch:
 			send(i, true)
 		default:

@@ -69,6 +69,10 @@ func TestDeferredTools(t *testing.T) {
 		{name: "tools that the conversation adds", turns: []content.Turn{call("search"), result("search", reference("c"), reference("a")), call("b"), result("b")},
 			choice: []string{"a"}, target: func(x *Target) { x.Tools.Additions = true }, want: "search a b, search: c", losses: []content.Loss{
 				foreign.ReferenceAsText.At("turns.1.parts.0.parts.0"), foreign.ReferenceAsText.At("turns.1.parts.0.parts.1")}},
+		{name: "a search of the target, and tools that the conversation adds", tools: []content.Tool{regex},
+			turns: []content.Turn{call("search"), result("search", reference("b"))}, target: func(x *Target) { mapped(x); x.Tools.Additions = true },
+			want: "search tool_search a* b* c*, search: b", losses: []content.Loss{
+				foreign.ReferenceAsText.At("turns.1.parts.0.parts.0"), ToolMapped.At("tools.1")}},
 		{name: "names that are changed", tools: []content.Tool{{Name: long, Deferred: true}}, turns: []content.Turn{call("search"), result("search", reference(long))},
 			target: func(x *Target) { x.Names = &NameRules{Name: Charset{MaxBytes: 64, Punctuation: "_"}, AnyID: true} }, want: "search NAME",
 			losses: []content.Loss{foreign.ReferenceAsText.At("turns.1.parts.0.parts.0"), RenamedTool.At("tools.1.name"),

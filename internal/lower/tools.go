@@ -118,7 +118,7 @@ func (l *lowering) listedTools() {
 				l.function(&t, at)
 			}
 		}
-		if keep && places != nil && l.addTool(&t, places[i]) {
+		if keep && places != nil && !t.Deferred && l.addTool(&t, places[i]) {
 			keep = false
 		}
 		if (other || !keep) && !changed {
