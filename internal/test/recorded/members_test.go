@@ -237,6 +237,7 @@ var neutralMembers = []neutralMember{
 	{".messages[].content[].iserror", "false", "the default"},
 	{".thinking.display", `"summarized"`, "other formats show summaries of thinking"},
 	{".tools[].strict", "false", "the default"},
+	{".mcpservers[].toolconfiguration.enabled", "true", "the default"},
 	{".tools[].type", `"custom"`, "the default"},
 }
 
