@@ -135,8 +135,7 @@ func (a *answer) Send(events []upstream.Event) error {
 
 // blocks returns what clients of a vendor receive for a search. In the other formats it has no block.
 func blocks(client *upstream.Request, input, pages string) []content.Part {
-	id := rand.Text()
-	switch {
+	switch id := rand.Text(); {
 	case client.Wire == nil:
 	case client.Wire.Format() == messages.Format:
 		return []content.Part{
