@@ -15,6 +15,9 @@
 //     combine upstreams, and the options that all handlers have in common.
 //   - [github.com/polywire/polywire/upstream/echo] is an upstream without a model. It
 //     describes the request that it received.
+//   - [github.com/polywire/polywire/upstream/script] is a model that plays a script, for tests
+//     of agents. [github.com/polywire/polywire/upstream/record] records the exchanges with a
+//     model and plays them.
 //   - [github.com/polywire/polywire/upstream/anthropic],
 //     [github.com/polywire/polywire/upstream/gemini] and
 //     [github.com/polywire/polywire/upstream/openai] are adapters: upstreams that call
@@ -30,9 +33,13 @@
 //
 // The examples directory contains programs: gateway is a server, validate checks a
 // request body, translate prints a request in another format, playground shows
-// translations on a page, embed is a service with
-// its own model, tenants serves several tenants with keys, quotas and rules of their
-// own, tools runs tool calls itself, and relay compares the gateway with a plain proxy.
+// translations on a page, embed is a service with its own model, tenants serves several
+// tenants with keys, quotas and rules of their own, tools runs tool calls itself, guard
+// checks texts in both directions, cache repeats responses, observed has traces and
+// metrics, and relay compares the gateway with a plain proxy.
+//
+// The directories upstream/bedrock (Amazon Bedrock), upstream/otel (OpenTelemetry) and
+// examples/observed are modules of their own, because they require further modules.
 //
 // # Design
 //

@@ -35,7 +35,7 @@ func (u Usage) Prompt() int64 {
 func (u Usage) Completion() int64 { return u.Output + u.Thinking }
 
 // Add returns the sum of the counts of two responses, for a host that sends several requests
-// for one of its client. Each count is added to the same count, so that tokens of caches keep
+// for one request of its client. Each count is added to the same count, so that tokens of caches keep
 // their price. A count that is unknown is 0 and adds nothing. A sum that does not fit is
 // [math.MaxInt64]. The sum is Estimated if one of the two is. Modalities are added by kind and
 // modality. Extra has members of one response, which cannot be added: the sum has Extra only

@@ -50,9 +50,10 @@
 //
 // # Combining upstreams
 //
-// These functions return upstreams, so they can be nested: [Edit] changes requests before
-// an Upstream receives them, [Tap] reads or changes responses, [Mux] selects by the name of
-// the model, [First] by losses, [Failover] by errors.
+// These are upstreams that call others, so they can be nested: [Edit] changes requests before
+// an Upstream receives them, [Tap] reads or changes the events of responses, [HoldText] their
+// text in whole sentences. [Mux] selects by the name of the model, [First] by losses, [Failover]
+// by errors, [Select] by a function of the host. A [Swap] is replaced while it is used.
 //
 // # Calling an upstream
 //

@@ -102,6 +102,10 @@ type FailoverOptions struct {
 // circuit breaker may be around each Upstream or around the Failover. The losses that an
 // Edit in the list allows are allowed.
 //
+// All upstreams receive the same model name. For an Upstream that needs another one, set it
+// in the options of the adapter, or wrap the Upstream in an Edit that calls
+// [Request.WithModel].
+//
 // If the handler found that a request refers to state at a vendor, only upstreams whose
 // [FormatOf] is the format of that vendor are called.
 //

@@ -217,8 +217,8 @@ func Keys(keys ...string) func(context.Context, *http.Request, string) (context.
 	}
 }
 
-// ErrNoKey and ErrBadKey are the errors of the function that [Keys] returns. Handlers
-// send the text that their format defines for them.
+// ErrNoKey and ErrBadKey are the errors of the function that [Keys] returns. If Authenticate
+// returns one of them, handlers send the status and the text that their format defines for it.
 var (
 	ErrNoKey  error = &Error{Code: CodeUnauthenticated, Text: "missing API key"}
 	ErrBadKey error = &Error{Code: CodeUnauthenticated, Text: "invalid API key"}

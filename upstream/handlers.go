@@ -20,7 +20,8 @@ type FormatHandler interface {
 // of list that it matches. One that none of them matches goes to the first that it resembles, or
 // else to the last of list, which responds with status 404 in a form that the client can read.
 //
-// Place the handler of generateContent first: some of its paths also match others.
+// Place the handler of generateContent first: some of its paths also match others. Each handler
+// has a Budget of its own unless their options have the same one: see [HandlerOptions].
 //
 // It panics if list is empty or has a nil element.
 func Handlers(list ...FormatHandler) http.Handler {

@@ -13,8 +13,8 @@ import (
 // before it is sent: a guard after the model, also for streams. For each call of Generate, f returns
 // that function.
 //
-// It receives the block, of which only the kind and the name are meaningful, and its next piece: of a
-// [content.Text] or [content.Thinking] whole sentences, or what has arrived if that has size bytes
+// The function receives a block, of which only the kind and the name are meaningful, and its next
+// piece: of a [content.Text] or [content.Thinking] whole sentences, or what has arrived if that has size bytes
 // or more; of a tool call all arguments. It returns the text to send, which may be empty, or an error,
 // with which Generate fails. Pieces follow each other without gaps, and a text that is complete is
 // one piece. At most about size bytes of a text are held back, and all bytes of arguments.
@@ -25,7 +25,8 @@ import (
 // not sent. Files, citations, and results of the vendor's tools are not passed to the function: see
 // [Tap].
 //
-// f must be safe for concurrent use, the functions that it returns need not. HoldText panics if next
+// f must be safe for concurrent use and must not return nil. The functions that it returns need not be
+// safe for concurrent use. HoldText panics if next
 // or f is nil, or if size is less than 1.
 func HoldText(next Upstream, size int, f func(ctx context.Context, r *Request) func(block content.Part, text string) (string, error)) Upstream {
 	if next == nil || f == nil || size < 1 {

@@ -63,7 +63,8 @@ type Request struct {
 	// ignore it and always write in pieces.
 	Stream bool
 
-	// Resolver loads files for [Request.Load]. Handlers set it.
+	// Resolver loads files for [Request.Load]. Handlers set it. If it is nil, the error of Load
+	// is a violation for a link, and [content.ErrUnresolved] for a file id.
 	Resolver content.Resolver
 
 	// ForwardLinks allows an upstream to send links to a vendor that fetches them. If
@@ -217,9 +218,10 @@ func (r *Request) WithModel(name string) *Request {
 }
 
 // WithCache returns a shallow copy of r with another cache mark at a part of a turn. Nil
-// removes the mark. Unlike a changed Clone the copy keeps the Wire: adapters of the client's
-// format send its document with the mark in it and with all other bytes unchanged. A
-// document of a format without cache marks is sent as it is.
+// removes the mark. Unlike a changed Clone the copy keeps the Wire: adapters of Messages send
+// a document of Messages with the mark in it and with all other bytes unchanged. A document of
+// another format, if an adapter sends it, is sent as it is, without the mark; set the Wire of the
+// copy to nil to have it encoded with the mark. A request that is translated has the mark.
 //
 // It returns an error if there is no such part, or if parts of its kind cannot have a mark,
 // such as thinking. It does not check whether the vendor accepts the mark.

@@ -9,7 +9,7 @@ import (
 	"github.com/polywire/polywire/internal/reqctx"
 )
 
-// RequestKey returns a key for what u would make of r: 64 hexadecimal digits, equal in all processes.
+// RequestKey returns a key of what u would send for r: 64 hexadecimal digits, equal in all processes.
 // Requests with equal keys may share a response, so it is the key of a response cache. It sends and
 // fetches nothing.
 //

@@ -11,7 +11,7 @@ import (
 // Select returns an Upstream that passes each request to the Upstream that f returns for it, in every
 // operation: generating, counting tokens, preflight, encoding and FormatOf. An error of f is the
 // error of the operation, as if Generate had returned it. To change the request, too, return an
-// [Edit].
+// [Edit]. A nil Upstream without an error is an internal error.
 //
 // It lists no models. f must be safe for concurrent use, and should return the same for equal
 // requests. Select panics if f is nil. For names of models see [Mux], for losses [First], for errors
@@ -80,9 +80,9 @@ func (f router) FormatOf(ctx context.Context, r *Request) (content.Format, error
 	return FormatOf(ctx, up, r)
 }
 
-// A Swap is an Upstream that another one can replace while it is used, such as when a configuration
-// is read again. Requests that have begun keep the Upstream with which they began. The zero Swap has
-// none and fails with [CodeUnavailable]. A Swap is safe for concurrent use and must not be copied.
+// A Swap is an Upstream that passes requests to another one, which can be replaced while it is used,
+// such as when a configuration is read again. Requests that have begun keep the Upstream with which
+// they began. The zero Swap has none, and its Generate fails with [CodeUnavailable]. A Swap is safe for concurrent use and must not be copied.
 type Swap struct{ current atomic.Pointer[Upstream] }
 
 // Store makes u the Upstream of all calls that begin from now on. It panics if u is nil.

@@ -18,8 +18,8 @@ import (
 
 // SessionKey returns a key of the conversation of r: 32 hexadecimal digits that all its
 // requests have in common, in all processes, and that no other conversation has. It is for
-// whatever should stay with a conversation, such as an Upstream whose prompt cache is warm: see
-// [SessionOrder]. It returns "" for a request without texts and without a session.
+// what should stay the same during a conversation, such as the Upstream whose prompt cache is warm:
+// see [SessionOrder]. It returns "" for a request without texts and without a session.
 //
 // The key is a digest of
 //

@@ -155,9 +155,9 @@ func FormatOf(ctx context.Context, u Upstream, r *Request) (content.Format, erro
 	return "", nil
 }
 
-// ErrUnsupported is the error that [Models] and [Preflight] return, wrapped, if neither
-// the Upstream nor any Upstream that it wraps has the method. It wraps
-// [errors.ErrUnsupported].
+// ErrUnsupported is the error that [Models], [Preflight], [EncodeRequest] and [RequestKey]
+// return, wrapped, if neither the Upstream nor any Upstream that it wraps has the method. It
+// wraps [errors.ErrUnsupported].
 var ErrUnsupported = fmt.Errorf("upstream: %w", errors.ErrUnsupported)
 
 // CountTokens returns the number of tokens in r. It uses the first Upstream in the

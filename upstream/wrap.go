@@ -9,8 +9,8 @@ import (
 // in every operation: generating, counting tokens, preflight, encoding and FormatOf.
 //
 // f returns the request to use, usually r itself or a changed [Request.Clone]. If f
-// returns an error, the operation fails with it, as if Generate had returned it. f must
-// be safe for concurrent use.
+// returns an error, the operation fails with it, as if Generate had returned it. A nil
+// request without an error is an internal error. f must be safe for concurrent use.
 //
 // RejectLoss of the returned request applies to the losses that next reports. If a
 // [Tap] is around the Edit, RejectLoss of the original request applies to them as well.

@@ -16,7 +16,8 @@ import (
 )
 
 // NewRecorder returns an Upstream that passes requests to next and writes each exchange to w when
-// it ends, in one call of Write. An exchange whose client leaves is not written.
+// it ends, in one call of Write. Calls of Write do not overlap. An exchange whose client leaves is not
+// written.
 //
 // The client receives the response of next unchanged. If an exchange cannot be written, Generate
 // returns an error. NewRecorder panics if next or w is nil.

@@ -84,7 +84,7 @@ func Fail(err error) Step {
 	return func(context.Context, *upstream.Request, *upstream.Writer) error { return err }
 }
 
-// Cut ends the response as if the connection to the model broke.
+// Cut ends the response as if the connection to the model broke, with [upstream.CodeUnavailable].
 func Cut() Step {
 	return Fail(&upstream.Error{Code: upstream.CodeUnavailable, Text: "the connection to the model broke", Err: io.ErrUnexpectedEOF})
 }
