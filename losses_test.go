@@ -87,23 +87,20 @@ Chat Completions and Responses only OpenAI's own get documents in this way; othe
 | --- | --- |
 | ` + "`upstream.Preflight`" + ` | of a request, before it is sent |
 | ` + "`HandlerOptions.OnLoss`" + ` | all, as they happen |
-| ` + "`Report.Losses`" + `, given to ` + "`HandlerOptions.OnDone`" + ` | the first 1,000 of a request and its response; later, more severe losses replace less severe ones |
+| ` + "`Report.Losses`" + `, given to ` + "`HandlerOptions.OnDone`" + ` | all of a request and its response; at most 1,000 reasons, of which later, more severe ones replace less severe ones |
 | header ` + "`Polywire-Loss`" + ` | those known before the first byte of the response, see below |
 
-Each loss is reported once for each place, for at most 1,000 places. ` + "`Loss.More`" + ` of the last one counts the
-places that are not listed.
+Each reason is one loss with all its places: ` + "`Loss.Path`" + ` is the first, ` + "`Loss.Also`" + ` has up to 999 others, and
+` + "`Loss.More`" + ` counts the rest. ` + "`Loss.Places`" + ` iterates over all that have a path, ` + "`Loss.Count`" + ` is their number.
 
 ` + "`HandlerOptions.RejectLoss`" + ` makes requests fail instead: a request with a loss of that severity, or of a more
 severe one, is refused before it is sent.
 
-A long conversation often has the same hint in many turns. ` + "`content.FoldHints`" + ` shortens a list for people:
-it keeps such a hint at its first place and counts the others. All losses of settings, and all that are degraded or
-dropped, keep their places.
+The header has an item for each reason, the most severe first, with paths in the client's own format: up to four of
+what is degraded or dropped, the first one of a hint, and then the number of all places. It has at most 4 KB; at the
+end is the number of the reasons that it does not name:
 
-The header is folded in the same way. It contains the paths in the client's own format, the most
-severe first, in at most 4 KB, and then the number of the places that it does not name:
-
-    Polywire-Loss: dropped top_k; degraded messages.6.content.0; hint messages.0.content.0; and 8 more
+    Polywire-Loss: dropped top_k, seed; degraded messages.6.content.0; hint messages.0.content.0 (12 places); and 8 more
 
 [examples/translate](../examples/translate/main.go) prints the losses of a request.
 

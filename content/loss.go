@@ -1,8 +1,8 @@
 package content
 
 import (
+	"iter"
 	"strconv"
-	"strings"
 )
 
 // A Severity is how much a [Loss] matters. Larger values are more severe. The zero
@@ -38,9 +38,9 @@ func (s Severity) String() string {
 }
 
 // A Loss reports something that another format cannot represent, or only in another
-// form. No place is reported twice for one reason.
+// form, with all places where it happened. No place is reported twice for one reason.
 type Loss struct {
-	// Path is the neutral path of the place.
+	// Path is the neutral path of the first place.
 	//
 	// In a request it is a path such as "turns.3.parts.1", "system.0", "tools.2" or
 	// "top_k".
@@ -60,10 +60,30 @@ type Loss struct {
 	// Reason is a sentence for people. It contains no content and no secret.
 	Reason string
 
-	// More is the number of further places with the same loss. It is 0 except in
-	// results of [FoldHints] and in the last of 1,000 losses with the same reason.
+	// Also has the paths of further places with the same severity and reason, at most
+	// 999. It is read-only.
+	Also []string
+
+	// More is the number of places after those of Also.
 	More int
 }
+
+// Places returns an iterator over Path and Also.
+func (l Loss) Places() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if !yield(l.Path) {
+			return
+		}
+		for _, p := range l.Also {
+			if !yield(p) {
+				return
+			}
+		}
+	}
+}
+
+// Count returns the number of places, those of More included.
+func (l Loss) Count() int { return 1 + len(l.Also) + l.More }
 
 // String returns the loss in one line, such as "hint turns.1.parts.0, and in 3 more
 // places: …".
@@ -72,43 +92,11 @@ func (l Loss) String() string {
 	if l.Path != "" {
 		where += " " + l.Path
 	}
-	switch {
-	case l.More == 1:
+	switch more := l.Count() - 1; {
+	case more == 1:
 		where += ", and in another place"
-	case l.More > 1:
-		where += ", and in " + strconv.Itoa(l.More) + " more places"
+	case more > 1:
+		where += ", and in " + strconv.Itoa(more) + " more places"
 	}
 	return where + ": " + l.Reason
-}
-
-// FoldHints shortens a list of losses for people. It combines hints with the same
-// reason in turns, system, tools and parts into the first one, whose More counts the
-// others. It keeps all other losses: degraded and dropped ones, and those of settings.
-// It keeps the order and does not change losses.
-func FoldHints(losses []Loss) []Loss {
-	list := make([]Loss, 0, len(losses))
-	first := map[string]int{} // by reason
-	for _, l := range losses {
-		if l.Severity == LossHint && isListPath(l.Path) {
-			if i, ok := first[l.Reason]; ok {
-				list[i].More += 1 + l.More
-				continue
-			}
-			first[l.Reason] = len(list)
-		}
-		list = append(list, l)
-	}
-	return list
-}
-
-// isListPath reports whether path is in a list that may have many elements.
-func isListPath(path string) bool {
-	if rest, ok := strings.CutPrefix(path, "candidates."); ok {
-		_, path, _ = strings.Cut(rest, ".")
-	}
-	switch first, _, _ := strings.Cut(path, "."); first {
-	case "turns", "system", "tools", "parts":
-		return true
-	}
-	return false
 }

@@ -304,7 +304,7 @@ func (c *GenerationConfig) unmappedMembers() *GenerationConfig {
 func RequestFromUpstream(n *upstream.Request) (*Request, []content.Loss, error) {
 	lowered, losses, err := lower.Lower(n, &baseTarget, false)
 	lowered.Parsed = false // the caller may change the result
-	return LoweredRequest(lowered), lower.Reports(losses), err
+	return LoweredRequest(lowered), lower.Losses(losses), err
 }
 
 // requestFromExtra parses the result of unmappedMembers. Invalid members of an Extra that

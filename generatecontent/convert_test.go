@@ -16,6 +16,7 @@ import (
 	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/internal/schema"
 	"github.com/polywire/polywire/internal/snapshot"
+	"github.com/polywire/polywire/internal/test/lossplaces"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -170,9 +171,7 @@ func TestRequestFromUpstream(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	var lost []string
-	for _, l := range losses {
-		lost = append(lost, l.Severity.String()+" "+l.Path)
-	}
+	lost = append(lost, lossplaces.Names(losses)...)
 	wantLost := []string{
 		"hint extra.speed", "hint output.media_type", "degraded choice.mode", "degraded choice.no_parallel", "degraded thinking.effort",
 		"degraded thinking.display", "hint user_id", "hint service_tier", "hint system.0.cache", "degraded turns.0.parts.1.source.media_type", "degraded turns.0.parts.2",
@@ -373,17 +372,17 @@ func TestMappings(t *testing.T) {
 			if diff := sameJSON(t, want, string(got)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			var lost []string
+			lost := lossplaces.Names(lower.Losses(losses))
 			var rules []*loss.Rule
-			for _, l := range losses {
-				lost = append(lost, l.Rule.Severity.String()+" "+l.Path.String())
-				rules = append(rules, l.Rule)
+			for _, l := range lossplaces.Of(lower.Losses(losses)) {
+				i := slices.IndexFunc(losses, func(r lower.Report) bool { return r.Rule.Of(l) })
+				rules = append(rules, losses[i].Rule)
 			}
 			if diff := cmp.Diff(tt.lost, lost); diff != "" {
 				t.Errorf("losses (-want +got):\n%s", diff)
 			}
 			if tt.rules != nil && !slices.Equal(tt.rules, rules) {
-				t.Errorf("the reasons are %+v", lower.Reports(losses))
+				t.Errorf("the reasons are %+v", lower.Losses(losses))
 			}
 			if diff := cmp.Diff(before, n.Clone()); diff != "" {
 				t.Errorf("the request was changed (-before +after):\n%s", diff)
@@ -393,7 +392,7 @@ func TestMappings(t *testing.T) {
 }
 
 // lowered returns a request in this format, for the base target as f changes it.
-func lowered(n *upstream.Request, f func(*lower.Target)) (*Request, []lower.Loss, error) {
+func lowered(n *upstream.Request, f func(*lower.Target)) (*Request, []lower.Report, error) {
 	target := BaseTarget()
 	if f != nil {
 		f(&target)
@@ -629,8 +628,8 @@ var toolMappings = []mapping{
 	{name: "settings of a built-in tool", from: withTools(vendorTool("web_search_20260318", `{"type":"x","user_location":{"type":"approximate"},"allowed_callers":["direct"],"max_uses":null,"strict":true}`),
 		vendorTool("web_fetch_20260318", `{"allowed_callers":["code_execution_20260120"]}`), vendorTool("code_execution_20250825", `{"allowed_callers":["direct"],"blocked_domains":["a.example"],"citations":{"enabled":true}}`)),
 		want:  `,"tools":[{"googleSearch":{}},{"urlContext":{}},{"codeExecution":{}}]`,
-		lost:  []string{"degraded tools.0", "degraded tools.0", "degraded tools.1", "degraded tools.1", "degraded tools.2", "dropped tools.2", "degraded tools.2"},
-		rules: []*loss.Rule{lower.ToolMapped, foreign.ToolSettings, lower.ToolMapped, foreign.ToolSettings, lower.ToolMapped, foreign.ToolRestrictions, foreign.ToolSettings}},
+		lost:  []string{"degraded tools.0", "degraded tools.0", "degraded tools.1", "degraded tools.1", "degraded tools.2", "degraded tools.2", "dropped tools.2"},
+		rules: []*loss.Rule{lower.ToolMapped, foreign.ToolSettings, lower.ToolMapped, foreign.ToolSettings, lower.ToolMapped, foreign.ToolSettings, foreign.ToolRestrictions}},
 	{name: "any tool, with a built-in tool", from: choosing(content.ToolChoice{Mode: content.ChoiceAny}, content.Tool{Name: "f"}, vendorTool("code_execution_20250825", `{}`)),
 		want: `,"tools":[{"functionDeclarations":[{"name":"f"}]},{"codeExecution":{}}],"toolConfig":{"functionCallingConfig":{"mode":"ANY"},"includeServerSideToolInvocations":true}`,
 		lost: []string{"degraded choice.mode", "degraded tools.1"}, rules: []*loss.Rule{lower.ChoiceBuiltIn, lower.ToolMapped}},

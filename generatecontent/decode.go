@@ -61,7 +61,7 @@ type decoder struct {
 	closedCount int              // blocks that were closed
 	counts      counts
 	known       []knownMember
-	reported    loss.Reported
+	reported    loss.List
 
 	// Members of the objects that are being read.
 	responseValues  responseValues

@@ -15,6 +15,7 @@ import (
 	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/test/formattest"
+	"github.com/polywire/polywire/internal/test/lossplaces"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -166,7 +167,7 @@ func receivedFrom(res map[string]any, lost []content.Loss) received {
 		}
 		slices.Sort(c.Parts)
 	}
-	for _, l := range lost {
+	for _, l := range lossplaces.Of(lost) {
 		index, path := "0", l.Path
 		if rest, ok := strings.CutPrefix(path, "candidates."); ok {
 			index, path, _ = strings.Cut(rest, ".")

@@ -102,7 +102,7 @@ func convertResponse(r *upstream.Response, client expectation) (*Response, []con
 		res.Candidates = w.list
 	}
 	s.endResponse(res)
-	return res, loss.Unique(s.Losses())
+	return res, s.Losses()
 }
 
 // A wholeResponse collects the parts of a response that is not streamed.

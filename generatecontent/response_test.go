@@ -13,6 +13,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/response"
+	"github.com/polywire/polywire/internal/test/lossplaces"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -167,7 +168,7 @@ func TestCallWithoutArgumentsWaits(t *testing.T) {
 			if out != tt.out {
 				t.Errorf("it goes out with batch %d, want %d\n%s", out, tt.out, all)
 			}
-			lost := slices.DeleteFunc(s.Losses(), func(l content.Loss) bool { return l.Path == "stop" })
+			lost := slices.DeleteFunc(lossplaces.Of(s.Losses()), func(l content.Loss) bool { return l.Path == "stop" })
 			if diff := cmp.Diff(tt.losses, lost, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("losses (-want +got):\n%s", diff)
 			}

@@ -15,6 +15,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/test/formattest"
+	"github.com/polywire/polywire/internal/test/lossplaces"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -180,7 +181,7 @@ func grounded(res map[string]any) map[string]any {
 func checkLosses(t *testing.T, want []string, lost []content.Loss) {
 	t.Helper()
 	got := map[string]bool{}
-	for _, l := range lost {
+	for _, l := range lossplaces.Of(lost) {
 		got[l.Severity.String()+" "+l.Path] = true
 		if l.Reason == "" {
 			t.Errorf("a loss without a reason: %+v", l)

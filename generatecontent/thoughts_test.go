@@ -12,6 +12,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/test/lossplaces"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -87,7 +88,7 @@ func TestThoughts(t *testing.T) {
 				name := fmt.Sprintf("%s, %s, %s", tt.name, config, path)
 				var lost []string
 				h := NewHandler(tt.up, &Options{HandlerOptions: upstream.HandlerOptions{OnLoss: func(_ context.Context, list []content.Loss) {
-					for _, l := range list {
+					for _, l := range lossplaces.Of(list) {
 						lost = append(lost, fmt.Sprintf("%s %s: %s", l.Severity, l.Path, l.Reason))
 					}
 				}}})

@@ -9,6 +9,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/response"
 	"github.com/polywire/polywire/internal/test/formattest"
+	"github.com/polywire/polywire/internal/test/lossplaces"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -44,7 +45,7 @@ func idsOf(t *testing.T, turns []content.Turn, ids []string) (streamed, whole []
 	for _, p := range res.Content {
 		whole = append(whole, p.(*content.ToolUse).ID)
 	}
-	return streamed, whole, [2][]content.Loss{s.Losses(), list}
+	return streamed, whole, [2][]content.Loss{lossplaces.Of(s.Losses()), lossplaces.Of(list)}
 }
 
 // TestRepeatedIDs checks that a tool call with the id of another call of the conversation
@@ -103,9 +104,7 @@ func TestNamelessCall(t *testing.T) {
 			}
 			res, losses := convertResponse(r, nil, placement{})
 			var lost []string
-			for _, l := range losses {
-				lost = append(lost, l.Severity.String()+" "+l.Path)
-			}
+			lost = append(lost, lossplaces.Names(losses)...)
 			if diff := cmp.Diff(tt.lost, lost); diff != "" {
 				t.Errorf("losses (-want +got):\n%s", diff)
 			}

@@ -15,6 +15,7 @@ import (
 	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/internal/test/formattest"
+	"github.com/polywire/polywire/internal/test/lossplaces"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -183,7 +184,7 @@ func TestDecodedIDs(t *testing.T) {
 					t.Errorf("the loss is at %s", path)
 				}
 			}
-			if diff := cmp.Diff(want, lost); diff != "" {
+			if diff := cmp.Diff(want, lossplaces.Of(lost)); diff != "" {
 				t.Errorf("losses (-want +got):\n%s", diff)
 			}
 		})
@@ -372,7 +373,7 @@ func TestTextSignature(t *testing.T) {
 	if diff := cmp.Diff([]content.Part{&content.Text{Text: "Done"}}, res.Content); diff != "" {
 		t.Errorf("whole (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]content.Loss{lossTextSignature.At("parts.0"), lossTextSignature.At("parts.1")}, lost); diff != "" {
+	if diff := cmp.Diff([]content.Loss{lossTextSignature.At("parts.0"), lossTextSignature.At("parts.1")}, lossplaces.Of(lost)); diff != "" {
 		t.Errorf("losses of a whole response (-want +got):\n%s", diff)
 	}
 }

@@ -294,7 +294,7 @@ func RequestFromUpstream(n *upstream.Request) (*Request, []content.Loss, error) 
 	t := BaseTarget(n)
 	to, losses, err := lower.Lower(n, &t, false)
 	to.Parsed = false // the caller may change the result
-	return LoweredRequest(to), lower.Reports(losses), err
+	return LoweredRequest(to), lower.Losses(losses), err
 }
 
 // toolChoiceOf returns the member for a neutral tool choice. own is a choice without a

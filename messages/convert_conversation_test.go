@@ -10,6 +10,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/lower"
+	"github.com/polywire/polywire/internal/test/lossplaces"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -286,7 +287,7 @@ func TestRequestFromUpstreamOrphans(t *testing.T) {
 	}}
 	r, losses, _ := RequestFromUpstream(n)
 	var orphans []string
-	for _, l := range losses {
+	for _, l := range lossplaces.Of(losses) {
 		if lower.ResultOrphan.Of(l) {
 			orphans = append(orphans, l.Path)
 		}

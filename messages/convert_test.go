@@ -10,6 +10,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/document"
 	"github.com/polywire/polywire/internal/snapshot"
+	"github.com/polywire/polywire/internal/test/lossplaces"
 	"github.com/polywire/polywire/internal/test/workload"
 	"github.com/polywire/polywire/upstream"
 )
@@ -330,9 +331,7 @@ func TestRequestFromUpstreamChoice(t *testing.T) {
 				}
 				tools = append(tools, tool.Name)
 			}
-			for _, l := range list {
-				losses = append(losses, l.Severity.String()+" "+l.Path)
-			}
+			losses = append(losses, lossplaces.Names(list)...)
 			if diff := cmp.Diff(tt.wantTools, strings.Join(tools, " ")); diff != "" {
 				t.Errorf("tools (-want +got):\n%s", diff)
 			}

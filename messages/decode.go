@@ -51,7 +51,7 @@ type decoder struct {
 	counts      counts
 	open        []openBlock
 	next        int // the default index of a block
-	reported    loss.Reported
+	reported    loss.List
 
 	// Members of the object that is being read.
 	messageValues messageValues

@@ -15,6 +15,7 @@ import (
 	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/test/formattest"
+	"github.com/polywire/polywire/internal/test/lossplaces"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -134,7 +135,7 @@ func receivedFrom(blocks []any, lost []content.Loss) (r received) {
 			r.others = append(r.others, fmt.Sprint(kind, b["input"], b["content"]))
 		}
 	}
-	for _, l := range lost {
+	for _, l := range lossplaces.Of(lost) {
 		members := l.Reason == foreign.LogprobsLoss.Reason || l.Reason == foreign.SourcesLoss.Reason || l.Reason == foreign.ResumeLoss.Reason
 		if l.Severity == content.LossDropped && strings.HasPrefix(l.Path, "parts.") && !members {
 			r.lost = append(r.lost, l.Path)

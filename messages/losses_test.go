@@ -14,6 +14,7 @@ import (
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/lower"
+	"github.com/polywire/polywire/internal/test/lossplaces"
 	"github.com/polywire/polywire/internal/test/losstable"
 	"github.com/polywire/polywire/upstream"
 )
@@ -221,7 +222,7 @@ func partLosses() []lossCase {
 			[]string{"dropped turns.1.parts.0", "dropped turns.1.parts.1", "dropped turns.1.parts.2"}},
 		{"citations", withAssistant(&content.Text{Text: "t", Citations: []content.Citation{{Kind: content.CiteChars, Text: "c"},
 			{Kind: content.CiteWeb, URL: "u"}, {Kind: "odd", Extra: aliens}}}),
-			[]string{"hint turns.1.parts.0.citations.1", "hint turns.1.parts.0.citations.2.extra", "hint turns.1.parts.0.citations.2"}},
+			[]string{"hint turns.1.parts.0.citations.1", "hint turns.1.parts.0.citations.2", "hint turns.1.parts.0.citations.2.extra"}},
 		{"object", dialog(partsOf(said1), partsOf(call), partsOf(&content.ToolResult{ID: "i", Object: `{"a":1}`})), nil},
 		{"names of files", dialog(partsOf(said1), partsOf(call), partsOf(&content.ToolResult{ID: "i", Object: `{"$ref":"f"}`, Parts: partsOf(
 			named(`{"displayName":"f"}`), named(`{"displayName":"f","odd":1}`), named(`{"odd":1}`))})),
@@ -277,9 +278,7 @@ func TestRequestFromUpstreamLosses(t *testing.T) {
 			before := tt.n.Clone()
 			r, list, err := RequestFromUpstream(tt.n)
 			var got []string
-			for _, l := range list {
-				got = append(got, l.Severity.String()+" "+l.Path)
-			}
+			got = append(got, lossplaces.Names(list)...)
 			violations, _ := content.Violations(err)
 			for _, e := range violations {
 				got = append(got, "violation "+e.Path)

@@ -84,7 +84,7 @@ func convertResponse(r *upstream.Response, turns []content.Turn, where placement
 	info := s.info()
 	res := info.toResponse(s.LoseAt)
 	res.Content = w.list
-	return res, loss.Unique(s.Losses())
+	return res, s.Losses()
 }
 
 // A wholeResponse collects the blocks of a response that is not streamed.

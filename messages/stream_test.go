@@ -17,6 +17,7 @@ import (
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/test/floor"
 	"github.com/polywire/polywire/internal/test/formattest"
+	"github.com/polywire/polywire/internal/test/lossplaces"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -206,9 +207,7 @@ func TestResponseIsStream(t *testing.T) {
 // lossNames returns severities and paths, sorted and without duplicates.
 func lossNames(lost []content.Loss) []string {
 	var names []string
-	for _, l := range lost {
-		names = append(names, l.Severity.String()+" "+l.Path)
-	}
+	names = append(names, lossplaces.Names(lost)...)
 	return sortedSet(names)
 }
 

@@ -96,8 +96,8 @@ type Collector struct {
 	started  bool               // events other than losses were received
 	hasUsage bool               // usage was reported, even if all counts are zero
 	extras   [][]*content.Extra // members of the response, by candidate
-	losses   []content.Loss     // found by the Collector
-	reported loss.Reported      // the same losses
+	losses   loss.List          // that were received
+	found    loss.List          // found by the Collector
 }
 
 // A collectedBlock is a block that is being collected.
@@ -109,9 +109,8 @@ type collectedBlock struct {
 }
 
 const (
-	maxCandidates      = 1000
-	maxCollectedLosses = 1000 // losses found by the Collector
-	entryOverhead      = 64   // approximate memory of a value in addition to its text, in bytes
+	maxCandidates = 1000
+	entryOverhead = 64 // approximate memory of a value in addition to its text, in bytes
 )
 
 var (
@@ -155,7 +154,7 @@ func (c *Collector) add(e *Event) error {
 	case EventStop:
 		c.candidateAt(e.Candidate).Stop = *e.Stop
 	case EventLoss:
-		c.resp.Losses = append(c.resp.Losses, *e.Loss)
+		c.losses.Add(*e.Loss)
 	}
 	b := c.blockOf(e)
 	if b != nil {
@@ -177,7 +176,10 @@ func eventSize(e *Event) int64 {
 	case EventCitation:
 		n += citationSize(e.Citation)
 	case EventLoss:
-		n += int64(len(e.Loss.Path)+len(e.Loss.Reason)) + entryOverhead
+		n += int64(len(e.Loss.Reason)) + entryOverhead
+		for path := range e.Loss.Places() {
+			n += int64(len(path)) + 16
+		}
 	}
 	return n
 }
@@ -204,9 +206,7 @@ func (c *Collector) addExtra(e *Event, b *collectedBlock) {
 }
 
 func (c *Collector) addLoss(r *loss.Rule, path string) {
-	if l := c.reported.New(r, path); l != nil && len(c.losses) < maxCollectedLosses {
-		c.losses = append(c.losses, *l)
-	}
+	c.found.Add(r.At(path))
 }
 
 func partPath(n int) string { return "parts." + strconv.Itoa(n) }
@@ -260,7 +260,8 @@ func (c *Collector) Response() *Response {
 	for i, list := range c.extras {
 		c.candidateAt(i).Extra = joinExtras(list)
 	}
-	c.resp.Losses = append(c.resp.Losses, c.losses...)
+	c.losses.AddAll(c.found.All)
+	c.resp.Losses = c.losses.All
 	if c.hasUsage || !c.started {
 		c.resp.NoUsageFrom = nil
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/test/formattest"
+	"github.com/polywire/polywire/internal/test/lossplaces"
 	"github.com/polywire/polywire/internal/test/race"
 	"github.com/polywire/polywire/upstream"
 )
@@ -597,7 +598,7 @@ func TestFailoverLosses(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			reply, err := upstream.Collect(t.Context(), tt.u, &upstream.Request{RejectLoss: tt.reject})
 			var losses []string
-			for _, l := range reply.Losses {
+			for _, l := range lossplaces.Of(reply.Losses) {
 				losses = append(losses, l.Path)
 			}
 			got, _, _ := ask(t, tt.u, &upstream.Request{RejectLoss: tt.reject})

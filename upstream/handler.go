@@ -166,7 +166,7 @@ type Report struct {
 	Status        int            // HTTP status; 499 if the client left before a status was sent
 	Usage         content.Usage  // last report of the Upstream; if it reported nothing, an estimate with Estimated set
 	Stop          Stop
-	Losses        []content.Loss // each once, at most 1,000; later losses replace less severe ones
+	Losses        []content.Loss // one for each reason, at most 1,000; later losses replace less severe ones
 	Code          Code           // empty if the request succeeded; CodeCanceled if the client left
 	Err           error          // nil if the request succeeded; contains causes, so not for clients; wraps the error of the Upstream
 

@@ -40,18 +40,19 @@ func TestResponseLosses(t *testing.T) {
 		t.Fatal(err)
 	}
 	met := map[*loss.Rule]bool{}
-	seen := map[content.Loss]bool{}
 	for _, l := range reply.Losses {
 		i := slices.IndexFunc(responseRules, func(r *loss.Rule) bool { return r.Of(l) })
 		if i < 0 {
 			t.Errorf("the table does not have %v", l)
 			continue
 		}
-		met[responseRules[i]] = true
-		if seen[l] {
+		if met[responseRules[i]] {
 			t.Errorf("reported twice: %v", l)
 		}
-		seen[l] = true
+		met[responseRules[i]] = true
+		if places := slices.Sorted(l.Places()); len(slices.Compact(places)) != l.Count() {
+			t.Errorf("a place is reported twice: %v", places)
+		}
 	}
 	for _, r := range responseRules {
 		if !met[r] {

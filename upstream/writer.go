@@ -257,8 +257,7 @@ func (w *Writer) Stop(s Stop) error {
 // return if Loss returns an error. If Request.RejectLoss does not allow a loss, the
 // error contains a [*content.Violation] for each loss that is not allowed.
 //
-// The adapters of this module report each loss for at most 1,000 places. In the last of
-// these, the field More is the number of further places.
+// The adapters of this module report one loss for each reason, with all its places.
 func (w *Writer) Loss(ls []content.Loss) error {
 	if len(ls) == 0 {
 		return w.do(func() error { return nil })
@@ -338,9 +337,15 @@ func (w *Writer) ownBlock(out int) *block {
 	return nil
 }
 
-// rejectedLoss precedes the reason of a loss in the error of a request that the loss
-// rejects. The reason alone would report something that was not sent.
-const rejectedLoss = "the request is rejected because of a loss: "
+// rejected returns the text of the error of a request that a loss rejects. The reason alone
+// would report something that was not sent.
+func rejected(l *content.Loss) string {
+	const text = "the request is rejected because of a loss"
+	if n := l.Count(); n > 1 {
+		return fmt.Sprintf("%s here and at %d more places: %s", text, n-1, l.Reason)
+	}
+	return text + ": " + l.Reason
+}
 
 // flush sends the batch. Losses before any other event belong to the request. They are
 // sent even if the request does not allow them.
@@ -354,7 +359,7 @@ func (w *Writer) flush() error {
 		switch e.Kind {
 		case EventLoss:
 			if !w.begun && w.req.RejectLoss != 0 && e.Loss.Severity >= w.req.RejectLoss {
-				refused.Add(content.CodeUnsupported, e.Loss.Path, rejectedLoss+e.Loss.Reason)
+				refused.Add(content.CodeUnsupported, e.Loss.Path, rejected(e.Loss))
 			}
 			continue
 		case EventExtra:

@@ -24,7 +24,7 @@ func summary(losses []content.Loss) string {
 	hints := 0
 	for _, l := range losses {
 		if l.Severity == content.LossHint {
-			hints++
+			hints += l.Count()
 		}
 	}
 	if hints > 0 {
@@ -36,17 +36,15 @@ func summary(losses []content.Loss) string {
 // maxReasons bounds the loss lines of one request.
 const maxReasons = 100
 
-// logLosses logs each loss with its reason. A hint at several places is one line. If the
-// request was rejected because of its losses, the lines say so: nothing was dropped.
+// logLosses logs each loss with its reason. If the request was rejected because of its losses, the lines say so: nothing was dropped.
 func logLosses(ctx context.Context, logger *slog.Logger, r *upstream.Report, rejected bool) {
 	message := "loss"
 	if rejected {
 		message = "loss of a rejected request"
 	}
-	list := content.FoldHints(r.Losses)
-	for i, l := range list {
+	for i, l := range r.Losses {
 		if i == maxReasons {
-			logger.LogAttrs(ctx, slog.LevelInfo, "more losses", slog.String("request", r.ID), slog.Int("number", len(list)-i))
+			logger.LogAttrs(ctx, slog.LevelInfo, "more losses", slog.String("request", r.ID), slog.Int("number", len(r.Losses)-i))
 			return
 		}
 		logger.LogAttrs(ctx, slog.LevelInfo, message, slog.String("request", r.ID), slog.String("what", l.String()))
@@ -64,12 +62,14 @@ func places(losses []content.Loss, s content.Severity) string {
 		if l.Severity != s {
 			continue
 		}
-		name, many := place(l.Path)
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-		if many {
-			counts[name]++
+		for path := range l.Places() {
+			name, many := place(path)
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+			if many {
+				counts[name]++
+			}
 		}
 	}
 	more := len(names) - maxPlaces

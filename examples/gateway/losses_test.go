@@ -11,15 +11,14 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// Each loss is a line, equal hints at several places are one line, and the lines of a
+// Each loss is a line, also at several places, and the lines of a
 // request are bounded.
 func TestLogLosses(t *testing.T) {
 	var log bytes.Buffer
 	logger := slog.New(slog.NewTextHandler(&log, nil))
 	r := &upstream.Report{ID: "req_1", Losses: []content.Loss{
-		{Path: "turns.1.parts.0", Severity: content.LossHint, Reason: "no cache"},
+		{Path: "turns.1.parts.0", Severity: content.LossHint, Reason: "no cache", Also: []string{"turns.2.parts.0"}},
 		{Path: "top_k", Severity: content.LossDropped, Reason: "no top_k here"},
-		{Path: "turns.2.parts.0", Severity: content.LossHint, Reason: "no cache"},
 	}}
 	logLosses(t.Context(), logger, r, false)
 	for _, want := range []string{"and in another place: no cache", "dropped top_k: no top_k here", "request=req_1"} {

@@ -54,19 +54,20 @@ type loss struct {
 	Neutral  string `json:"neutral"`
 	Severity string `json:"severity"`
 	Reason   string `json:"reason"`
-	More     int    `json:"more"`
+	More     int    `json:"more"` // places that are not in the list
 
-	// FoldedInto is the index, in the same list, of the first hint of several that a list
-	// for people shows as one.
+	// FoldedInto is the index, in the same list, of the first place of the same loss. It is nil
+	// for that place.
 	FoldedInto *int `json:"foldedInto,omitempty"`
 
 	Input  *span `json:"input"`
 	Output *span `json:"output"` // of responses
 }
 
-// newLoss returns a loss without places. path converts its path.
-func newLoss(l content.Loss, path func(string) string) loss {
-	return loss{Path: path(l.Path), Neutral: l.Path, Severity: l.Severity.String(), Reason: l.Reason, More: l.More}
+// newLoss returns the loss of l at one place, without its places in documents. path converts
+// the place.
+func newLoss(l *content.Loss, at string, path func(string) string) loss {
+	return loss{Path: path(at), Neutral: at, Severity: l.Severity.String(), Reason: l.Reason}
 }
 
 // translateRequest translates a request to all targets.
@@ -194,23 +195,20 @@ func (s *source) violations(err error, path func(string) string) ([]violation, i
 	return list, more
 }
 
-// losses returns losses with their places. path converts their paths.
+// losses returns losses, each place by itself. path converts their paths.
 func (s *source) losses(found []content.Loss, path func(string) string) []loss {
 	list := make([]loss, 0, len(found))
-	shown := content.FoldHints(found)
-	first := map[string]int{} // hints that are shown, by reason
-	for i, l := range found {
-		entry := newLoss(l, path)
-		entry.Input = s.at(entry.Path)
-		if len(shown) > 0 && shown[0].Path == l.Path && shown[0].Reason == l.Reason {
-			if l.Severity == content.LossHint {
-				first[l.Reason] = i
+	for i := range found {
+		first := len(list)
+		for at := range found[i].Places() {
+			entry := newLoss(&found[i], at, path)
+			entry.Input = s.at(entry.Path)
+			if len(list) > first {
+				entry.FoldedInto = &first
 			}
-			shown = shown[1:]
-		} else if k, ok := first[l.Reason]; ok {
-			entry.FoldedInto = &k
+			list = append(list, entry)
 		}
-		list = append(list, entry)
+		list[first].More = found[i].More
 	}
 	return list
 }

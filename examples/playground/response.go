@@ -98,13 +98,15 @@ func errorCode(err error) string {
 // not nil, in the output.
 func responseLosses(found []content.Loss, path func(string) string, in, out *responsePlaces) []loss {
 	list := make([]loss, 0, len(found))
-	for _, l := range found {
-		entry := newLoss(l, path)
-		entry.Input = in.find(l.Path)
-		if out != nil {
-			entry.Output = out.find(l.Path)
+	for i := range found {
+		for at := range found[i].Places() {
+			entry := newLoss(&found[i], at, path)
+			entry.Input = in.find(at)
+			if out != nil {
+				entry.Output = out.find(at)
+			}
+			list = append(list, entry)
 		}
-		list = append(list, entry)
 	}
 	return list
 }

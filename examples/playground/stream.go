@@ -47,7 +47,7 @@ func translateStream(r *http.Request, t *task) (*streamResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &streamTranslation{in: in, result: &streamResult{Steps: in.steps, End: []string{}}, path: t.source.Client.Path, decoded: map[content.Loss]bool{}}
+	s := &streamTranslation{in: in, result: &streamResult{Steps: in.steps, End: []string{}}, path: t.source.Client.Path, known: map[lossKey]bool{}}
 	for i := range t.Targets {
 		s.targets = append(s.targets, newStreamTarget(t.Targets[i].format))
 	}
@@ -140,8 +140,14 @@ type streamTranslation struct {
 	in      *eventSource
 	targets []*streamTarget
 	result  *streamResult
-	path    func(string) string   // of losses of decoding
-	decoded map[content.Loss]bool // losses of decoding
+	path    func(string) string // of losses of decoding
+	known   map[lossKey]bool
+}
+
+// A lossKey identifies a place of a loss that is already reported.
+type lossKey struct {
+	target       int // as in a streamLoss
+	reason, path string
 }
 
 // A streamTarget writes the stream for the clients of a format.
@@ -149,7 +155,6 @@ type streamTarget struct {
 	client *format.Client
 	out    bytes.Buffer
 	w      format.StreamWriter
-	losses int   // that are already reported
 	err    error // of Send
 }
 
@@ -175,8 +180,7 @@ func (s *streamTranslation) Send(events []upstream.Event) error {
 	st.Events = append(st.Events, newEvents(events)...)
 	for i := range events {
 		if l := events[i].Loss; l != nil {
-			s.decoded[*l] = true
-			st.Losses = append(st.Losses, s.loss(*l, st, s.path, -1))
+			s.addLoss(l, st, s.path, -1)
 		}
 	}
 	for i, t := range s.targets {
@@ -193,19 +197,23 @@ func (s *streamTranslation) Send(events []upstream.Event) error {
 func (s *streamTranslation) addLosses(st *step, target int) {
 	t := s.targets[target]
 	all := t.w.Losses()
-	for _, l := range all[min(t.losses, len(all)):] {
-		if !s.decoded[l] {
-			st.Losses = append(st.Losses, s.loss(l, st, t.client.Path, target))
-		}
+	for i := range all {
+		s.addLoss(&all[i], st, t.client.Path, target)
 	}
-	t.losses = len(all)
 }
 
-// loss returns a loss that was found at a step.
-func (s *streamTranslation) loss(l content.Loss, st *step, path func(string) string, target int) streamLoss {
-	found := newLoss(l, path)
-	found.Input = &st.span
-	return streamLoss{found, target}
+// addLoss adds the places of a loss that are new at a step.
+func (s *streamTranslation) addLoss(l *content.Loss, st *step, path func(string) string, target int) {
+	for at := range l.Places() {
+		decoded, key := lossKey{-1, l.Reason, at}, lossKey{target, l.Reason, at}
+		if s.known[decoded] || s.known[key] {
+			continue
+		}
+		s.known[key] = true
+		found := newLoss(l, at, path)
+		found.Input = &st.span
+		st.Losses = append(st.Losses, streamLoss{found, target})
+	}
 }
 
 // end writes the end of the stream for all targets. err is the error of the stream, or nil.

@@ -67,12 +67,14 @@ func findPlaces(r *http.Request, t *task) (*placesResult, error) {
 	}
 	seen := map[string]bool{}
 	for _, l := range losses {
-		if seen[l.Path] || len(seen) == maxPlaces || ctx.Err() != nil {
-			continue
-		}
-		seen[l.Path] = true
-		if place, ok := p.find(l.Path); ok {
-			result.Places = append(result.Places, place)
+		for path := range l.Places() {
+			if seen[path] || len(seen) == maxPlaces || ctx.Err() != nil {
+				continue
+			}
+			seen[path] = true
+			if place, ok := p.find(path); ok {
+				result.Places = append(result.Places, place)
+			}
 		}
 	}
 	return result, nil

@@ -166,10 +166,9 @@ func (t *task) printError(err error) {
 	}
 }
 
-// printLosses prints losses, one per line, with paths converted by path. Equal hints at
-// several places are one line.
+// printLosses prints losses, one per line, with paths converted by path.
 func (t *task) printLosses(losses []content.Loss, path func(string) string) {
-	for _, l := range content.FoldHints(losses) {
+	for _, l := range losses {
 		l.Path = path(l.Path)
 		fmt.Fprintln(t.log, line(l.String()))
 	}

@@ -61,11 +61,11 @@ func (t *task) translate(ctx context.Context, body []byte) (document []byte, los
 	return []byte(encoded.Document), losses, req.Path, withClientPaths(err, req.Path)
 }
 
-// refused returns the number of losses with a refused severity.
+// refused returns the number of places with a loss of a refused severity.
 func (t *task) refused(losses []content.Loss) (n int) {
 	for _, l := range losses {
 		if t.refuse != 0 && l.Severity >= t.refuse {
-			n++
+			n += l.Count()
 		}
 	}
 	return n

@@ -6,6 +6,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/document"
+	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/upstream"
 )
@@ -24,20 +25,23 @@ type Plan struct {
 	Err    error          // what cannot be represented; the losses are complete even so
 
 	loaded   bool
-	losses   []lower.Loss // those of Losses
+	reports  []lower.Report // those of Losses
 	restorer *lower.Restorer
 }
 
 // Lower makes the request representable in the target. It may be called again with another
 // target. It adds the losses that are new to those of the plan, and returns them.
 func (p *Plan) Lower() []content.Loss {
-	var losses []lower.Loss
-	p.Request, losses, p.Err = lower.Lower(p.Source, p.Target, p.loaded)
+	var reports []lower.Report
+	p.Request, reports, p.Err = lower.Lower(p.Source, p.Target, p.loaded)
 	p.Request.Model, p.Document = p.Model, nil
 	p.restorer = lower.NewRestorer(p.Request.Names)
-	losses = lower.News(losses, p.losses)
-	news := lower.Reports(losses)
-	p.losses, p.Losses = append(p.losses, losses...), append(p.Losses, news...)
+	reports = lower.News(reports, p.reports)
+	p.reports = append(p.reports, reports...)
+	news := lower.Losses(reports)
+	known := loss.List{All: p.Losses}
+	known.AddAll(news)
+	p.Losses = known.All
 	return news
 }
 

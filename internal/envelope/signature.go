@@ -32,6 +32,7 @@ type Decoded struct {
 // part keeps its index.
 func DecodeTurns(turns []content.Turn, decode func(turn int, p content.Part) (content.Part, *loss.Rule)) Decoded {
 	d := Decoded{Turns: turns}
+	var losses loss.List
 	for i := range turns {
 		copied := false // the list of parts
 		for j, p := range turns[i].Parts {
@@ -47,9 +48,10 @@ func DecodeTurns(turns []content.Turn, decode func(turn int, p content.Part) (co
 			}
 			d.Turns[i].Parts[j] = decoded
 			if lost != nil {
-				d.Losses = append(d.Losses, lost.At("turns."+strconv.Itoa(i)+".parts."+strconv.Itoa(j)+".signature"))
+				losses.AddPlace(lost, "turns."+strconv.Itoa(i)+".parts."+strconv.Itoa(j)+".signature")
 			}
 		}
 	}
+	d.Losses = losses.All
 	return d
 }

@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/polywire/polywire/internal/document"
+	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/reqctx"
 	"github.com/polywire/polywire/upstream"
 )
@@ -31,7 +32,7 @@ type exchange struct {
 	values reqctx.Values // in the context of everything that the handler calls
 	start  time.Time
 	report upstream.Report
-	losses lossList   // report.Losses
+	losses loss.List  // report.Losses
 	route  *Route     // nil before routing
 	op     *Operation // nil before parsing
 	body   string     // only for a next handler

@@ -1,6 +1,7 @@
 package handler
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -8,9 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -80,10 +80,18 @@ func TestMediaType(t *testing.T) {
 	}
 }
 
+// addLoss adds a loss and reports whether something of it is new.
+func addLoss(x *exchange, l content.Loss) bool {
+	x.s.options.OnLoss = func(context.Context, []content.Loss) {}
+	var news loss.List
+	x.addLosses([]content.Loss{l}, &news)
+	return len(news.All) > 0
+}
+
 func TestLossHeaderIsBounded(t *testing.T) {
 	x := &exchange{s: &Handler{protocol: plainPaths{}}}
 	for i := range 500 {
-		x.addLoss(content.Loss{Path: fmt.Sprintf("turns.%d.parts.0;\r\nX: y", i), Severity: content.LossDropped})
+		addLoss(x, content.Loss{Path: fmt.Sprintf("turns.%d.parts.0;\r\nX, y", i), Severity: content.LossDropped, Reason: fmt.Sprint(i)})
 	}
 	h := http.Header{}
 	x.setLossHeader(h)
@@ -91,7 +99,7 @@ func TestLossHeaderIsBounded(t *testing.T) {
 	if len(v) > maxLossHeader || !strings.HasSuffix(v, " more") || strings.ContainsAny(v, "\r\n") {
 		t.Errorf("%d bytes: %q", len(v), v)
 	}
-	if !strings.HasPrefix(v, "dropped turns.0.parts.0???X:?y; dropped turns.1.") {
+	if !strings.HasPrefix(v, "dropped turns.0.parts.0???X??y; dropped turns.1.") {
 		t.Errorf("begins with %q", v[:60])
 	}
 	named := strings.Count(v, "dropped")
@@ -100,8 +108,8 @@ func TestLossHeaderIsBounded(t *testing.T) {
 	}
 }
 
-// TestLossHeader checks that the most severe losses come first, and that each path
-// appears once.
+// TestLossHeader checks that the most severe losses come first, and that each reason appears
+// once, with the number of its places.
 func TestLossHeader(t *testing.T) {
 	hint := func(path string) content.Loss {
 		return content.Loss{Path: path, Severity: content.LossHint, Reason: "left out"}
@@ -112,19 +120,18 @@ func TestLossHeader(t *testing.T) {
 		{Path: "turns.7.parts.0", Severity: content.LossHint, Reason: "a cache mark"},
 		{Path: "turns.7.parts.0", Severity: content.LossDegraded, Reason: "a failed tool"},
 		{Path: "top_k", Severity: content.LossDropped, Reason: "no top_k"},
-		{Path: "tools.0.input", Severity: content.LossDegraded, Reason: "one"},
-		{Path: "tools.1.input", Severity: content.LossDegraded, Reason: "one"},
+		{Path: "tools.0.input", Severity: content.LossDegraded, Reason: "one", Also: []string{"tools.1.input"}, More: 2},
 	} {
-		if !x.addLoss(l) || x.addLoss(l) {
+		if !addLoss(x, l) || addLoss(x, l) {
 			t.Errorf("%v is not noted once", l)
 		}
 	}
-	if len(x.report.Losses) != 8 {
+	if len(x.report.Losses) != 5 {
 		t.Errorf("the report has %v", x.report.Losses)
 	}
 	h := http.Header{}
 	x.setLossHeader(h)
-	const want = "dropped top_k; degraded turns.7.parts.0; degraded tools.0.input; degraded tools.1.input; hint turns.1.parts.0; and 2 more"
+	const want = "dropped top_k; degraded turns.7.parts.0; degraded tools.0.input, tools.1.input (4 places); hint turns.1.parts.0 (3 places); hint turns.7.parts.0"
 	if got := h.Get("Polywire-Loss"); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -134,8 +141,8 @@ func TestLossHeader(t *testing.T) {
 // header.
 func TestLossHeaderPath(t *testing.T) {
 	x := &exchange{s: &Handler{protocol: plainPaths{}}}
-	x.addLoss(content.Loss{Severity: content.LossDropped, Reason: "a"})
-	x.addLoss(content.Loss{Path: "top_k", Severity: content.LossHint, Reason: "b"})
+	addLoss(x, content.Loss{Severity: content.LossDropped, Reason: "a"})
+	addLoss(x, content.Loss{Path: "top_k", Severity: content.LossHint, Reason: "b"})
 	h := http.Header{}
 	x.setLossHeader(h)
 	const want = "dropped document; hint top_k"
@@ -150,7 +157,7 @@ func TestLossHeaderPaths(t *testing.T) {
 	calls := 0
 	x := &exchange{s: &Handler{protocol: countedPaths{calls: &calls}}}
 	for i := range 1000 {
-		x.addLoss(content.Loss{Path: fmt.Sprintf("tools.%d", i), Severity: content.LossDropped})
+		addLoss(x, content.Loss{Path: fmt.Sprintf("tools.%d", i), Severity: content.LossDropped, Reason: fmt.Sprint(i)})
 	}
 	h := http.Header{}
 	x.setLossHeader(h)
@@ -158,33 +165,6 @@ func TestLossHeaderPaths(t *testing.T) {
 	named := strings.Count(v, "dropped")
 	if want := fmt.Sprintf("; and %d more", 1000-named); calls != named+1 || !strings.HasSuffix(v, want) {
 		t.Errorf("%d paths for %d losses: …%s", calls, named, v[len(v)-20:])
-	}
-}
-
-// TestSevereLossesAreKept checks that many mild losses do not hide a severe one that
-// comes later.
-func TestSevereLossesAreKept(t *testing.T) {
-	x := &exchange{s: &Handler{protocol: plainPaths{}}}
-	add := func(from, to int, s content.Severity) {
-		for i := from; i < to; i++ {
-			l := content.Loss{Path: fmt.Sprintf("turns.%d", i), Severity: s, Reason: s.String()}
-			if i == maxLosses-1 {
-				l.More = 7
-			}
-			x.addLoss(l)
-		}
-	}
-	add(0, maxLosses+10, content.LossHint)
-	add(2000, 2000+maxLosses-10, content.LossDegraded)
-	add(4000, 4100, content.LossDropped)
-	add(6000, 6100, content.LossHint)
-	count := make(map[content.Severity]int)
-	for _, l := range x.report.Losses {
-		count[l.Severity]++
-	}
-	want := map[content.Severity]int{content.LossHint: 1, content.LossDegraded: maxLosses - 101, content.LossDropped: 100}
-	if diff := cmp.Diff(want, count); diff != "" || len(x.losses.known) != maxLosses {
-		t.Errorf("%d are known; kept (-want +got):\n%s", len(x.losses.known), diff)
 	}
 }
 

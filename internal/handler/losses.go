@@ -9,61 +9,18 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/loss"
 )
 
-// addLoss adds a loss to the report and reports whether it is new. The caller holds the
-// token.
-func (x *exchange) addLoss(l content.Loss) (isNew bool) {
-	isNew = x.losses.add(l)
-	x.report.Losses = x.losses.list
-	return isNew
-}
-
-// A lossList collects the losses of a request and its response. The zero value is empty.
-type lossList struct {
-	list     []content.Loss
-	known    map[content.Loss]struct{} // the losses in list
-	searched [content.LossDropped]int  // by severity: how many losses at the end of the full list replaceLessSevere has examined
-}
-
-// maxLosses bounds the losses in a list.
-const maxLosses = 1000
-
-// add adds a loss and reports whether it is new. A loss is in the list once, even if
-// several pieces of a response or both the upstream and the encoder find it. If the list
-// is full, a loss replaces a less severe one or is omitted.
-func (x *lossList) add(l content.Loss) (isNew bool) {
-	if _, twice := x.known[l]; twice {
-		return false
-	}
-	if len(x.list) < maxLosses {
-		x.list = append(x.list, l)
-	} else if !x.replaceLessSevere(l) {
-		return true
-	}
-	if x.known == nil {
-		x.known = make(map[content.Loss]struct{})
-	}
-	x.known[l] = struct{}{}
-	return true
-}
-
-// replaceLessSevere replaces the last loss of lower severity in the full list and
-// reports whether there was one. It does not replace a loss that counts further
-// places.
-func (x *lossList) replaceLessSevere(l content.Loss) bool {
-	for s := content.LossHint; s < l.Severity; s++ {
-		for x.searched[s] < len(x.list) {
-			x.searched[s]++
-			old := &x.list[len(x.list)-x.searched[s]]
-			if old.Severity == s && old.More == 0 {
-				delete(x.known, *old)
-				*old = l
-				return true
-			}
+// addLosses adds losses to the report, and what is new to news, if the host wants to know it. The
+// caller holds the token.
+func (x *exchange) addLosses(losses []content.Loss, news *loss.List) {
+	for i := range losses {
+		if l, isNew := x.losses.Add(losses[i]); isNew && x.s.options.OnLoss != nil {
+			news.Add(l)
 		}
 	}
-	return false
+	x.report.Losses = x.losses.All
 }
 
 // callOnLoss calls the host's OnLoss.
@@ -80,46 +37,48 @@ const wholeDocument = "document"
 // maxLossHeader bounds the header with losses, in bytes.
 const maxLossHeader = 4 << 10
 
-// setLossHeader sets a header with the losses known so far, most severe first:
-// "Polywire-Loss: dropped top_k; hint messages.0.content.1; and 3 more". Each path
-// appears once. The number at the end counts losses that do not fit and further
-// places of folded hints.
+// setLossHeader sets a header with the losses known so far, one item for each reason, most
+// severe first: "Polywire-Loss: dropped top_k, seed; hint messages.0.content.1 (40 places); and 3
+// more". An item has the first places, and the number of all places if it does not name them all.
+// The number at the end counts reasons that do not fit.
 func (x *exchange) setLossHeader(h http.Header) {
-	losses := content.FoldHints(x.report.Losses)
-	if len(losses) == 0 {
+	if len(x.losses.All) == 0 {
 		return
 	}
+	losses := slices.Clone(x.losses.All)
 	slices.SortStableFunc(losses, func(a, b content.Loss) int { return cmp.Compare(b.Severity, a.Severity) })
-	var b strings.Builder
-	seen := make(map[string]bool)
-	more, full := 0, false
-	for _, l := range losses {
-		more += l.More
-		if full { // converting a path may require a scan of the whole document
-			more++
-			continue
+	b := make([]byte, 0, 512)
+	for i := range losses {
+		l := &losses[i]
+		item := b
+		if i > 0 {
+			item = append(item, "; "...)
 		}
-		path := cmp.Or(headerText(x.path(l.Path)), wholeDocument)
-		if seen[path] {
-			continue
+		item = append(item, l.Severity.String()...)
+		named, all := 0, l.Count()
+		for path := range l.Places() {
+			if named == maxNamed || named > 0 && l.Severity == content.LossHint {
+				break
+			}
+			if named++; named > 1 {
+				item = append(item, ',')
+			}
+			item = append(append(item, ' '), headerText(cmp.Or(x.path(path), wholeDocument))...)
 		}
-		item := l.Severity.String() + " " + path
-		if b.Len()+len("; ")+len(item)+countSize > maxLossHeader {
-			more++
-			full = true
-			continue
+		if all > named {
+			item = fmt.Appendf(item, " (%d places)", all)
 		}
-		seen[path] = true
-		if b.Len() > 0 {
-			b.WriteString("; ")
+		if len(item)+countSize > maxLossHeader { // converting a path may require a scan of the whole document
+			b = fmt.Appendf(b, "; and %d more", len(losses)-i)
+			break
 		}
-		b.WriteString(item)
+		b = item
 	}
-	if more > 0 {
-		fmt.Fprintf(&b, "; and %d more", more)
-	}
-	h.Set("Polywire-Loss", b.String())
+	h.Set("Polywire-Loss", string(b))
 }
+
+// maxNamed bounds the places that the header names for a reason. Of hints it names the first.
+const maxNamed = 4
 
 // countSize is the maximum length of the count at the end.
 const countSize = len("; and 9223372036854775807 more")
@@ -128,7 +87,7 @@ const countSize = len("; and 9223372036854775807 more")
 // items.
 func headerText(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r <= ' ' || r >= 0x7f || r == ';' {
+		if r <= ' ' || r >= 0x7f || r == ';' || r == ',' {
 			return '?'
 		}
 		return r

@@ -28,7 +28,7 @@ func (x *exchange) finishResponse(ctx context.Context, s *sink) {
 	} else if err := x.writeResponse(s); err != nil {
 		x.recordError(ctx, x.endError(ctx, err))
 	}
-	x.callOnLoss(ctx, s.newLosses)
+	x.callOnLoss(ctx, s.newLosses.All)
 }
 
 // writeResponse writes a whole response.
@@ -39,7 +39,7 @@ func (x *exchange) writeResponse(s *sink) error {
 		from, size = strings.NewReader(s.wholeBody), len(s.wholeBody)
 	} else {
 		reply := s.collect.Response()
-		s.addLosses(reply.Losses[s.collectedLosses:]) // found by the Collector
+		s.addLosses(reply.Losses) // also those that the Collector found
 		doc, losses := s.op.Response(s.op.Request, reply)
 		s.addLosses(losses)
 		from, size = doc, doc.Len()

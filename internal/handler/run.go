@@ -12,6 +12,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/document"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/violation"
 	"github.com/polywire/polywire/upstream"
 )
@@ -411,7 +412,7 @@ var errNoResponse = &upstream.Error{Code: upstream.CodeTimeout, Err: errors.New(
 // protection: Run is called on a goroutine of its own, its panics are recovered, and
 // it may take no longer than the first byte of a response.
 func (x *exchange) runOperation(ctx context.Context, op *Operation) {
-	x.addLosses(ctx, op.Losses)
+	x.reportLosses(ctx, op.Losses)
 	inner, cancel := context.WithCancelCause(ctx)
 	defer cancel(errDone)
 	var doc *jsonwire.Writer // valid after a receive from done
@@ -436,7 +437,7 @@ func (x *exchange) runOperation(ctx context.Context, op *Operation) {
 	}
 	cancel(err)
 	if returned {
-		x.addLosses(ctx, op.RunLosses)
+		x.reportLosses(ctx, op.RunLosses)
 		x.addModelLosses(ctx)
 		x.setUpstream(op.Upstream, op.UpstreamID)
 	}
@@ -453,15 +454,11 @@ func (x *exchange) runOperation(ctx context.Context, op *Operation) {
 	}
 }
 
-// addLosses reports losses that were found outside of Generate.
-func (x *exchange) addLosses(ctx context.Context, losses []content.Loss) {
-	var news []content.Loss
-	for _, l := range losses {
-		if x.addLoss(l) {
-			news = append(news, l)
-		}
-	}
-	x.callOnLoss(ctx, news)
+// reportLosses reports losses that were found outside of Generate.
+func (x *exchange) reportLosses(ctx context.Context, losses []content.Loss) {
+	var news loss.List
+	x.addLosses(losses, &news)
+	x.callOnLoss(ctx, news.All)
 }
 
 // noteAttempt records an attempt of an [upstream.Failover], and logs its error. It is
@@ -516,6 +513,6 @@ func (x *exchange) addModelLosses(ctx context.Context) {
 		f := x.failureOf(h.cause)
 		x.logLine(ctx, slog.LevelWarn, "the list of models is incomplete",
 			slog.String("code", string(f.Code)), slog.String("cause", causeText(f)), slog.String("upstream", f.Upstream))
-		x.addLosses(ctx, []content.Loss{h.loss})
+		x.reportLosses(ctx, []content.Loss{h.loss})
 	}
 }

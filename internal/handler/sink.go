@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -47,13 +48,12 @@ type sink struct {
 	content bool           // the stream has more than keep-alives
 	err     error          // the first error
 
-	buf             []byte
-	held            int            // bytes of buf that wait for events that follow at once
-	newLosses       []content.Loss // not yet passed to OnLoss
-	collect         upstream.Collector
-	wholeBody       string // the vendor's own document, if it is the whole response
-	batches         int    // batches of a whole response, without those of losses only
-	collectedLosses int    // losses that collect has received
+	buf       []byte
+	held      int       // bytes of buf that wait for events that follow at once
+	newLosses loss.List // not yet passed to OnLoss
+	collect   upstream.Collector
+	wholeBody string // the vendor's own document, if it is the whole response
+	batches   int    // batches of a whole response, without those of losses only
 }
 
 func newSink(x *exchange, op *Operation, cancel context.CancelCauseFunc) *sink {
@@ -126,7 +126,7 @@ func (s *sink) consume(events []upstream.Event) (losses []content.Loss, err erro
 	} else {
 		s.collectEvents(events)
 	}
-	losses, s.newLosses = s.newLosses, nil
+	losses, s.newLosses.All = s.newLosses.All, nil
 	return losses, s.err
 }
 
@@ -183,23 +183,15 @@ func (s *sink) forwardHeader(fields []upstream.HeaderField) {
 }
 
 // noteLosses adds losses to the report, and the new ones to those for OnLoss.
-func (s *sink) noteLosses(ls []content.Loss) {
-	for _, l := range ls {
-		if s.x.addLoss(l) && s.x.s.options.OnLoss != nil {
-			s.newLosses = append(s.newLosses, l)
-		}
-	}
+func (s *sink) noteLosses(losses []content.Loss) {
+	s.x.addLosses(losses, &s.newLosses)
 }
 
 // collectEvents adds events to a whole response.
 func (s *sink) collectEvents(events []upstream.Event) {
 	meaning := false
 	for i := range events {
-		if events[i].Kind == upstream.EventLoss {
-			s.collectedLosses++
-		} else {
-			meaning = true
-		}
+		meaning = meaning || events[i].Kind != upstream.EventLoss
 	}
 	if meaning {
 		s.batches++

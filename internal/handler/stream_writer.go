@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -18,7 +19,7 @@ type StreamWriter struct {
 	w  io.Writer
 	p  Protocol
 	encoding
-	losses lossList
+	losses loss.List
 	buf    []byte // reused
 	err    error  // the first error, or errClosed after the end
 	gone   bool   // a write has failed
@@ -29,11 +30,7 @@ type StreamWriter struct {
 func NewStreamWriter(w io.Writer, r *upstream.Request, p Protocol, e Encoder) *StreamWriter {
 	s := &StreamWriter{w: w, p: p, encoding: encoding{request: r, stream: e}}
 	s.tally.format = p.Format()
-	s.addLosses = func(list []content.Loss) {
-		for _, l := range list {
-			s.losses.add(l)
-		}
-	}
+	s.addLosses = s.losses.AddAll
 	return s
 }
 
@@ -111,7 +108,7 @@ func (s *StreamWriter) End(err error) error {
 func (s *StreamWriter) Losses() []content.Loss {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Clone(s.losses.list)
+	return slices.Clone(s.losses.All)
 }
 
 // write writes b, which then is the buffer.

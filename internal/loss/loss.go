@@ -3,7 +3,6 @@
 package loss
 
 import (
-	"hash/maphash"
 	"slices"
 
 	"github.com/polywire/polywire/content"
@@ -33,59 +32,110 @@ func (r *Rule) At(path string) content.Loss {
 // Of reports whether the rule reported the loss l.
 func (r *Rule) Of(l content.Loss) bool { return l.Severity == r.Severity && l.Reason == r.Reason }
 
-// MaxPaths is the number of losses of one rule that keep their own path. Without this
+// MaxPaths is the number of places of one loss that keep their own path. Without this
 // bound, the reports of a dense document would need several times its memory.
 const MaxPaths = 1000
 
-// Unique returns the list without duplicates, in the same order. It may reuse the
-// list's memory.
-func Unique(list []content.Loss) []content.Loss {
-	const few = 16 // up to this length, pairwise comparison is faster than a map
-	if len(list) <= few {
-		once := list[:0]
-		for _, l := range list {
-			if !slices.Contains(once, l) { // bounded by few
-				once = append(once, l)
-			}
-		}
-		return once
+// MaxLosses bounds the losses in a [List].
+const MaxLosses = 1000
+
+// A List collects losses: one for each severity and reason, with each place once, even if
+// several pieces of a response or both the upstream and the encoder find it. The zero value is
+// empty.
+type List struct{ All []content.Loss }
+
+// Add adds a loss and returns what of it is new. l may share its places with others.
+func (x *List) Add(l content.Loss) (news content.Loss, isNew bool) {
+	i := x.index(&l)
+	if i < 0 {
+		x.insert(l)
+		return l, true
 	}
-	// The map holds hashes and indexes into once. It needs a third of the memory of
-	// a map of losses.
-	seed := maphash.MakeSeed()
-	seen := make(map[uint64]int32, len(list))
-	once := list[:0]
-	for _, l := range list {
-		h := maphash.Comparable(seed, l)
-		i, known := seen[h]
-		if known && once[i] == l {
+	old, next := &x.All[i], 0 // next is the place in old.Also that probably follows
+	news = content.Loss{Severity: l.Severity, Reason: l.Reason, More: l.More}
+	for path := range l.Places() {
+		switch {
+		case path == old.Path:
+			continue
+		case next < len(old.Also) && path == old.Also[next]: // a list that is added again is in the same order
+			next++
+			continue
+		case slices.Contains(old.Also, path): // bounded by MaxPaths
 			continue
 		}
-		if !known { // of two losses with the same hash, the map keeps the first
-			seen[h] = int32(len(once))
+		addPlace(old, path)
+		if isNew {
+			news.Also = append(news.Also, path)
+		} else {
+			news.Path, isNew = path, true
 		}
-		once = append(once, l)
 	}
-	clear(list[len(once):])
-	return once
+	if isNew {
+		old.More += l.More
+	}
+	return news, isNew
 }
 
-// Reported holds the losses that were reported for one response. Most chunks of a
-// stream have the same losses; each is reported once.
-type Reported struct{ losses []content.Loss }
-
-// maxReported bounds the losses that Reported holds. Further losses may be reported
-// more than once.
-const maxReported = 64
-
-// New returns the loss of r at path, or nil if it was already reported.
-func (t *Reported) New(r *Rule, path string) *content.Loss {
-	l := r.At(path)
-	if slices.Contains(t.losses, l) { // bounded by maxReported
+// New adds the loss of r at path and returns it, or nil if it is known.
+func (x *List) New(r *Rule, path string) *content.Loss {
+	l, isNew := x.Add(r.At(path))
+	if !isNew {
 		return nil
 	}
-	if len(t.losses) < maxReported {
-		t.losses = append(t.losses, l)
+	news := l // only what is new escapes
+	return &news
+}
+
+// AddPlace adds the loss of r at a place that the list does not have.
+func (x *List) AddPlace(r *Rule, path string) {
+	l := r.At(path)
+	if i := x.index(&l); i >= 0 {
+		addPlace(&x.All[i], path)
+	} else {
+		x.insert(l)
 	}
-	return &l
+}
+
+func addPlace(l *content.Loss, path string) {
+	if len(l.Also) < MaxPaths-1 {
+		l.Also = append(l.Also, path)
+	} else {
+		l.More++
+	}
+}
+
+// AddAll adds losses.
+func (x *List) AddAll(losses []content.Loss) {
+	for i := range losses {
+		x.Add(losses[i])
+	}
+}
+
+// index returns the index of the loss with the severity and reason of l, or -1.
+func (x *List) index(l *content.Loss) int {
+	for i := range x.All {
+		if x.All[i].Severity == l.Severity && x.All[i].Reason == l.Reason {
+			return i
+		}
+	}
+	return -1
+}
+
+// insert adds a loss with another reason than those in the list. If the list is full, it
+// replaces the least severe one, or is omitted.
+func (x *List) insert(l content.Loss) {
+	l.Also = slices.Clip(l.Also) // append makes a copy
+	if len(x.All) < MaxLosses {
+		x.All = append(x.All, l)
+		return
+	}
+	least := &x.All[0]
+	for i := range x.All {
+		if x.All[i].Severity < least.Severity {
+			least = &x.All[i]
+		}
+	}
+	if least.Severity < l.Severity {
+		*least = l
+	}
 }

@@ -38,7 +38,7 @@ func TestAttribution(t *testing.T) {
 			if diff := cmp.Diff(tt.want, to.System); diff != "" || err != nil {
 				t.Errorf("%v (-want +got):\n%s", err, diff)
 			}
-			if diff := cmp.Diff(tt.losses, Reports(losses)); diff != "" {
+			if diff := cmp.Diff(tt.losses, Losses(losses)); diff != "" {
 				t.Errorf("losses (-want +got):\n%s", diff)
 			}
 			if diff := cmp.Diff(n.Turns, to.Turns); diff != "" {

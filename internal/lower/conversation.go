@@ -612,11 +612,13 @@ func (l *lowering) checkQuestion(turns []content.Turn) {
 	case none:
 		first, end = 0, len(turns)
 	}
-	for i := range l.log.losses {
-		x := &l.log.losses[i]
-		if turn, inside := x.Path.Turn(); inside && first <= turn && turn < end && x.Rule.Severity == content.LossDropped {
-			l.refuse(content.CodeUnsupported, x.Path, "cannot be represented for this model, and nothing else of the last user message is left")
-			return
+	for i := range l.log.reports {
+		x := &l.log.reports[i]
+		for j := range x.Paths {
+			if turn, inside := x.Paths[j].Turn(); inside && first <= turn && turn < end && x.Rule.Severity == content.LossDropped {
+				l.refuse(content.CodeUnsupported, x.Paths[j], "cannot be represented for this model, and nothing else of the last user message is left")
+				return
+			}
 		}
 	}
 	if none {

@@ -79,7 +79,7 @@ func TestFreeform(t *testing.T) {
 		toolLost(ToolNamespace, 0, "namespace").text(), toolLost(ToolFreeform, 0, "").text(), toolLost(ToolGrammar, 0, "grammar").text(),
 		toolLost(ToolNamespace, 1, "namespace").text(), toolLost(ToolFreeform, 2, "").text(),
 	}
-	if diff := cmp.Diff(reports, settingsReports(losses)); diff != "" {
+	if diff := cmp.Diff(reports, settingsReports(each(losses))); diff != "" {
 		t.Errorf("losses (-want +got):\n%s", diff)
 	}
 	if _, more, err := Lower(&got.Request, plainFunctions, false); err != nil || len(more) > 0 {
@@ -110,7 +110,7 @@ func TestFreeformKept(t *testing.T) {
 	if valid := got.Tools[0].Namespace; !names.Name.valid(valid) || got.Tools[0].Name != "exec" {
 		t.Errorf("the namespace %q became %q", n.Tools[0].Namespace, valid)
 	}
-	if diff := cmp.Diff([]string{toolLost(RenamedTool, 0, "namespace").text()}, settingsReports(losses)); diff != "" {
+	if diff := cmp.Diff([]string{toolLost(RenamedTool, 0, "namespace").text()}, settingsReports(each(losses))); diff != "" {
 		t.Errorf("losses (-want +got):\n%s", diff)
 	}
 }
@@ -251,7 +251,7 @@ func TestRefusal(t *testing.T) {
 		if has {
 			want = nil
 		}
-		if diff := cmp.Diff(want, settingsReports(losses)); diff != "" {
+		if diff := cmp.Diff(want, settingsReports(each(losses))); diff != "" {
 			t.Errorf("losses (-want +got):\n%s", diff)
 		}
 		if p := got.Turns[1].Parts[0].(*content.Text); p.Refusal != has || p.Text != "No." || !refused.Refusal {

@@ -76,7 +76,7 @@ func TestRenameIDs(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			n := &upstream.Request{Turns: test.turns}
 			before := n.Clone()
-			got, _, losses := renamed(n, shortNames)
+			got, _, lost := renamed(n, shortNames)
 			calls, results := idsOf(got)
 			if diff := cmp.Diff([][]string{test.calls, test.results}, [][]string{calls, results}); diff != "" {
 				t.Errorf("ids (-want +got):\n%s", diff)
@@ -85,7 +85,7 @@ func TestRenameIDs(t *testing.T) {
 			if test.reported != "" {
 				want = []content.Loss{RenamedCall.At(test.reported)}
 			}
-			if diff := cmp.Diff(want, Reports(losses)); diff != "" {
+			if diff := cmp.Diff(want, losses(lost)); diff != "" {
 				t.Errorf("losses (-want +got):\n%s", diff)
 			}
 			if diff := cmp.Diff(before, n); diff != "" {

@@ -1,7 +1,7 @@
 package lower
 
 import (
-	"hash/maphash"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -13,127 +13,111 @@ import (
 type Loss struct {
 	Rule *loss.Rule
 	Path Path
-	More int // further losses of the rule: see [loss.MaxPaths]
 }
 
-// Reports returns losses as hosts get them. Their paths share one string, because an agent's
+// A Report has all losses of a rule.
+type Report struct {
+	Rule  *loss.Rule
+	Paths []Path // in the order of the request, each once; at most [loss.MaxPaths]
+	More  int    // further losses
+}
+
+// Losses returns reports as hosts get them. Their paths share one string, because an agent's
 // request can have hundreds.
-func Reports(list []Loss) []content.Loss {
+func Losses(list []Report) []content.Loss {
 	if len(list) == 0 {
 		return nil
 	}
-	var paths strings.Builder
-	size := 0
+	var text strings.Builder
+	size, places := 0, 0
 	for i := range list {
-		size += len(list[i].Path.tail) + 12*int(list[i].Path.n) // "turns.12345."
+		places += len(list[i].Paths)
+		for j := range list[i].Paths {
+			p := &list[i].Paths[j]
+			size += len(p.tail) + 12*int(p.n) // "turns.12345."
+		}
 	}
-	paths.Grow(size)
+	text.Grow(size)
 	var path [256]byte
-	reports := make([]content.Loss, len(list))
+	paths := make([]string, 0, places)
+	losses := make([]content.Loss, len(list))
 	for i := range list {
-		start := paths.Len()
-		paths.Write(list[i].Path.append(path[:0]))
-		reports[i] = list[i].Rule.At(paths.String()[start:])
-		reports[i].More = list[i].More
+		first := len(paths)
+		for j := range list[i].Paths {
+			start := text.Len()
+			text.Write(list[i].Paths[j].append(path[:0]))
+			paths = append(paths, text.String()[start:])
+		}
+		losses[i] = list[i].Rule.At(paths[first])
+		losses[i].More = list[i].More
+		if len(paths) > first+1 {
+			losses[i].Also = paths[first+1:]
+		}
 	}
-	return reports
+	return losses
 }
 
-// News returns the losses of list that are not in reported. It may reuse the memory of
-// list.
-func News(list, reported []Loss) []Loss {
-	known := make(map[place]struct{}, len(reported))
-	for i := range reported {
-		known[place{reported[i].Rule, reported[i].Path}] = struct{}{}
+// News returns what of list is not in reported. It may reuse the memory of list.
+func News(list, reported []Report) []Report {
+	for i := range list {
+		for j := range reported {
+			if reported[j].Rule == list[i].Rule {
+				list[i].Paths = slices.DeleteFunc(list[i].Paths, func(p Path) bool {
+					_, known := search(reported[j].Paths, &p)
+					return known
+				})
+			}
+		}
 	}
-	return slices.DeleteFunc(list, func(l Loss) bool {
-		_, ok := known[place{l.Rule, l.Path}]
-		return ok
-	})
-}
-
-// A place identifies a loss.
-type place struct {
-	rule *loss.Rule
-	path Path
+	return slices.DeleteFunc(list, func(r Report) bool { return len(r.Paths) == 0 })
 }
 
 // A log collects losses. Each rule is reported once at a place, and at no more than
 // [loss.MaxPaths] places.
 type log struct {
-	losses  []Loss
-	seed    maphash.Seed
-	seen    map[uint64]int32      // indexes in losses by hash; nil while there are few
-	rules   map[*loss.Rule]*tally // nil while there are few losses
-	dropped int                   // number of reports, repeated ones included, of something that was dropped
-}
-
-// A tally counts the losses of a rule.
-type tally struct {
-	n      int
-	last   int    // index of its last one
-	number uint64 // of the rule
+	reports []Report
+	dropped int // number of reports, repeated ones included, of something that was dropped
 }
 
 // add adds the loss of r at a path.
 func (l *log) add(r *loss.Rule, at Path) {
-	const few = 16 // up to this number, comparing with each is faster than a map
 	if r.Severity == content.LossDropped {
 		l.dropped++
 	}
-	n := len(l.losses)
-	if n < few {
-		if slices.Contains(l.losses, Loss{Rule: r, Path: at}) { // bounded by few
-			return
-		}
-	} else {
-		if l.seen == nil {
-			l.begin()
-		}
-		if !l.count(r, &at, n) {
-			return
-		}
+	i := slices.IndexFunc(l.reports, func(x Report) bool { return x.Rule == r }) // bounded by the rules
+	if i < 0 {
+		l.reports = append(l.reports, Report{Rule: r, Paths: []Path{at}})
+		return
 	}
-	if n == cap(l.losses) {
-		l.losses = slices.Grow(l.losses, max(n, 8)) // append leaves more garbage than doubling
-	}
-	l.losses = append(l.losses, Loss{Rule: r, Path: at})
-}
-
-// begin makes the maps.
-func (l *log) begin() {
-	l.seed, l.seen, l.rules = maphash.MakeSeed(), make(map[uint64]int32), make(map[*loss.Rule]*tally)
-	for i := range l.losses {
-		l.count(l.losses[i].Rule, &l.losses[i].Path, i)
-	}
-}
-
-// count counts the loss of r at a path, which gets an index. It returns false if the loss is
-// known, or the rule has too many.
-func (l *log) count(r *loss.Rule, at *Path, index int) bool {
-	t := l.rules[r]
-	if t == nil {
-		t = &tally{number: uint64(len(l.rules))}
-		l.rules[r] = t
-	}
-	h := at.hash(l.seed) + t.number
-	i, known := l.seen[h]
+	x := &l.reports[i]
+	end, known := search(x.Paths, &at)
 	switch {
-	case known && l.losses[i].Rule == r && l.losses[i].Path == *at:
-		return false
-	case t.n == loss.MaxPaths:
-		l.losses[t.last].More++
-		return false
-	case !known:
-		l.seen[h] = int32(index)
+	case known:
+	case len(x.Paths) == loss.MaxPaths:
+		x.More++
+	default:
+		x.Paths = slices.Insert(x.Paths, end, at)
 	}
-	t.n, t.last = t.n+1, index
-	return true
 }
 
-// sorted returns the losses in the order of their places. Those of one place have the
+// search returns the end of the paths that are not behind p, and whether p is among them.
+// list is in order. Most paths come in order, too.
+func search(list []Path, p *Path) (end int, known bool) {
+	end = len(list)
+	if end > 0 && list[end-1].compare(p) > 0 {
+		end, _ = slices.BinarySearchFunc(list, p, func(q Path, p *Path) int { return cmp.Or(q.compare(p), -1) })
+	}
+	for i := end - 1; i >= 0 && list[i].compare(p) == 0; i-- { // one element
+		if list[i] == *p {
+			return end, true
+		}
+	}
+	return end, false
+}
+
+// sorted returns the reports in the order of their first places. Those of one place have the
 // order of their reports.
-func (l *log) sorted() []Loss {
-	slices.SortStableFunc(l.losses, func(a, b Loss) int { return a.Path.compare(&b.Path) })
-	return l.losses
+func (l *log) sorted() []Report {
+	slices.SortStableFunc(l.reports, func(a, b Report) int { return a.Paths[0].compare(&b.Paths[0]) })
+	return l.reports
 }

@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -25,16 +26,15 @@ func TestLog(t *testing.T) {
 			l.add(a, In(Turns, i))
 		}
 		got := l.sorted()
-		if want := min(n, loss.MaxPaths) + min(n, 1); len(got) != want {
-			t.Fatalf("%d places: %d losses, want %d", n, len(got), want)
-		}
-		if n > 0 && (got[0].Rule != b || got[0].Path != At("top_k")) {
-			t.Errorf("%d places: the first is %v", n, got[0])
-		}
-		if n >= loss.MaxPaths {
-			if last := got[len(got)-1]; last.Path != In(Turns, loss.MaxPaths-1) || last.More != n-loss.MaxPaths {
-				t.Errorf("%d places: the last is %v", n, last)
+		var want []Report
+		if n > 0 {
+			want = []Report{{Rule: b, Paths: []Path{At("top_k")}}, {Rule: a, More: max(n-loss.MaxPaths, 0)}}
+			for i := range min(n, loss.MaxPaths) {
+				want[1].Paths = append(want[1].Paths, In(Turns, i))
 			}
+		}
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(Path{}, step{})); diff != "" {
+			t.Errorf("%d places (-want +got):\n%s", n, diff)
 		}
 		if want := 2 * min(n, loss.MaxPaths); l.dropped != want {
 			t.Errorf("%d places: %d dropped, want %d", n, l.dropped, want)
@@ -54,8 +54,8 @@ func TestSorted(t *testing.T) {
 		l.add(r, p)
 	}
 	var got []string
-	for _, x := range Reports(l.sorted()) {
-		got = append(got, x.Path)
+	for _, x := range Losses(l.sorted()) {
+		got = slices.AppendSeq(got, x.Places())
 	}
 	want := []string{
 		"top_k", "extra.a", "system.0", "turns.9", "turns.9.parts.0.cache", "turns.9.parts.0.parts.3", "turns.9.parts.1", "turns.10", "tools.0.input.a",
@@ -68,14 +68,21 @@ func TestSorted(t *testing.T) {
 // TestNews checks that only losses are news that were not reported.
 func TestNews(t *testing.T) {
 	a, b := hint("f", "a"), hint("f", "b")
-	list := func() []Loss {
-		return []Loss{{Rule: a, Path: At("x")}, {Rule: b, Path: At("x")}, {Rule: a, Path: At("y")}}
+	report := func(r *loss.Rule, paths ...string) Report {
+		report := Report{Rule: r}
+		for _, p := range paths {
+			report.Paths = append(report.Paths, At(p))
+		}
+		return report
 	}
-	got := News(list(), []Loss{{Rule: a, Path: At("x")}, {Rule: b, Path: At("y")}})
-	if len(got) != 2 || got[0] != list()[1] || got[1] != list()[2] {
-		t.Errorf("got %v", got)
+	got := News([]Report{report(a, "x", "y"), report(b, "x")}, []Report{report(a, "x"), report(b, "y")})
+	if diff := cmp.Diff([]Loss{{a, At("y")}, {b, At("x")}}, each(got), cmp.AllowUnexported(Path{}, step{})); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if Reports(nil) != nil {
+	if got := News([]Report{report(a, "x")}, []Report{report(a, "x")}); len(got) > 0 {
+		t.Errorf("nothing is new, but got %v", got)
+	}
+	if Losses(nil) != nil {
 		t.Error("no losses are not nil")
 	}
 }

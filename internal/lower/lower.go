@@ -62,7 +62,7 @@ type Request struct {
 //
 // The error lists violations: content without which the response would be wrong. The
 // losses are complete even with an error.
-func Lower(n *upstream.Request, t *Target, loaded bool) (*Request, []Loss, error) {
+func Lower(n *upstream.Request, t *Target, loaded bool) (*Request, []Report, error) {
 	l := lowering{t: t, n: n, to: &Request{Request: *n, Parsed: snapshot.IsUnchanged(n)}, loaded: loaded}
 	l.schemas.Cache = t.Schemas
 	if t.Cloud != nil {

@@ -96,13 +96,13 @@ func TestExactLength(t *testing.T) {
 	}
 	rules := &NameRules{Name: shortNames.Name, ID: c}
 	n := &upstream.Request{Turns: turnsOf(partsOf(useOf("", "f"), useOf("toolu_01", "f"), useOf("toolu_01", "f")), partsOf(resultOf("", "f"), resultOf("toolu_01", "f")))}
-	got, _, losses := renamed(n, rules)
+	got, _, lost := renamed(n, rules)
 	calls, results := idsOf(got)
 	want := []string{c.convert("call_1", 0), c.convert("toolu_01", 0), c.convert("toolu_01", 1)}
 	if diff := cmp.Diff([][]string{want, {want[0], want[1]}}, [][]string{calls, results}); diff != "" {
 		t.Errorf("ids (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]content.Loss{RenamedCall.At("turns.0.parts.0.id")}, Reports(losses)); diff != "" {
+	if diff := cmp.Diff([]content.Loss{RenamedCall.At("turns.0.parts.0.id")}, losses(lost)); diff != "" {
 		t.Errorf("losses (-want +got):\n%s", diff)
 	}
 }
@@ -112,8 +112,8 @@ func TestRenameValid(t *testing.T) {
 		Tools: []content.Tool{{Name: "a"}, {Name: "web.search", Kind: "web_search"}},
 		Turns: turnsOf(partsOf(useOf("c1", "a"), useOf("c2", "a")), partsOf(resultOf("c1", ""), resultOf("c2", "a"))),
 	}
-	if got, names, losses := renamed(n, shortNames); got != n || names != nil || losses != nil {
-		t.Errorf("a valid request was changed: %v %v", got, losses)
+	if got, names, lost := renamed(n, shortNames); got != n || names != nil || lost != nil {
+		t.Errorf("a valid request was changed: %v %v", got, lost)
 	}
 }
 
@@ -125,7 +125,7 @@ func TestRenameNames(t *testing.T) {
 		Turns:  turnsOf(partsOf(useOf("c1", long), useOf("c2", "gone.tool")), partsOf(resultOf("c1", long), resultOf("c2", ""))),
 	}
 	before := n.Clone()
-	got, names, losses := renamed(n, shortNames)
+	got, names, lost := renamed(n, shortNames)
 	if diff := cmp.Diff(before, n); diff != "" {
 		t.Errorf("the request itself was changed:\n%s", diff)
 	}
@@ -140,7 +140,7 @@ func TestRenameNames(t *testing.T) {
 		t.Errorf("one tool has the names %q, %q, %q and %q", valid, got.Choice.Names[0], first.Name, back.Name)
 	}
 	want := []content.Loss{RenamedTool.At("tools.1.name"), RenamedTool.At("tools.2.name"), RenamedTool.At("turns.0.parts.1.name")}
-	if diff := cmp.Diff(want, Reports(losses)); diff != "" {
+	if diff := cmp.Diff(want, losses(lost)); diff != "" {
 		t.Errorf("losses (-want +got):\n%s", diff)
 	}
 
@@ -165,9 +165,9 @@ func TestRenameReports(t *testing.T) {
 				partsOf(useOf("c1", "gone tool é"), useOf("c2", "a.b")), partsOf(resultOf("c1", "gone tool é"), resultOf("c2", "a.b")),
 				partsOf(useOf("c3", "gone tool é"), useOf("c4", "")), partsOf(resultOf("c3", ""), resultOf("c4", "other.name"))),
 		}
-		got, _, losses := renamed(n, rules)
+		got, _, lost := renamed(n, rules)
 		var paths []string
-		for _, l := range losses {
+		for _, l := range lost {
 			if l.Rule == RenamedTool {
 				paths = append(paths, l.Path.String())
 			}

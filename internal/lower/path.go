@@ -2,7 +2,6 @@ package lower
 
 import (
 	"cmp"
-	"hash/maphash"
 	"strconv"
 	"strings"
 )
@@ -102,16 +101,6 @@ func (p *Path) append(s []byte) []byte {
 		s = append(s, '.')
 	}
 	return append(s, p.tail...)
-}
-
-// hash returns a hash of p.
-func (p *Path) hash(seed maphash.Seed) uint64 {
-	h := maphash.String(seed, p.tail)
-	for _, s := range p.steps[:p.n] {
-		h = (h ^ uint64(s.list)<<32 ^ uint64(s.index)) * 0x9e3779b97f4a7c15 // odd, so no value is lost
-		h ^= h >> 32
-	}
-	return h
 }
 
 // A spot is the place of a part of a turn. It is smaller than its path.

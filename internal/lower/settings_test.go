@@ -52,7 +52,7 @@ func testSettings(t *testing.T, cases []settingsCase) {
 			if diff := cmp.Diff(want, got, same); diff != "" {
 				t.Errorf("the request (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(settingsReports(c.losses), settingsReports(losses)); diff != "" {
+			if diff := cmp.Diff(settingsReports(c.losses), settingsReports(each(losses))); diff != "" {
 				t.Errorf("the losses (-want +got):\n%s", diff)
 			}
 			if err != nil {
@@ -66,8 +66,8 @@ func testSettings(t *testing.T, cases []settingsCase) {
 			if diff := cmp.Diff(got, again, same); diff != "" {
 				t.Errorf("the request, lowered again (-first +second):\n%s", diff)
 			}
-			if more = slices.DeleteFunc(more, func(x Loss) bool { return x.Rule.Always }); len(more) > 0 {
-				t.Errorf("lowering again loses %v", Reports(more))
+			if more = slices.DeleteFunc(more, func(x Report) bool { return x.Rule.Always }); len(more) > 0 {
+				t.Errorf("lowering again loses %v", Losses(more))
 			}
 		})
 	}
@@ -75,10 +75,29 @@ func testSettings(t *testing.T, cases []settingsCase) {
 
 func settingsReports(list []Loss) []string {
 	var texts []string
-	for _, x := range Reports(list) {
+	for _, x := range losses(list) {
 		texts = append(texts, x.String())
 	}
 	return texts
+}
+
+// losses returns a list as hosts would get it if each place had a loss of its own.
+func losses(list []Loss) (all []content.Loss) {
+	for _, x := range list {
+		all = append(all, x.Rule.At(x.Path.String()))
+	}
+	return all
+}
+
+// each returns the places of reports, in their order.
+func each(reports []Report) (list []Loss) {
+	for _, r := range reports {
+		for _, at := range r.Paths {
+			list = append(list, Loss{Rule: r.Rule, Path: at})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Loss) int { return a.Path.compare(&b.Path) })
+	return list
 }
 
 func lost(r *loss.Rule, path string) Loss { return Loss{Rule: r, Path: At(path)} }

@@ -450,8 +450,8 @@ func TestSettingsAllocations(t *testing.T) {
 		l.thinking()
 		l.sampling()
 		l.identity()
-		if len(l.log.losses) > 0 {
-			t.Fatal(Reports(l.log.losses))
+		if len(l.log.reports) > 0 {
+			t.Fatal(Losses(l.log.reports))
 		}
 	})
 	if got > 0 {

@@ -98,8 +98,8 @@ func describeSource(s content.Source) string {
 }
 
 // reports returns losses as texts: severity, path and feature.
-func reports(losses []Loss) (list []string) {
-	for _, x := range losses {
+func reports(losses []Report) (list []string) {
+	for _, x := range each(losses) {
 		list = append(list, x.Rule.Severity.String()+" "+x.Path.String())
 	}
 	return list

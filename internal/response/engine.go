@@ -131,7 +131,7 @@ type Engine[S any] struct {
 	queued    map[int]*queued // blocks that wait, by number: see queue.go
 	parts     int             // parts of whole responses
 	others    bool
-	lost      []content.Loss
+	lost      loss.List
 	err       error
 
 	// The first elements of the lists, which most responses do not exceed.
@@ -286,7 +286,7 @@ func (e *Engine[S]) loseMembers(ev *upstream.Event) {
 func (e *Engine[S]) Lose(b *Block[S], r *loss.Rule) { e.LoseAt(e.Path(b.Candidate, b.Index), r) }
 
 // LoseAt reports a loss at a neutral path.
-func (e *Engine[S]) LoseAt(path string, r *loss.Rule) { e.lost = append(e.lost, r.At(path)) }
+func (e *Engine[S]) LoseAt(path string, r *loss.Rule) { e.lost.Add(r.At(path)) }
 
 // LossesOf returns a function that reports losses of a block.
 func (e *Engine[S]) LossesOf(b *Block[S]) func(*loss.Rule) {
@@ -315,8 +315,8 @@ func CandidatePath(index int, path string) string {
 
 // Losses returns the losses since the last call.
 func (e *Engine[S]) Losses() []content.Loss {
-	l := e.lost
-	e.lost = nil
+	l := e.lost.All
+	e.lost.All = nil
 	return l
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	fakes "github.com/polywire/polywire/internal/test/fake/anthropic"
+	"github.com/polywire/polywire/internal/test/lossplaces"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 	"github.com/polywire/polywire/upstream/anthropic"
@@ -25,9 +26,7 @@ func TestUnsignedThought(t *testing.T) {
 	c, f := strict(t, anthropic.Options{}, fakes.Options{})
 	var reported []string
 	h := messages.NewHandler(c, &messages.Options{HandlerOptions: upstream.HandlerOptions{OnLoss: func(_ context.Context, losses []content.Loss) {
-		for _, l := range losses {
-			reported = append(reported, l.Severity.String()+" "+l.Path)
-		}
+		reported = append(reported, lossplaces.Names(losses)...)
 	}}})
 	if code, answer := ask2(h, body, nil); code != http.StatusOK {
 		t.Fatal(code, answer, refusals(f))
@@ -71,9 +70,7 @@ func TestLinkTypes(t *testing.T) {
 				t.Fatal(err)
 			}
 			var losses []string
-			for _, l := range reply.Losses {
-				losses = append(losses, l.Severity.String()+" "+l.Path)
-			}
+			losses = append(losses, lossplaces.Names(reply.Losses)...)
 			if diff := cmp.Diff(tt.want, losses); diff != "" {
 				t.Errorf("losses (-want +got):\n%s", diff)
 			}

@@ -103,12 +103,13 @@ func (p *plan) setHeader(fields []upstream.HeaderField) {
 	if c.rules.inPath {
 		lines = append(lines, p.betasInBody()...)
 	}
+	losses := loss.List{All: p.Losses}
 	var renamed []string
 	for _, b := range codec.HeaderList(lines...) {
 		switch {
 		case !p.acceptsBeta(b):
-			if c.reportsBetas && len(p.Losses) < loss.MaxPaths {
-				p.Losses = append(p.Losses, betaLoss(b))
+			if c.reportsBetas {
+				losses.Add(betaLoss(b))
 			}
 		case c.rules.renamedBetas[b] != "":
 			renamed = append(renamed, c.rules.renamedBetas[b])
@@ -116,6 +117,7 @@ func (p *plan) setHeader(fields []upstream.HeaderField) {
 			p.betas = append(p.betas, b)
 		}
 	}
+	p.Losses = losses.All
 	for _, b := range renamed {
 		p.addBeta(b)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/test/lossplaces"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 	"github.com/polywire/polywire/upstream/anthropic"
@@ -302,8 +303,8 @@ func TestPlatformLosses(t *testing.T) {
 			document: `"container":"c","mcp_servers":[],"fallbacks":[{"model":"n"}],"diagnostics":{"previous_message_id":"m"},"inference_geo":"us","service_tier":"auto",
 				"output_config":{"effort":"low","task_budget":{"type":"tokens","total":20000}},` + hi,
 			want: hi + `,"output_config":{"effort":"low"}`,
-			losses: []string{"dropped extra.output_config.task_budget", "dropped extra.inference_geo", "dropped extra.container", "hint extra.mcp_servers",
-				"degraded extra.fallbacks", "hint extra.diagnostics", "hint service_tier"}},
+			losses: []string{"dropped extra.output_config.task_budget", "dropped extra.container", "dropped extra.inference_geo", "hint extra.mcp_servers",
+				"hint extra.diagnostics", "degraded extra.fallbacks", "hint service_tier"}},
 		{name: "clearing of thinking", platforms: []anthropic.Platform{bedrock},
 			document: `"context_management":{"edits":[{"type":"clear_thinking_20251015"}]},` + hi, want: hi, losses: []string{"hint extra.context_management"}},
 		{name: "clearing of thinking beside others", platforms: []anthropic.Platform{bedrock},
@@ -427,9 +428,7 @@ func fields(t *testing.T, object string) map[string]string {
 }
 
 func lossList(losses []content.Loss) (list []string) {
-	for _, l := range losses {
-		list = append(list, l.Severity.String()+" "+l.Path)
-	}
+	list = append(list, lossplaces.Names(losses)...)
 	return list
 }
 

@@ -1,13 +1,13 @@
 package anthropic
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/lower"
+	"github.com/polywire/polywire/internal/test/lossplaces"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 )
@@ -204,7 +204,7 @@ func TestAssistantFirst(t *testing.T) {
 	}}
 	for model, want := range map[string]int{"claude-opus-4-1": 3, "claude-sonnet-4-5": 2, "house": 2} {
 		r, losses, err := lowered(t, model, n)
-		if err != nil || len(r.Turns) != want || slices.Contains(losses, lower.AssistantFirst.At("turns.0")) != (want == 3) {
+		if err != nil || len(r.Turns) != want || lossplaces.Has(losses, lower.AssistantFirst.At("turns.0")) != (want == 3) {
 			t.Errorf("%s: %d turns, want %d; %v, %v", model, len(r.Turns), want, losses, err)
 		}
 	}
@@ -229,9 +229,7 @@ func look(n *upstream.Request, losses []content.Loss) fitted {
 			f.Roles += string(turn.Role) + " "
 		}
 	}
-	for _, l := range losses {
-		f.Losses = append(f.Losses, l.Severity.String()+" "+l.Path)
-	}
+	f.Losses = append(f.Losses, lossplaces.Names(losses)...)
 	return f
 }
 
@@ -270,7 +268,7 @@ func TestMissingThinking(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		reported := slices.Contains(losses, lower.ModeMissing.At("thinking.mode"))
+		reported := lossplaces.Has(losses, lower.ModeMissing.At("thinking.mode"))
 		if off := r.Thinking.Mode == upstream.ThinkingOff; off != tt.missing || reported != tt.missing {
 			t.Errorf("%s %v: off is %v, reported is %v", tt.mode, tt.turns, off, reported)
 		}
@@ -306,7 +304,7 @@ func TestPrefill(t *testing.T) {
 		if diff := cmp.Diff(tt.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.model, diff)
 		}
-		if lost := slices.Contains(losses, lower.AssistantLast.At("turns.1.parts.0")); lost != tt.lost {
+		if lost := lossplaces.Has(losses, lower.AssistantLast.At("turns.1.parts.0")); lost != tt.lost {
 			t.Errorf("%s: losses %v", tt.model, losses)
 		}
 	}

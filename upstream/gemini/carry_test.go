@@ -11,6 +11,7 @@ import (
 
 	"github.com/polywire/polywire/internal/test/fake"
 	vendorfake "github.com/polywire/polywire/internal/test/fake/gemini"
+	"github.com/polywire/polywire/internal/test/lossplaces"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 	"github.com/polywire/polywire/upstream/gemini"
@@ -60,9 +61,7 @@ func newCarrier(t *testing.T, o vendorfake.Options) *carrier {
 		}
 		c.handlers = append(c.handlers, messages.NewHandler(up, &messages.Options{HandlerOptions: upstream.HandlerOptions{
 			OnDone: func(_ context.Context, r *upstream.Report) {
-				for _, l := range r.Losses {
-					c.lost = append(c.lost, l.Severity.String()+" "+l.Path)
-				}
+				c.lost = append(c.lost, lossplaces.Names(r.Losses)...)
 			}}}))
 	}
 	return c

@@ -14,6 +14,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/test/fake"
 	vendorfake "github.com/polywire/polywire/internal/test/fake/gemini"
+	"github.com/polywire/polywire/internal/test/lossplaces"
 	"github.com/polywire/polywire/internal/test/workload"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
@@ -265,7 +266,7 @@ func TestTextSignature(t *testing.T) {
 }
 
 func severities(r *upstream.Report) (list []string) {
-	for _, l := range r.Losses {
+	for _, l := range lossplaces.Of(r.Losses) {
 		if strings.HasPrefix(l.Path, "parts.") {
 			list = append(list, l.Severity.String())
 		}
@@ -287,7 +288,7 @@ func TestVendorSwitch(t *testing.T) {
 		b.vendor.Say(fake.Thinking("t"), fake.Call("now", "{}"))
 		ids := d.ask(b).calls(t)
 		var lost []string
-		for _, l := range b.report.Losses {
+		for _, l := range lossplaces.Of(b.report.Losses) {
 			if l.Severity > content.LossHint {
 				lost = append(lost, l.Severity.String()+" "+l.Path)
 			}
@@ -359,12 +360,7 @@ func TestAgent(t *testing.T) {
 	}
 }
 
-func lostOf(r *upstream.Report) (lost []string) {
-	for _, l := range r.Losses {
-		lost = append(lost, l.Severity.String()+" "+l.Path)
-	}
-	return lost
-}
+func lostOf(r *upstream.Report) []string { return lossplaces.Names(r.Losses) }
 
 // TestWebSearch sends the request of an agent that searches the web.
 func TestWebSearch(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/internal/document"
+	"github.com/polywire/polywire/internal/test/lossplaces"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -168,7 +169,7 @@ func TestEmptyLastMessage(t *testing.T) {
 		tt.from.Model = "gemini-3.8-flash"
 		got, losses, err := bodyOf(t, tt.from)
 		dropped := func(l content.Loss) bool { return l.Path == tt.want && l.Severity == content.LossDropped }
-		if strings.Contains(tt.want, ".parts.") && !slices.ContainsFunc(losses, dropped) {
+		if strings.Contains(tt.want, ".parts.") && !slices.ContainsFunc(lossplaces.Of(losses), dropped) {
 			t.Errorf("%s: the dropped part is not reported: %v", tt.name, losses)
 		}
 		var violation *content.Violation
@@ -324,9 +325,7 @@ func TestUnsignedCallsOfRenamed(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 		}
 		var list []string
-		for _, l := range losses {
-			list = append(list, l.Severity.String()+" "+l.Path)
-		}
+		list = append(list, lossplaces.Names(losses)...)
 		if diff := cmp.Diff(tt.losses, list); diff != "" {
 			t.Errorf("%s: losses (-want +got):\n%s", tt.name, diff)
 		}

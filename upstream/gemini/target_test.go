@@ -11,6 +11,7 @@ import (
 	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/lower"
+	"github.com/polywire/polywire/internal/test/lossplaces"
 	"github.com/polywire/polywire/internal/test/lowertest"
 	"github.com/polywire/polywire/upstream"
 )
@@ -53,9 +54,7 @@ func fitted(t *testing.T, model string, n *upstream.Request) (config string, los
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, l := range p.Losses {
-		lost = append(lost, l.Severity.String()+" "+l.Path)
-	}
+	lost = append(lost, lossplaces.Names(p.Losses)...)
 	return strings.TrimSuffix(strings.TrimPrefix(string(b[1:]), `"generationConfig":`), "}"), lost
 }
 

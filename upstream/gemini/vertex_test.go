@@ -15,6 +15,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/internal/document"
+	"github.com/polywire/polywire/internal/test/lossplaces"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -152,9 +153,7 @@ func sent(t *testing.T, c *Client, body string, count bool) (string, []string) {
 		t.Fatal(err)
 	}
 	var losses []string
-	for _, l := range p.Losses {
-		losses = append(losses, l.Severity.String()+" "+l.Path)
-	}
+	losses = append(losses, lossplaces.Names(p.Losses)...)
 	return string(text), losses
 }
 
@@ -182,7 +181,7 @@ func TestVertexDocuments(t *testing.T) {
 		{"members", `{"contents":[{"role":"user","parts":[{"text":"hi","partMetadata":{"a":1}}]}], "store":false, "toolConfig":{"includeServerSideToolInvocations":true},
 			"generationConfig":{"enableEnhancedCivicAnswers":true,"seed":1}}`,
 			`{"contents":[` + hi + `],"generationConfig":{"seed":1}}`,
-			[]string{"hint extra.toolConfig.includeServerSideToolInvocations", "degraded extra.generationConfig.enableEnhancedCivicAnswers", "hint extra.store", "hint turns.0.parts.0.extra.partMetadata"}},
+			[]string{"hint extra.toolConfig.includeServerSideToolInvocations", "hint extra.store", "degraded extra.generationConfig.enableEnhancedCivicAnswers", "hint turns.0.parts.0.extra.partMetadata"}},
 		{"built-in tool", `{"contents": [` + hi + `], "tools":[{"fileSearch":{"fileSearchStoreNames":["s"]}},{"googleSearch":{}}]}`,
 			`{"contents":[` + hi + `],"tools":[{"googleSearch":{}}]}`, []string{"dropped tools.0"}},
 		{"part", `{"contents": [{"role":"model","parts":[{"text":"a"},{"toolCall":{"toolType":"GOOGLE_SEARCH_WEB","args":{},"id":"1"}},{"toolResponse":{"toolType":"GOOGLE_SEARCH_WEB","response":{},"id":"1"}}]},` + hi + `]}`,

@@ -9,6 +9,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/lower"
+	"github.com/polywire/polywire/internal/test/lossplaces"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -111,7 +112,7 @@ func TestCacheMarks(t *testing.T) {
 // withoutThinking returns losses without those of thinking, which some models cannot combine
 // with tools.
 func withoutThinking(losses []content.Loss) (list []content.Loss) {
-	for _, l := range losses {
+	for _, l := range lossplaces.Of(losses) {
 		if l.Path != "thinking" {
 			list = append(list, l)
 		}

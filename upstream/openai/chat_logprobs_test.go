@@ -41,7 +41,7 @@ func TestLogprobs(t *testing.T) {
 		{name: "without other members", path: ":generateContent", model: "gpt-4.1", config: `"generationConfig":{"responseLogprobs":true},`, sent: []string{`"logprobs":true}`},
 			want: []string{`"chosenCandidates":[` + gotHi + `,` + gotDot + `]`}, never: "response_logprobs"},
 		{name: "not requested", path: ":generateContent", model: "gpt-4.1", never: "ogprobs"},
-		{name: "model that thinks", path: ":generateContent", model: "o3-mini", config: asks, want: []string{lost, "dropped generation_config.logprobs"}, never: "logprobsResult"},
+		{name: "model that thinks", path: ":generateContent", model: "o3-mini", config: asks, want: []string{lost + ", generation_config.logprobs"}, never: "logprobsResult"},
 		{name: "server that rejects them", path: ":generateContent", model: "gpt-4.1", config: asks, refuses: true, want: []string{lost}, never: "logprobsResult"},
 	}
 	for _, tt := range tests {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/lower"
+	"github.com/polywire/polywire/internal/test/lossplaces"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -65,8 +66,8 @@ func TestCompatibleLosses(t *testing.T) {
 		}
 		p := c.plan(&upstream.Request{Model: "m", Turns: append(slices.Clone(tt.turns), q)})
 		degraded := slices.ContainsFunc(p.Losses, func(l content.Loss) bool { return l.Severity > content.LossHint })
-		if len(p.Losses) != tt.losses || degraded || p.Err != nil {
-			t.Errorf("%s: %d losses, want %d hints: %v %v", name, len(p.Losses), tt.losses, p.Losses, p.Err)
+		if n := len(lossplaces.Of(p.Losses)); n != tt.losses || degraded || p.Err != nil {
+			t.Errorf("%s: %d losses, want %d hints: %v %v", name, n, tt.losses, p.Losses, p.Err)
 		}
 	}
 }
@@ -124,7 +125,7 @@ func TestDescribeUnreadable(t *testing.T) {
 				if errors.As(err, &e) {
 					path = e.Path
 				}
-				if path != tt.path || slices.Contains(losses, lower.FileUnreadable.At("turns.0.parts.0")) != tt.lost {
+				if path != tt.path || lossplaces.Has(losses, lower.FileUnreadable.At("turns.0.parts.0")) != tt.lost {
 					t.Errorf("%s: %v, losses %v", format, err, losses)
 				}
 			}

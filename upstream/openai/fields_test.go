@@ -3,7 +3,6 @@ package openai
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"reflect"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/test/lossplaces"
 	"github.com/polywire/polywire/upstream"
 	"github.com/polywire/polywire/upstream/openai/chatcompletions"
 )
@@ -160,9 +160,7 @@ func (c *fieldCase) run(t *testing.T) (losses []string, document string) {
 	if err != nil {
 		return []string{"error: " + err.Error()}, ""
 	}
-	for _, l := range list {
-		losses = append(losses, fmt.Sprint(l.Severity, " ", l.Path))
-	}
+	losses = append(losses, lossplaces.Names(list)...)
 	encoded, err := upstream.EncodeRequest(context.Background(), up, r)
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/test/lossplaces"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -111,7 +112,7 @@ func TestFreeform(t *testing.T) {
 				if f == ChatFormat || tt.model != "" {
 					count = tt.losses
 				}
-				if err != nil || len(losses) != count {
+				if err != nil || len(lossplaces.Of(losses)) != count {
 					t.Errorf("losses %v, error %v; want %d losses", losses, err, count)
 				}
 				if diff := cmp.Diff(f, e.Format); diff != "" {
@@ -160,7 +161,7 @@ func TestSharedMembers(t *testing.T) {
 			}
 			losses, err := upstream.Preflight(t.Context(), u, r)
 			var paths []string
-			for _, l := range losses {
+			for _, l := range lossplaces.Of(losses) {
 				paths = append(paths, l.Path)
 			}
 			if diff := cmp.Diff(tt.losses, paths); diff != "" || err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/lower"
+	"github.com/polywire/polywire/internal/test/lossplaces"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -273,7 +274,7 @@ func chatRules() (rules []*loss.Rule) {
 // package schema.
 func checkRules(t *testing.T, p *plan, known []*loss.Rule) {
 	t.Helper()
-	for _, l := range p.Losses {
+	for _, l := range lossplaces.Of(p.Losses) {
 		isRow := slices.ContainsFunc(known, func(r *loss.Rule) bool { return r.Of(l) })
 		if !isRow && !strings.Contains(l.Path, ".input") && !strings.HasPrefix(l.Path, "output.schema") {
 			t.Errorf("no row has the rule of the loss at %s: %s", l.Path, l.Reason)
@@ -286,7 +287,7 @@ func TestLosses(t *testing.T) {
 	rules := chatRules()
 	for _, x := range slices.Concat(partLossCases, requestLossCases) {
 		p := x.plan(t)
-		if !slices.Contains(p.Losses, x.rule.At(x.path)) {
+		if !lossplaces.Has(p.Losses, x.rule.At(x.path)) {
 			t.Errorf("%s: want %v in %v", x.rule.Feature, x.rule.At(x.path), p.Losses)
 		}
 		if kept := x.rule == foreign.StateLoss; kept != (p.Err != nil) {
@@ -600,7 +601,7 @@ func TestResponsesLosses(t *testing.T) {
 	rules := responsesRules()
 	for _, tt := range responsesLossCases() {
 		p := newPlan(t, tt.req, tt.kind, tt.refused)
-		if !slices.Contains(p.Losses, tt.rule.At(tt.path)) {
+		if !lossplaces.Has(p.Losses, tt.rule.At(tt.path)) {
 			t.Errorf("want %q at %s, got %v", tt.rule.Reason, tt.path, p.Losses)
 		}
 		if kept := tt.rule == foreign.StateLoss; kept != (p.Err != nil) {
@@ -609,7 +610,7 @@ func TestResponsesLosses(t *testing.T) {
 		checkRules(t, p, rules)
 	}
 	unreadable := newPlanWith(t, newRequest("m", &content.Document{Source: pdf}), Dialect{DescribeUnreadable: true}, 0)
-	if want := lower.FileUnreadable.At("turns.0.parts.0"); !slices.Contains(unreadable.Losses, want) || unreadable.Err != nil {
+	if want := lower.FileUnreadable.At("turns.0.parts.0"); !lossplaces.Has(unreadable.Losses, want) || unreadable.Err != nil {
 		t.Errorf("want %v, got %v, %v", want, unreadable.Losses, unreadable.Err)
 	}
 }

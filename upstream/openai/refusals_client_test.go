@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/test/lossplaces"
 	"github.com/polywire/polywire/upstream"
 	"github.com/polywire/polywire/upstream/openai"
 )
@@ -63,7 +64,7 @@ func TestRefusedFields(t *testing.T) {
 			t.Errorf("round %d: %d requests, want %d", round, len(*seen), want)
 		}
 		var paths []string
-		for _, l := range reply.Losses {
+		for _, l := range lossplaces.Of(reply.Losses) {
 			paths = append(paths, l.Path)
 		}
 		slices.Sort(paths)
@@ -227,7 +228,7 @@ func TestRefusedValues(t *testing.T) {
 			if got := (*seen)[1]; !strings.Contains(got, test.want) || test.absent != "" && strings.Contains(got, test.absent) {
 				t.Errorf("sent %s", got)
 			}
-			reported := slices.ContainsFunc(reply.Losses, func(l content.Loss) bool { return l.Path == test.path })
+			reported := slices.ContainsFunc(lossplaces.Of(reply.Losses), func(l content.Loss) bool { return l.Path == test.path })
 			if reported != (test.path != "") {
 				t.Errorf("losses: %v", reply.Losses)
 			}

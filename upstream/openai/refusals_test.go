@@ -9,6 +9,7 @@ import (
 	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/internal/openaiformat"
+	"github.com/polywire/polywire/internal/test/lossplaces"
 	"github.com/polywire/polywire/upstream"
 	"github.com/polywire/polywire/upstream/openai/chatcompletions"
 )
@@ -165,7 +166,7 @@ func TestRefusedEach(t *testing.T) {
 
 // hasLossAt reports whether one of the losses is at a path.
 func hasLossAt(losses []content.Loss, path string) bool {
-	for _, l := range losses {
+	for _, l := range lossplaces.Of(losses) {
 		if l.Path == path {
 			return true
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/lower"
+	"github.com/polywire/polywire/internal/test/lossplaces"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -277,13 +278,13 @@ func TestFormats(t *testing.T) {
 				}
 				x := lossCase{compatible: tt.compatible, model: model, change: tt.change}
 				p := x.plan(t)
-				check(t, tt.chat, documentOf(t, p), p.Losses)
+				check(t, tt.chat, documentOf(t, p), lossplaces.Of(p.Losses))
 				kind := ServerOpenAI
 				if tt.compatible {
 					kind = ServerCompatible
 				}
 				r := newPlan(t, with(newRequest(model, textOf("q")), tt.change), kind, 0)
-				check(t, tt.responses, documentOf(t, r), r.Losses)
+				check(t, tt.responses, documentOf(t, r), lossplaces.Of(r.Losses))
 			})
 		}
 	}

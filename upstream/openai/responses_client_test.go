@@ -14,6 +14,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/test/fake"
 	fakeopenai "github.com/polywire/polywire/internal/test/fake/openai"
+	"github.com/polywire/polywire/internal/test/lossplaces"
 	"github.com/polywire/polywire/upstream"
 	"github.com/polywire/polywire/upstream/openai"
 	"github.com/polywire/polywire/upstream/upstreamtest"
@@ -184,7 +185,7 @@ func TestResponsesCountRefused(t *testing.T) {
 		`{"object":"response.input_tokens","input_tokens":7}`,
 	}
 	got, err := c.CountTokens(t.Context(), n)
-	if err != nil || got.Tokens != 7 || got.Estimated || !slices.ContainsFunc(got.Losses, func(l content.Loss) bool { return l.Path == "thinking.display" }) {
+	if err != nil || got.Tokens != 7 || got.Estimated || !slices.ContainsFunc(lossplaces.Of(got.Losses), func(l content.Loss) bool { return l.Path == "thinking.display" }) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if len(bodies) != 2 || !strings.Contains(bodies[0], `"summary"`) || strings.Contains(bodies[1], `"summary"`) {

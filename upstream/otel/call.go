@@ -159,7 +159,7 @@ func (c *call) stop(candidate int, s *upstream.Stop) {
 }
 
 func (c *call) loss(l *content.Loss) {
-	c.losses += 1 + l.More
+	c.losses += l.Count()
 	if c.lossEvents == maxLossEvents || !c.span.IsRecording() {
 		return
 	}
@@ -167,8 +167,8 @@ func (c *call) loss(l *content.Loss) {
 	attrs := []attribute.KeyValue{
 		keySeverity.String(l.Severity.String()), keyPath.String(l.Path), keyReason.String(l.Reason),
 	}
-	if l.More > 0 {
-		attrs = append(attrs, keyMore.Int(l.More))
+	if more := l.Count() - 1; more > 0 {
+		attrs = append(attrs, keyMore.Int(more))
 	}
 	c.span.AddEvent(lossEvent, trace.WithAttributes(attrs...))
 }

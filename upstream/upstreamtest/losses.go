@@ -33,7 +33,14 @@ func (c *checker) checkUnsupported() error {
 		return nil
 	}
 	resp := r.response()
-	if slices.ContainsFunc(resp.losses, func(l content.Loss) bool { return isUnder(l.Path, path) }) {
+	if slices.ContainsFunc(resp.losses, func(l content.Loss) bool {
+		for p := range l.Places() {
+			if isUnder(p, path) {
+				return true
+			}
+		}
+		return false
+	}) {
 		return nil
 	}
 	if !c.options.Deterministic {
@@ -192,7 +199,9 @@ func (c *checker) preflight(req *upstream.Request, limit time.Duration) ([]conte
 // lossKeys returns the paths and severities of losses, sorted.
 func lossKeys(losses []content.Loss) (list []string) {
 	for _, l := range losses {
-		list = append(list, l.Path+" "+l.Severity.String())
+		for path := range l.Places() {
+			list = append(list, path+" "+l.Severity.String())
+		}
 	}
 	slices.Sort(list)
 	return list

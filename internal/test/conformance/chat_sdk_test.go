@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/internal/test/fake"
+	"github.com/polywire/polywire/internal/test/lossplaces"
 	"github.com/polywire/polywire/upstream/gemini"
 )
 
@@ -77,7 +78,7 @@ func TestChatChoicesElsewhere(t *testing.T) {
 			t.Fatalf("%v, text %q", err, a.text())
 		}
 		var paths []string
-		for _, l := range s.report(t).Losses {
+		for _, l := range lossplaces.Of(s.report(t).Losses) {
 			paths = append(paths, l.Path)
 		}
 		for _, want := range []string{"candidates", "extra.logprobs"} {

@@ -15,6 +15,7 @@ import (
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/partfield"
 	"github.com/polywire/polywire/internal/snapshot"
+	"github.com/polywire/polywire/internal/test/lossplaces"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 	"github.com/polywire/polywire/upstream/openai/chatcompletions"
@@ -87,7 +88,7 @@ func (d direction) converse(t *testing.T, c *returning, strict bool, up upstream
 			t.Error("a document with carried state is forwarded")
 		}
 		to := d.vendor.requestOf(t, asked)
-		for _, l := range to.losses {
+		for _, l := range lossplaces.Of(to.losses) {
 			if strings.HasPrefix(l.Path, "turns.") && l.Severity > content.LossHint {
 				t.Errorf("lost: %v", l)
 			}
@@ -347,7 +348,7 @@ func TestDamagedState(t *testing.T) {
 			lost = append(lost, envelope.Damaged.At(fmt.Sprintf("turns.1.parts.%d.signature", i)))
 		}
 		n, given, losses, err := d.decode(d.body)
-		if diff := cmp.Diff(lost, losses); diff != "" || err != nil {
+		if diff := cmp.Diff(lost, lossplaces.Of(losses)); diff != "" || err != nil {
 			t.Fatalf("%v, losses of the decoded request (-want +got):\n%s", err, diff)
 		}
 		var got []content.Signature
@@ -395,7 +396,7 @@ func TestDamagedState(t *testing.T) {
 					m.body = strings.Replace(m.body, `"max_tokens":9,`, "", 1)
 				}
 				a := s.ask(t, h, m)
-				if diff := cmp.Diff([][]content.Loss{lost, lost}, [][]content.Loss{report.Losses, heard}); diff != "" {
+				if diff := cmp.Diff([][]content.Loss{lost, lost}, [][]content.Loss{lossplaces.Of(report.Losses), lossplaces.Of(heard)}); diff != "" {
 					t.Errorf("report and OnLoss (-want +got):\n%s", diff)
 				}
 				place := d.place

@@ -14,6 +14,7 @@ import (
 	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/test/formattest"
+	"github.com/polywire/polywire/internal/test/lossplaces"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 )
@@ -293,9 +294,7 @@ func testedGeneration(m map[string]any) map[string]any {
 
 func lossesOf(r *upstream.Report) []string {
 	var all []string
-	for _, l := range r.Losses {
-		all = append(all, l.Severity.String()+" "+l.Path)
-	}
+	all = append(all, lossplaces.Names(r.Losses)...)
 	return sorted(all)
 }
 

@@ -2,7 +2,6 @@ package crosstest
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/test/formattest"
+	"github.com/polywire/polywire/internal/test/lossplaces"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -198,9 +198,7 @@ func (a *finishedResponse) check(t *testing.T, vendor, s wireFormat, m mode) {
 		}
 	}
 	var losses []string
-	for _, l := range report.Losses {
-		losses = append(losses, fmt.Sprint(l.Severity, " ", l.Path))
-	}
+	losses = append(losses, lossplaces.Names(report.Losses)...)
 	slices.Sort(losses)
 	if diff := cmp.Diff(o.losses, losses); diff != "" {
 		t.Errorf("losses (-want +got):\n%s%v", diff, report.Losses)

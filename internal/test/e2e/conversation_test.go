@@ -13,6 +13,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/polywire/polywire/internal/test/fake"
+	"github.com/polywire/polywire/internal/test/lossplaces"
 	"github.com/polywire/polywire/internal/test/race"
 	"github.com/polywire/polywire/upstream"
 )
@@ -99,7 +100,7 @@ func (k *session) run(t *testing.T, steps []step) {
 		if diff := cmp.Diff(s.calls, got); diff != "" {
 			t.Errorf("turn %d: tool calls (-want +got):\n%s", i, diff)
 		}
-		for _, l := range a.Report.Losses {
+		for _, l := range lossplaces.Of(a.Report.Losses) {
 			k.losses = append(k.losses, fmt.Sprintf("%d: %s %s: %s", i, l.Severity, l.Path, l.Reason))
 		}
 		k.client.keep(a)

@@ -18,6 +18,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/test/fake"
 	"github.com/polywire/polywire/internal/test/formattest"
+	"github.com/polywire/polywire/internal/test/lossplaces"
 	"github.com/polywire/polywire/upstream"
 	"github.com/polywire/polywire/upstream/echo"
 )
@@ -233,7 +234,7 @@ func checkAttempts(r *upstream.Report, list []*flaky, request, text string, fail
 	case !failed && r.Usage.Output != int64(list[chosen].name):
 		return "usage of another attempt"
 	}
-	for _, l := range r.Losses {
+	for _, l := range lossplaces.Of(r.Losses) {
 		if strings.HasPrefix(l.Path, "upstream ") && l.Path != fmt.Sprint("upstream ", list[chosen].name) {
 			return "loss of another attempt"
 		}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/test/fake"
+	"github.com/polywire/polywire/internal/test/lossplaces"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -248,7 +249,7 @@ func mismatch(body, want string) string {
 // reported reports whether a loss is reported at the path, or above or below
 // it.
 func reported(a *response, path string) bool {
-	return slices.ContainsFunc(a.Report.Losses, func(l content.Loss) bool {
+	return slices.ContainsFunc(lossplaces.Of(a.Report.Losses), func(l content.Loss) bool {
 		return l.Path == path || strings.HasPrefix(l.Path, path+".") || strings.HasPrefix(path, l.Path+".")
 	})
 }

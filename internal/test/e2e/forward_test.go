@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/test/lossplaces"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 	"github.com/polywire/polywire/upstream/anthropic"
@@ -89,7 +90,7 @@ func TestForwardHeaders(t *testing.T) {
 							t.Errorf("%s: sent %q, want %q", m, got, want)
 						}
 						losses := map[string]content.Severity{}
-						for _, l := range report.Losses {
+						for _, l := range lossplaces.Of(report.Losses) {
 							if strings.HasPrefix(l.Path, "headers.") {
 								losses[l.Path] = l.Severity
 							}

@@ -1,29 +1,33 @@
 package e2e
 
 import (
+	"slices"
 	"strings"
 	"testing"
-
-	"github.com/polywire/polywire/content"
 )
 
-// checkReportedOnce checks that no loss is reported twice for a path, and that
-// the header has no path twice.
+// checkReportedOnce checks that no reason is reported twice, and no place for a reason, and that
+// the header has each reason at most once.
 func checkReportedOnce(t *testing.T, m mode, a *response) {
 	t.Helper()
-	seen := map[content.Loss]bool{}
+	seen := map[string]bool{}
 	for _, l := range a.Report.Losses {
-		if seen[l] {
+		key := l.Severity.String() + " " + l.Reason
+		if seen[key] {
 			t.Errorf("%s: reported twice: %v", m, l)
 		}
-		seen[l] = true
-	}
-	paths := map[string]bool{}
-	for item := range strings.SplitSeq(a.Header.Get("Polywire-Loss"), "; ") {
-		_, path, found := strings.Cut(item, " ")
-		if found && paths[path] {
-			t.Errorf("%s: the header has %s twice: %s", m, path, a.Header.Get("Polywire-Loss"))
+		seen[key] = true
+		if places := slices.Sorted(l.Places()); len(slices.Compact(places)) != l.Count()-l.More {
+			t.Errorf("%s: a place is reported twice: %q", m, places)
 		}
-		paths[path] = true
+	}
+	items := 0
+	for item := range strings.SplitSeq(a.Header.Get("Polywire-Loss"), "; ") {
+		if item != "" && !strings.HasPrefix(item, "and ") {
+			items++
+		}
+	}
+	if items > len(seen) {
+		t.Errorf("%s: the header has more items than there are losses: %s", m, a.Header.Get("Polywire-Loss"))
 	}
 }

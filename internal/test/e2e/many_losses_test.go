@@ -12,6 +12,7 @@ import (
 	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/test/lossplaces"
 	"github.com/polywire/polywire/internal/test/race"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
@@ -42,7 +43,7 @@ func TestManyLosses(t *testing.T) {
 			t.Fatal(err)
 		}
 		rows, places := 0, 0
-		for _, l := range losses {
+		for _, l := range lossplaces.Of(losses) {
 			if strings.HasPrefix(l.Path, "turns.1.parts.") && l.Severity == content.LossHint {
 				rows, places = rows+1, places+1+l.More
 			}

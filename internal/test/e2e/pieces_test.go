@@ -10,6 +10,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/test/fake"
+	"github.com/polywire/polywire/internal/test/lossplaces"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -63,7 +64,7 @@ func TestPieces(t *testing.T) {
 				if diff := cmp.Diff(tt.want, messageLines(b.name, string(vendor.Last().Body))); diff != "" {
 					t.Errorf("messages at the vendor (-want +got):\n%s", diff)
 				}
-				for _, l := range a.Report.Losses {
+				for _, l := range lossplaces.Of(a.Report.Losses) {
 					if strings.HasPrefix(l.Path, "parts.") && l.Severity == content.LossHint {
 						continue // the vendor signs its text
 					}

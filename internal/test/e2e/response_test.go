@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/polywire/polywire/internal/test/lossplaces"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -86,7 +87,7 @@ func (a *response) losses() []string {
 	if a.Report == nil {
 		return nil
 	}
-	for _, l := range a.Report.Losses {
+	for _, l := range lossplaces.Of(a.Report.Losses) {
 		s := l.Severity.String() + " " + l.Path
 		if !seen[s] {
 			seen[s] = true

@@ -13,6 +13,7 @@ import (
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/internal/test/losscases"
+	"github.com/polywire/polywire/internal/test/lossplaces"
 	"github.com/polywire/polywire/internal/test/workload"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
@@ -161,7 +162,7 @@ func forEachRequest(t *testing.T, f func(name string, s losscases.Server, losses
 				}
 				if err == nil { // a request that is refused has no cell
 					f(string(format)+"/"+file, s, losses)
-					count += len(losses)
+					count += len(lossplaces.Of(losses))
 				}
 			}
 		}
@@ -171,19 +172,25 @@ func forEachRequest(t *testing.T, f func(name string, s losscases.Server, losses
 	}
 }
 
-// TestReportedOnce checks that a loss is reported once for each place, and that folding
-// leaves few hints.
+// TestReportedOnce checks that a reason is reported once, with each place once, and that there
+// are few hints.
 func TestReportedOnce(t *testing.T) {
 	forEachRequest(t, func(name string, s losscases.Server, losses []content.Loss) {
-		seen := map[content.Loss]bool{}
+		type place struct{ reason, path string }
+		seen := map[place]bool{}
+		reasons := map[string]bool{}
+		hints := 0
 		for _, l := range losses {
-			if seen[l] {
+			if reasons[l.Severity.String()+l.Reason] {
 				t.Errorf("%s to %s: reported twice: %v", name, s, l)
 			}
-			seen[l] = true
-		}
-		hints := 0
-		for _, l := range content.FoldHints(losses) {
+			reasons[l.Severity.String()+l.Reason] = true
+			for path := range l.Places() {
+				if seen[place{l.Reason, path}] {
+					t.Errorf("%s to %s: %s reported twice: %v", name, s, path, l)
+				}
+				seen[place{l.Reason, path}] = true
+			}
 			if l.Severity == content.LossHint {
 				hints++
 			}
@@ -199,7 +206,7 @@ func TestCasesHold(t *testing.T) {
 	index, result := run(t)
 	met := result.Targets()
 	forEachRequest(t, func(name string, s losscases.Server, losses []content.Loss) {
-		for _, l := range losses {
+		for _, l := range lossplaces.Of(losses) {
 			is := func(r *loss.Rule) bool { return r.Of(l) }
 			if !slices.ContainsFunc(met[strings.TrimSuffix(string(s.Format()), "-chat")], is) && !slices.ContainsFunc(index.Declared("internal/schema"), is) {
 				t.Errorf("%s to %s: no case has %s %s: %s", name, s, l.Severity, l.Path, l.Reason)

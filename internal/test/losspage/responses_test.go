@@ -13,6 +13,7 @@ import (
 	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/test/losspage"
+	"github.com/polywire/polywire/internal/test/lossplaces"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 	"github.com/polywire/polywire/upstream/openai/chatcompletions"
@@ -202,7 +203,7 @@ func TestResponseLosses(t *testing.T) {
 		for _, newHandler := range append(c.otherwise, c.newHandler) {
 			for _, up := range responseUpstreams() {
 				for _, r := range c.requests() {
-					for _, l := range lossesOf(t, newHandler, up, r) {
+					for _, l := range lossplaces.Of(lossesOf(t, newHandler, up, r)) {
 						loss := l.Severity.String() + " " + l.Reason
 						if !known[loss] {
 							t.Errorf("%s does not have %s (at %q)", table, loss, l.Path)

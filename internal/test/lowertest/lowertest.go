@@ -80,7 +80,7 @@ func Twice(t *testing.T, n *upstream.Request, target *lower.Target) {
 	}
 	for _, l := range losses {
 		if !l.Rule.Always {
-			t.Errorf("lost once more: %s: %s", l.Path, l.Rule.Reason)
+			t.Errorf("lost once more: %s: %s", l.Paths, l.Rule.Reason)
 		}
 	}
 	twice.Cut = once.Cut   // the reader of the response has them

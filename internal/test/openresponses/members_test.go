@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/polywire/polywire/internal/test/lossplaces"
 	"github.com/polywire/polywire/upstream"
 	"github.com/polywire/polywire/upstream/anthropic"
 	"github.com/polywire/polywire/upstream/gemini"
@@ -243,7 +244,7 @@ func effect(up upstream.Upstream, members map[string]any, tools bool) string {
 	more, err := upstream.Preflight(context.Background(), up, r)
 	doc, err2 := upstream.EncodeRequest(context.Background(), up, r)
 	s := fmt.Sprintln(doc.Model, doc.Document, err, err2)
-	for _, l := range append(losses, more...) {
+	for _, l := range lossplaces.Of(append(losses, more...)) {
 		s += fmt.Sprintln(l.Severity, r.Path(l.Path), l.Reason)
 	}
 	return s

@@ -11,6 +11,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/test/lossplaces"
 	"github.com/polywire/polywire/upstream/anthropic"
 	"github.com/polywire/polywire/upstream/gemini"
 )
@@ -46,7 +47,7 @@ func checkCloudDocument(r *record, platform anthropic.Platform) error {
 	if err != nil {
 		return err
 	}
-	kept := slices.DeleteFunc(slices.Clone(got.report.Losses), func(l content.Loss) bool { return strings.HasPrefix(l.Path, "headers.anthropic-beta") })
+	kept := slices.DeleteFunc(lossplaces.Of(got.report.Losses), func(l content.Loss) bool { return strings.HasPrefix(l.Path, "headers.anthropic-beta") })
 	switch {
 	case sent.body == nil:
 		return fmt.Errorf("nothing was sent: %w", got.report.Err)

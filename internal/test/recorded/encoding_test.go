@@ -19,6 +19,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/test/formattest"
+	"github.com/polywire/polywire/internal/test/lossplaces"
 	"github.com/polywire/polywire/internal/test/workload"
 	"github.com/polywire/polywire/upstream"
 	"github.com/polywire/polywire/upstream/anthropic"
@@ -164,7 +165,7 @@ func encodeFor(up upstream.Upstream, sent *capture, n *upstream.Request) (*encod
 
 // sortedLosses returns a sorted copy of a list.
 func sortedLosses(list []content.Loss) []content.Loss {
-	return slices.SortedFunc(slices.Values(list), func(a, b content.Loss) int {
+	return slices.SortedFunc(slices.Values(lossplaces.Of(list)), func(a, b content.Loss) int {
 		return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.Reason, b.Reason), cmp.Compare(a.Severity, b.Severity))
 	})
 }
@@ -179,8 +180,8 @@ func (e *encoding) sameReports(n *upstream.Request) error {
 	if e.err != nil {
 		return nil
 	}
-	generate := slices.DeleteFunc(slices.Clone(e.generate), func(l content.Loss) bool {
-		return !slices.Contains(e.preflight, l) && slices.ContainsFunc(linked, func(p string) bool { return strings.HasPrefix(l.Path+".", p) })
+	generate := slices.DeleteFunc(lossplaces.Of(e.generate), func(l content.Loss) bool {
+		return !lossplaces.Has(e.preflight, l) && slices.ContainsFunc(linked, func(p string) bool { return strings.HasPrefix(l.Path+".", p) })
 	})
 	if d := gocmp.Diff(sortedLosses(e.preflight), sortedLosses(generate)); d != "" {
 		return fmt.Errorf("Preflight reports (-) other losses than Generate (+):\n%s", d)
@@ -281,7 +282,7 @@ func checkTwice(d destination, n *upstream.Request) error {
 			first = e
 		case e.body != first.body:
 			return fmt.Errorf("once\n%s\nand then\n%s", first.body, e.body)
-		case !slices.Equal(e.generate, first.generate), !slices.Equal(e.preflight, first.preflight):
+		case !reflect.DeepEqual(e.generate, first.generate), !reflect.DeepEqual(e.preflight, first.preflight):
 			return fmt.Errorf("once the losses\n%v\nand then\n%v", first.generate, e.generate)
 		}
 	}
@@ -325,8 +326,8 @@ func checkLinks(d destination, n *upstream.Request) error {
 	case got.body != want.body:
 		return fmt.Errorf("the document is\n%s\nwith the files in the request it is\n%s", got.body, want.body)
 	}
-	for _, l := range want.generate {
-		if !slices.Contains(got.generate, l) {
+	for _, l := range lossplaces.Of(want.generate) {
+		if !lossplaces.Has(got.generate, l) {
 			return fmt.Errorf("a loss is reported only with the files in the request: %v", l)
 		}
 	}

@@ -19,7 +19,7 @@ const minContent = 13
 func nothingSilent(source any, got *translation) error {
 	reported := got.reported()
 	for _, l := range got.losses {
-		if l.Path == "choice.names" {
+		if slices.Contains(slices.Collect(l.Places()), "choice.names") {
 			reported = append(reported, ".tools") // the others are left out
 		}
 	}

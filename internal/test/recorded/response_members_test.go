@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/test/lossplaces"
 )
 
 // answerMembers are the places in whole responses, by format, where the model's
@@ -100,7 +101,7 @@ func namedInLosses(losses []content.Loss, path step) bool {
 	if name, _ := path[len(path)-1].(string); strings.HasPrefix(name, "reasoning") {
 		inPart = true // of a message: it becomes a part
 	}
-	return slices.ContainsFunc(losses, func(l content.Loss) bool {
+	return slices.ContainsFunc(lossplaces.Of(losses), func(l content.Loss) bool {
 		return inPart && strings.HasPrefix(l.Path, "parts") || slices.Contains(path, any(l.Path))
 	})
 }

@@ -42,9 +42,11 @@ type translation struct {
 
 // reported are the places of the source at which losses were reported.
 func (t *translation) reported() []string {
-	paths := make([]string, len(t.losses))
-	for i, l := range t.losses {
-		paths[i] = plainPath(t.source.Path(l.Path))
+	var paths []string
+	for _, l := range t.losses {
+		for path := range l.Places() {
+			paths = append(paths, plainPath(t.source.Path(path)))
+		}
 	}
 	return paths
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/generatecontent"
+	"github.com/polywire/polywire/internal/test/lossplaces"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 )
@@ -78,7 +79,7 @@ var newIDs = regexp.MustCompile(`"((msg_|req_|)[A-Z2-7]{26}|call_[a-z2-7]{24})"`
 func sameLosses(a, b []content.Loss) bool {
 	texts := func(list []content.Loss) []string {
 		var all []string
-		for _, l := range list {
+		for _, l := range lossplaces.Of(list) {
 			all = append(all, l.String())
 		}
 		slices.Sort(all)

@@ -70,7 +70,7 @@ type responseDecoder struct {
 	usage      content.Usage
 	usageChunk codec.Chunk[content.Usage]
 	hasUsage   bool // there was a usage, not only a fallback
-	reported   map[*loss.Rule]bool
+	reported   loss.List
 	newID      func() string
 
 	// altered reports that the events differ from what a client of the format would read in the
@@ -136,15 +136,9 @@ func (d *responseDecoder) add(e upstream.Event) {
 
 // addLoss adds a loss, once per response.
 func (d *responseDecoder) addLoss(r *loss.Rule, path string) {
-	if d.reported[r] {
-		return
+	if l := d.reported.New(r, path); l != nil {
+		d.add(upstream.Event{Kind: upstream.EventLoss, Loss: l})
 	}
-	if d.reported == nil {
-		d.reported = make(map[*loss.Rule]bool)
-	}
-	d.reported[r] = true
-	l := r.At(path)
-	d.add(upstream.Event{Kind: upstream.EventLoss, Loss: &l})
 }
 
 // readChunk decodes one chunk or a complete response.

@@ -8,7 +8,6 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/jsonwire"
-	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/openaiformat"
 	"github.com/polywire/polywire/upstream"
 )
@@ -113,7 +112,7 @@ func convertResponse(r *upstream.Response, turns []content.Turn, client expectat
 	s.finish()
 	doc := new(jsonwire.Writer)
 	w.write(doc, head)
-	return doc, loss.Unique(s.Losses())
+	return doc, s.Losses()
 }
 
 // write writes the document.

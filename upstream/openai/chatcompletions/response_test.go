@@ -15,6 +15,7 @@ import (
 	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/test/formattest"
+	"github.com/polywire/polywire/internal/test/lossplaces"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -218,7 +219,7 @@ func receivedFrom(doc map[string]any, lost []content.Loss) (r received) {
 	for n := len(r.Choices); n > 1 && cmp.Equal(r.Choices[n-1], receivedChoice{Finish: "stop"}); n-- {
 		r.Choices = r.Choices[:n-1] // events without content may add a choice
 	}
-	for _, l := range lost {
+	for _, l := range lossplaces.Of(lost) {
 		members := l.Reason == foreign.LogprobsLoss.Reason || l.Reason == foreign.ResumeLoss.Reason
 		if !members && l.Severity == content.LossDropped && strings.Contains(l.Path, "parts.") && !slices.Contains(r.Lost, l.Path) {
 			r.Lost = append(r.Lost, l.Path)

@@ -10,6 +10,7 @@ import (
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/test/formattest"
+	"github.com/polywire/polywire/internal/test/lossplaces"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -233,7 +234,7 @@ func TestCarriedState(t *testing.T) {
 				t.Errorf("the id %s has %q and %+v\nwant %+v", id, vendor, e, tt.want)
 			}
 			paths := ""
-			for _, l := range losses {
+			for _, l := range lossplaces.Of(losses) {
 				paths += l.Path
 			}
 			if paths != tt.lost {

@@ -14,6 +14,7 @@ import (
 	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/test/formattest"
+	"github.com/polywire/polywire/internal/test/lossplaces"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -129,7 +130,7 @@ func receivedFrom(t *testing.T, v gjson.Result, lost []content.Loss) (r received
 			r.others = append(r.others, fmt.Sprint(kind, x.Get("result").Str))
 		}
 	}
-	for _, l := range lost {
+	for _, l := range lossplaces.Of(lost) {
 		members := l.Reason == foreign.LogprobsLoss.Reason || l.Reason == foreign.SourcesLoss.Reason || l.Reason == foreign.ResumeLoss.Reason
 		if l.Severity == content.LossDropped && strings.HasPrefix(l.Path, "parts.") && !members {
 			r.lost = append(r.lost, l.Path)

@@ -17,7 +17,7 @@ import (
 func TestDecodeLosses(t *testing.T) {
 	reported := map[*loss.Rule]bool{}
 	for r, at := range decodedLosses(t) {
-		if !slices.Contains(at, r.At(at[0].Path)) {
+		if !r.Of(at[0]) {
 			t.Errorf("want %q, got %v", r.Reason, at)
 		}
 		reported[r] = true

@@ -6,7 +6,6 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
-	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/openaiformat"
 	"github.com/polywire/polywire/internal/response"
 	"github.com/polywire/polywire/upstream"
@@ -323,5 +322,5 @@ func (s *encoder) convertResponse(r *upstream.Response) (*jsonwire.Writer, []con
 	}
 	w := new(jsonwire.Writer)
 	w.Raw(string(s.appendResponse(nil, status, failed)))
-	return w, loss.Unique(s.Losses())
+	return w, s.Losses()
 }

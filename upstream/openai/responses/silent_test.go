@@ -5,6 +5,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/test/formattest"
+	"github.com/polywire/polywire/internal/test/lossplaces"
 	"github.com/polywire/polywire/messages"
 )
 
@@ -48,7 +49,7 @@ func TestNothingSilent(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := map[string]bool{}
-	for _, l := range losses {
+	for _, l := range lossplaces.Of(losses) {
 		got[l.Severity.String()+" "+n.Path(l.Path)] = true
 	}
 	for _, want := range []string{

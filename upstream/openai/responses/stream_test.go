@@ -14,6 +14,7 @@ import (
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/test/formattest"
+	"github.com/polywire/polywire/internal/test/lossplaces"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -65,7 +66,7 @@ func sendStream(t *testing.T, x expectation, events []upstream.Event) (*formatte
 	}
 	out = s.End(out, nil)
 	var losses []string
-	for _, l := range s.Losses() {
+	for _, l := range lossplaces.Of(s.Losses()) {
 		losses = append(losses, l.Path+": "+l.Reason)
 	}
 	return readStream(t, string(out)), losses
@@ -89,7 +90,7 @@ func sendWhole(t *testing.T, x expectation, events []upstream.Event) (gjson.Resu
 	s.expectation = x
 	w, list := s.convertResponse(resp)
 	var losses []string
-	for _, l := range list {
+	for _, l := range lossplaces.Of(list) {
 		losses = append(losses, l.Path+": "+l.Reason)
 	}
 	v := gjson.Parse(w.Text())
