@@ -84,7 +84,7 @@ func (l *log) add(r *loss.Rule, at Path) {
 	if r.Severity == content.LossDropped {
 		l.dropped++
 	}
-	i := slices.IndexFunc(l.reports, func(x Report) bool { return x.Rule == r }) // bounded by the rules
+	i := slices.IndexFunc(l.reports, func(x Report) bool { return x.Rule == r }) // one pass
 	if i < 0 {
 		l.reports = append(l.reports, Report{Rule: r, Paths: []Path{at}})
 		return
