@@ -127,7 +127,7 @@ func TestDeferredTools(t *testing.T) {
 				t.Errorf("got the tools %q, want %q", s, tt.want)
 			}
 			var list []content.Loss
-			for _, l := range losses {
+			for _, l := range each(losses) {
 				list = append(list, l.Rule.At(l.Path.String()))
 			}
 			if diff := cmp.Diff(tt.losses, list); diff != "" {
