@@ -12,8 +12,8 @@ import (
 
 // LogValue returns the report as a group for [log/slog]: what a line of a log needs, without content,
 // and without Err, which may quote the client and which the handler has logged with the same id of
-// the request. Empty texts are left out. Losses appear as their numbers by severity. To add
-// attributes at the same level, use LogValue().Group().
+// the request. Empty texts are left out. Losses appear as the numbers of their reasons by severity.
+// To add attributes at the same level, use LogValue().Group().
 func (r *Report) LogValue() slog.Value {
 	const maxModel = 100 // bytes of a name that the client chose
 	var attrs []slog.Attr

@@ -56,6 +56,9 @@ func RequestKey(ctx context.Context, u Upstream, r *Request) (string, error) {
 	}
 	for i := range losses {
 		d.whole("loss", losses[i].String())
+		for path := range losses[i].Places() {
+			d.whole("path", path)
+		}
 	}
 	return hex.EncodeToString(d.hash.Sum(nil)), nil
 }

@@ -36,7 +36,8 @@ func summary(losses []content.Loss) string {
 // maxReasons bounds the loss lines of one request.
 const maxReasons = 100
 
-// logLosses logs each loss with its reason. If the request was rejected because of its losses, the lines say so: nothing was dropped.
+// logLosses logs each loss with its reason. If the request was rejected because of its losses,
+// the lines say so: nothing was dropped.
 func logLosses(ctx context.Context, logger *slog.Logger, r *upstream.Report, rejected bool) {
 	message := "loss"
 	if rejected {

@@ -373,6 +373,7 @@ func (f *fields) loss(l *content.Loss) {
 	f.text("path", &l.Path)
 	f.number("severity", &severity)
 	f.text("reason", &l.Reason)
+	list(f, "also", &l.Also, f.text)
 	f.number("more", &more)
 	if f.put == nil {
 		l.Severity, l.More = content.Severity(severity), int(more)
