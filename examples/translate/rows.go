@@ -26,6 +26,7 @@ type place struct {
 	Path     string `json:"path,omitempty"` // in the document of the input
 	Severity string `json:"severity,omitempty"`
 	Text     string `json:"text"`
+	More     int    `json:"more,omitempty"` // further places
 }
 
 const progressRows = 1000 // between two lines of progress
@@ -85,8 +86,8 @@ func (t *task) rows(ctx context.Context) error {
 func (t *task) row(ctx context.Context, n int, body []byte) row {
 	document, losses, path, err := t.translate(ctx, body)
 	r := row{Row: n, Request: document}
-	for _, l := range content.FoldHints(losses) {
-		r.Losses = append(r.Losses, place{path(l.Path), l.Severity.String(), l.Reason})
+	for _, l := range losses {
+		r.Losses = append(r.Losses, place{path(l.Path), l.Severity.String(), l.Reason, l.Count() - 1})
 	}
 	if err == nil {
 		return r
