@@ -35,8 +35,9 @@
 // request body, translate prints a request in another format, playground shows
 // translations on a page, embed is a service with its own model, tenants serves several
 // tenants with keys, quotas and rules of their own, tools runs tool calls itself, guard
-// checks texts in both directions, cache repeats responses, observed has traces and
-// metrics, and relay compares the gateway with a plain proxy.
+// checks texts in both directions, cache repeats responses, websearch runs
+// searches itself, observed has traces and metrics, and relay compares the gateway with a
+// plain proxy.
 //
 // The directories upstream/bedrock (Amazon Bedrock), upstream/otel (OpenTelemetry) and
 // examples/observed are modules of their own, because they require further modules.

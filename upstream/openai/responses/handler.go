@@ -21,8 +21,9 @@ type Options struct {
 
 	// OpenResponses makes the handler send what the Open Responses specification demands where
 	// OpenAI's own service differs: error events have only a nested error, the schema of a JSON
-	// format is not repeated, and efforts that the specification does not list are repeated as
-	// null. Responses are then always encoded anew, also those of servers of this format.
+	// format, and efforts that the specification does not list, are repeated as null, every item
+	// has a status, and images that the request did not ask for are dropped. Responses are then
+	// always encoded anew, also those of servers of this format.
 	OpenResponses bool
 
 	// Store, if not nil, stores responses, so that clients can refer to them and to their items:

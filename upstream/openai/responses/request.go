@@ -38,7 +38,7 @@ type Request struct {
 	Text              *Text
 	Include           []string // additional output
 	Stream            bool
-	Store             *bool // nil means true for the vendor; this module stores nothing
+	Store             *bool // nil means true; a handler stores only with Options.Store
 	User              string
 	SafetyIdentifier  string
 	ServiceTier       string
