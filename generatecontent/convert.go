@@ -7,6 +7,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/absent"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/lower"
@@ -112,6 +113,7 @@ func (r *Request) Upstream() *upstream.Request {
 func (r *Request) toNeutral(n *upstream.Request) {
 	*n = upstream.Request{
 		Model:       r.Model,
+		Defaults:    absent.ForGemini(Format),
 		Turns:       r.Contents,
 		Tools:       r.Tools,
 		ServiceTier: r.ServiceTier,
@@ -221,6 +223,9 @@ func (t *ThinkingConfig) toNeutral() upstream.Thinking {
 	switch show := t.IncludeThoughts; {
 	case show != nil && *show:
 		n.Display = "summarized"
+		if n.Mode == "" && n.Effort == "" {
+			n.Mode = upstream.ThinkingAuto // the default of the vendor's models
+		}
 	case show != nil, n.Mode != "" && n.Mode != upstream.ThinkingOff, n.Effort != "":
 		n.Display = "omitted" // the vendor's default
 	}
@@ -270,7 +275,8 @@ func (c *GenerationConfig) unmappedMembers() *GenerationConfig {
 	}
 	if t := c.ThinkingConfig; t != nil {
 		hasBoth := t.ThinkingBudget != nil && t.ThinkingLevel != "" // invalid, but Upstream converts any request
-		hasDefault := t.IncludeThoughts == nil && t.toNeutral().Display != ""
+		n := t.toNeutral()
+		hasDefault := t.IncludeThoughts == nil && n.Display != "" || t.ThinkingBudget == nil && n.Mode != ""
 		if hasBoth || hasDefault {
 			f.ThinkingConfig, some = t, true
 		}

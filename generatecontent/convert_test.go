@@ -42,7 +42,8 @@ func TestUpstreamNeutral(t *testing.T) {
 		Thinking: upstream.Thinking{Mode: upstream.ThinkingBudget, Budget: &budget, Display: "omitted"},
 		Output: upstream.Output{Modalities: []string{"text", "image"}, MediaType: "application/json",
 			Schema: content.Schema{JSON: `{"type":"STRING"}`, OpenAPI: true}, AspectRatio: "1:1", ImageSize: "2K"},
-		Extra: extra(`{"toolConfig":{"includeServerSideToolInvocations":true},"generationConfig":{"mediaResolution":"MEDIA_RESOLUTION_LOW"},"store":false,"y":1}`),
+		Defaults: upstream.Defaults{Format: Format, Display: "omitted"},
+		Extra:    extra(`{"toolConfig":{"includeServerSideToolInvocations":true},"generationConfig":{"mediaResolution":"MEDIA_RESOLUTION_LOW"},"store":false,"y":1}`),
 	}
 	if diff := cmp.Diff(want, r.Upstream()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -178,7 +179,7 @@ func TestRequestFromUpstream(t *testing.T) {
 		"degraded turns.0.parts.3.source", "dropped turns.0.parts.4.source", "degraded turns.0.parts.5",
 		"hint turns.1.parts.0", "hint turns.1.parts.1", "dropped turns.1.parts.4", "hint turns.2.parts.0",
 		"hint turns.3",
-		"degraded turns.4", "degraded tools.0.strict", "degraded tools.1",
+		"degraded turns.4", "degraded tools.1",
 	}
 	if diff := cmp.Diff(wantLost, lost); diff != "" {
 		t.Errorf("losses (-want +got):\n%s", diff)
@@ -614,8 +615,8 @@ var toolMappings = []mapping{
 		want: `,"tools":[{"functionDeclarations":[{"name":"f","parametersJsonSchema":{"type":"object","properties":{"a":{"type":"string","minLength":1}}}}]}]`,
 		lost: []string{"degraded tools.0.input.properties.a.minLength"}},
 	{name: "tool with cache mark and extra members", from: withTools(content.Tool{Name: "f", Strict: new(true), Cache: &content.Cache{}, Extra: foreignExtra(`{"eager_input_streaming":true,"allowed_callers":["code_execution_20250825"],"x":1}`)}),
-		want: declaredF, lost: []string{"degraded tools.0.extra.allowed_callers", "dropped tools.0.extra.x", "hint tools.0.extra", "hint tools.0.cache", "degraded tools.0.strict"},
-		rules: []*loss.Rule{foreign.InfluenceLoss, foreign.UnknownLoss, foreign.MembersLoss, lower.ToolCache, lower.ToolStrict}},
+		want: calling(`{"mode":"VALIDATED"}`), lost: []string{"degraded tools.0.extra.allowed_callers", "dropped tools.0.extra.x", "hint tools.0.extra", "hint tools.0.cache"},
+		rules: []*loss.Rule{foreign.InfluenceLoss, foreign.UnknownLoss, foreign.MembersLoss, lower.ToolCache}},
 	{name: "built-in tools", from: withTools(vendorTool("web_search_20250305", `{"type":"web_search_20250305","name":"web_search","max_uses":8}`), content.Tool{Name: "f"},
 		vendorTool("web_fetch_20250910", `{}`), vendorTool("code_execution_20250825", `{"type":"x","name":"y"}`), vendorTool("web_search", `{}`), vendorTool("mcp_toolset", `{}`)),
 		want:  `,"tools":[{"functionDeclarations":[{"name":"f"}]},{"googleSearch":{}},{"urlContext":{}},{"codeExecution":{}}],"toolConfig":{"includeServerSideToolInvocations":true}`,

@@ -37,7 +37,7 @@ var baseTarget = lower.Target{
 	Own:     lower.Own{Members: true, Calls: true, Vendor: true},
 	Members: lower.MemberRules{Headers: true},
 	Tools: lower.ToolRules{
-		Schema: schema.GeminiJSON, OpenAPISchema: schema.GeminiSchema, OpenAPI: true, Results: true,
+		Schema: schema.GeminiJSON, OpenAPISchema: schema.GeminiSchema, OpenAPI: true, Results: true, Strict: lower.StrictChoice,
 		Vendor: ownTool, VendorFree: true, VendorJSON: true, VendorMember: withServerTools,
 	},
 	Choice: lower.ChoiceRules{Kind: lower.ChoiceFunctions},

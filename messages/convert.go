@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/absent"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/document"
 	"github.com/polywire/polywire/internal/jsonwire"
@@ -114,6 +115,7 @@ func (r *Request) withDocument(header []upstream.HeaderField) (*upstream.Request
 func (r *Request) neutral(n *upstream.Request) {
 	*n = upstream.Request{
 		Model:         r.Model,
+		Defaults:      absent.ParseClaude(r.Model).Defaults(Format),
 		System:        r.System,
 		Turns:         r.Messages,
 		Tools:         r.Tools,
@@ -132,7 +134,9 @@ func (r *Request) neutral(n *upstream.Request) {
 		n.Choice = r.ToolChoice.neutral()
 	}
 	if r.Thinking != nil {
-		n.Thinking = r.Thinking.neutral()
+		if n.Thinking = r.Thinking.neutral(); n.Thinking.Mode == "" { // it has another mode
+			n.Defaults.Thinking = ""
+		}
 	}
 	format := r.OutputFormat
 	if c := r.OutputConfig; c != nil {

@@ -80,6 +80,7 @@ func TestUpstreamNeutral(t *testing.T) {
 		Choice:   content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"n"}, NoParallel: true},
 		Thinking: upstream.Thinking{Mode: upstream.ThinkingBudget, Budget: &budget, Display: "omitted", Effort: "low"},
 		Output:   upstream.Output{MediaType: "application/json", Schema: content.Schema{JSON: `{"b":1}`}},
+		Defaults: upstream.Defaults{Format: Format, Thinking: upstream.ThinkingOff, Display: "summarized"},
 		Extra: &content.Extra{Format: Format,
 			JSON: `{"metadata":{"x":1},"output_config":{"task_budget":{"type":"tokens","total":20000}},"speed":"fast","x_new":1}`},
 	}
@@ -296,7 +297,7 @@ func TestRequestFromUpstreamChoice(t *testing.T) {
 		{"two names of functions", "f g h", any, "f g", "f g", ToolChoice{Type: "any"}, "degraded choice.names"},
 		{"one name", "S f g", any, "f", "S f g", ToolChoice{Type: "tool", Name: "f"}, "degraded tools.0"},
 		{"one name, validated", "S f g", checked, "f", "S f", ToolChoice{Type: "auto"},
-			"degraded choice.names degraded choice.mode degraded tools.0"},
+			"degraded choice.names degraded tools.0"},
 		{"all names", "f g", any, "g f", "f g", ToolChoice{Type: "any"}, ""},
 		{"unknown names", "S f g", any, "x y", "S f g", ToolChoice{Type: "any"},
 			"degraded choice.names degraded choice.mode degraded tools.0"},

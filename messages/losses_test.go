@@ -142,7 +142,11 @@ func settingLosses() []lossCase {
 		{"budget and display alone", think(upstream.Thinking{Budget: &one, Display: "full"}),
 			[]string{"dropped thinking.budget", "hint thinking.display"}},
 
-		{"validated", choice(content.ToolChoice{Mode: content.ChoiceValidated}, "a"), []string{"degraded choice.mode"}},
+		{"validated", choice(content.ToolChoice{Mode: content.ChoiceValidated}, "a"), nil},
+		{"validated, without a strict schema", with(func(n *upstream.Request) {
+			n.Choice.Mode = content.ChoiceValidated
+			n.Tools = []content.Tool{{Name: "a", Input: content.Schema{JSON: `{"type":"object","properties":{"n":{"type":"integer","minimum":1}}}`}}}
+		}), []string{"degraded tools.0.input"}},
 		{"unknown choice", choice(content.ToolChoice{Mode: "odd"}, "a"), []string{"dropped choice.mode"}},
 		{"two names", choice(content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"a", "b"}}, "a", "b", "c"),
 			[]string{"degraded choice.names"}},

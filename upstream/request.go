@@ -49,6 +49,10 @@ type Request struct {
 	Thinking Thinking
 	Output   Output
 
+	// Defaults is what the client means by settings that the request does not have. Formats set
+	// it. The zero value means the defaults of the upstream.
+	Defaults Defaults
+
 	UserID      string // identifies the client's user
 	ServiceTier string // as the format specifies it
 
@@ -125,6 +129,22 @@ type Thinking struct {
 	Display string
 
 	Extra *content.Extra
+}
+
+// Defaults is what a vendor does without a setting, and so what its clients mean by a request
+// that does not have it. Adapters of other formats follow it as far as their models can.
+type Defaults struct {
+	Format content.Format // of the vendor
+
+	// Thinking is the mode without a mode, an effort and a display. Empty means the default of
+	// the model, whatever it is.
+	Thinking ThinkingMode
+
+	Display string // of thinking that is on, without a display
+
+	// LooseOutput reports that a response may differ from Output.Schema unless Output.Strict is
+	// set.
+	LooseOutput bool
 }
 
 // Output specifies the form of the response. The zero value means plain text.

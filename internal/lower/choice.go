@@ -70,13 +70,21 @@ func (l *lowering) chooseFromLists() {
 	case content.ChoiceAny:
 		l.chooseAny()
 	case content.ChoiceValidated:
-		l.lose(ChoiceValidated, At("choice.mode"))
-		c.Mode = content.ChoiceAuto
+		l.validatedByTools()
 		l.chooseAmong()
 	default:
 		l.lose(ChoiceUnknown, At("choice.mode"))
 		c.Mode, c.Names = "", nil
 	}
+}
+
+// validatedByTools replaces a tool choice that validates arguments. Strict functions validate
+// theirs.
+func (l *lowering) validatedByTools() {
+	if l.t.Tools.Strict == StrictNone {
+		l.lose(ChoiceValidated, At("choice.mode"))
+	}
+	l.to.Choice.Mode = content.ChoiceAuto
 }
 
 // chooseNone forbids tool calls, except of tools that the choice does not limit.
@@ -284,8 +292,7 @@ func (l *lowering) chooseTools() {
 	case content.ChoiceAny:
 		l.requireTool(names)
 	case content.ChoiceValidated:
-		l.lose(ChoiceValidated, At("choice.mode"))
-		c.Mode = content.ChoiceAuto
+		l.validatedByTools()
 	default:
 		l.lose(ChoiceUnknown, At("choice.mode"))
 		c.Mode = content.ChoiceAuto

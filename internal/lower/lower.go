@@ -144,7 +144,12 @@ func (l *lowering) run() {
 }
 
 // lose reports the loss of r at a path.
-func (l *lowering) lose(r *loss.Rule, at Path) { l.log.add(r, at) }
+func (l *lowering) lose(r *loss.Rule, at Path) {
+	if l.silent {
+		r, at = ThinkingByDefault, At("thinking")
+	}
+	l.log.add(r, at)
+}
 
 // refuse adds a violation.
 func (l *lowering) refuse(code content.Code, at Path, text string) {

@@ -178,11 +178,12 @@ func (l *lowering) strictSchema() {
 	if l.to.Strict = schema.Fits(rules.StrictSchema, o.Schema); l.to.Strict {
 		return
 	}
+	if o.Strict == nil && l.n.Defaults.LooseOutput {
+		l.responseSchema(rules.Schema, false)
+		return
+	}
 	text, losses := l.schemas.Output(rules.StrictSchema, o.Schema)
-	// Objects in OpenAPI schemas list their members, so that it changes nothing to forbid
-	// others.
-	changed := func(x schema.Loss) bool { return !o.Schema.OpenAPI || x.Rule.Severity != content.LossHint }
-	if text != "" && !slices.ContainsFunc(losses, changed) { // one pass
+	if text != "" && !slices.ContainsFunc(losses, changesModel) { // one pass
 		l.schemaLosses(losses, At("output.schema"))
 		o.Schema, l.to.Strict = content.Schema{JSON: text}, true
 		return
@@ -190,6 +191,10 @@ func (l *lowering) strictSchema() {
 	l.lose(OutputStrict, At("output.schema"))
 	l.responseSchema(rules.Schema, false)
 }
+
+// changesModel reports whether a loss of a schema is more than a hint, such as that members which
+// the schema does not list are forbidden: models do not make them up.
+func changesModel(x schema.Loss) bool { return x.Rule.Severity != content.LossHint }
 
 // responseSchema translates the schema of the response.
 func (l *lowering) responseSchema(d schema.Dialect, openAPI bool) {

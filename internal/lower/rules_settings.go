@@ -97,6 +97,8 @@ var (
 
 // The rules for the thinking of the response.
 var (
+	ThinkingByDefault = hint(loss.ThinkingMode, "the request does not specify thinking, and the model cannot do exactly what the client's vendor does then; the nearest setting was sent")
+
 	ModeOff        = degraded(loss.ThinkingMode, "thinking cannot be turned off; the model thinks as little as possible")
 	ModeOn         = degraded(loss.ThinkingMode, "no setting is known that turns thinking on for the model; its default applies")
 	ModeAuto       = degraded(loss.ThinkingMode, "the model has no automatic thinking; a fixed amount was sent")
@@ -120,8 +122,7 @@ var (
 	EffortRefused  = degraded(loss.ThinkingEffort, "the server rejects an effort; the model's default applies")
 	EffortNone     = degraded(loss.ThinkingEffort, "the model does not accept an effort; it was omitted")
 	EffortUnknown  = dropped(loss.ThinkingEffort, "the server does not have this effort; it was dropped")
-	EffortAsBudget = degraded(loss.ThinkingEffort, "the model has no automatic thinking; a budget of thinking tokens that fits the effort was sent")
-	EffortAsAuto   = degraded(loss.ThinkingEffort, "the model has budgets of thinking tokens instead of efforts; it decides how much to think")
+	EffortAsBudget = degraded(loss.ThinkingEffort, "the model has budgets of thinking tokens instead of efforts; one that fits the effort was sent")
 	EffortBudget   = degraded(loss.ThinkingEffort, "the server accepts a budget of thinking tokens or an effort, not both; the effort was omitted")
 
 	DisplayNever       = hint(loss.ThinkingDisplay, "the server does not return thinking; there is none to show")

@@ -48,6 +48,7 @@ func testSettings(t *testing.T, cases []settingsCase) {
 			if c.to != nil {
 				c.to(want)
 			}
+			want.Defaults.Format = target.Format
 			same := cmp.Options{cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(Request{})}
 			if diff := cmp.Diff(want, got, same); diff != "" {
 				t.Errorf("the request (-want +got):\n%s", diff)

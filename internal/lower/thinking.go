@@ -16,6 +16,9 @@ type ThinkingRules struct {
 	Modes  *Modes
 	Levels *Levels
 
+	// Default is the mode without settings: off, automatic, or empty if it is unknown.
+	Default upstream.ThinkingMode
+
 	NotCarried bool // the server does not return thinking that later requests can contain
 }
 
@@ -26,6 +29,8 @@ func (l *lowering) thinking() {
 	if rules.NotCarried {
 		l.lose(ThinkingNotCarried, At("thinking"))
 	}
+	l.silent = l.byDefault()
+	defer func() { l.silent = false }()
 	switch {
 	case rules.Dial != nil:
 		l.dial(rules.Dial)
@@ -35,6 +40,33 @@ func (l *lowering) thinking() {
 		l.levels(rules.Levels)
 	case *t != (upstream.Thinking{}):
 		l.noThinking()
+	}
+}
+
+// byDefault sets the mode that a client means by a request without settings, if the model does
+// something else without them. It reports whether it has: then nothing that the model does not
+// have was asked for.
+func (l *lowering) byDefault() bool {
+	t, d, own := &l.to.Thinking, l.n.Defaults, l.t.Thinking.Default
+	l.to.Defaults.Format = l.t.Format // the result has all settings
+	if d.Format == l.t.Format || d.Thinking == "" || own == "" || d.Thinking == own ||
+		t.Mode != "" || t.Effort != "" || t.Budget != nil || t.Display != "" {
+		return false
+	}
+	t.Mode = d.Thinking
+	return true
+}
+
+// shown returns the display of thinking that a client means by a request without one, or
+// otherwise if it is unknown.
+func (l *lowering) shown(otherwise string) string {
+	switch d := l.n.Defaults; {
+	case d == upstream.Defaults{}:
+		return otherwise
+	case d.Format == l.t.Format:
+		return ""
+	default:
+		return d.Display
 	}
 }
 
@@ -109,6 +141,33 @@ var Efforts = []string{"none", "minimal", "low", "medium", "high", "xhigh", "max
 // effortRank returns the index of an effort in Efforts, or -1.
 func effortRank(effort string) int { return slices.Index(Efforts, effort) } // bounded by Efforts
 
+// An EffortSet is a set of Efforts. The zero value is empty.
+type EffortSet uint8
+
+// AllEfforts is the set of all Efforts.
+const AllEfforts EffortSet = 1<<7 - 1
+
+// Has reports whether an effort is in the set.
+func (s EffortSet) Has(effort string) bool {
+	i := effortRank(effort)
+	return i >= 0 && s&(1<<i) != 0
+}
+
+// Add adds an effort. It ignores other words.
+func (s *EffortSet) Add(effort string) {
+	if i := effortRank(effort); i >= 0 {
+		*s |= 1 << i
+	}
+}
+
+// Without returns the efforts of list that are not in the set.
+func (s EffortSet) Without(list []string) []string {
+	if s == 0 {
+		return list
+	}
+	return slices.DeleteFunc(slices.Clone(list), s.Has)
+}
+
 // nearestEffort returns the effort in list that is closest to want, the smaller of two,
 // or "" if list is empty. It turns thinking off or on only if there is no other choice.
 func nearestEffort(list []string, want string) string {
@@ -144,10 +203,9 @@ func effortOfBudget(tokens int64) string {
 // A Dial controls thinking by an effort. The result has the effort in [Request.Effort],
 // and in Thinking.Effort too.
 type Dial struct {
-	Efforts      []string // that the model accepts, in any order
-	Refused      bool     // the server rejects an effort
-	OffByDefault bool     // the model thinks only with an effort
-	Never        bool     // the model is known not to think
+	Efforts []string // that the model accepts, in any order
+	Refused bool     // the server rejects an effort
+	Never   bool     // the model is known not to think
 
 	// Switch is a member of the request that turns thinking on and off, beside the
 	// effort. The result has its value in [Request.Switch].
@@ -209,7 +267,12 @@ func (l *lowering) dial(d *Dial) {
 		l.replaceMember(d.Switch)
 	}
 	l.dialDisplay(&n, d)
-	l.thinks = l.to.Effort != "none" && l.to.Switch != SwitchOff && (l.to.Effort != "" || !d.OffByDefault || l.to.Switch == SwitchOn)
+	l.thinks = l.to.Effort != "none" && l.to.Switch != SwitchOff && (l.to.Effort != "" || l.to.Switch == SwitchOn || !l.offByDefault(d))
+}
+
+// offByDefault reports whether a model that can think does so only with an effort.
+func (l *lowering) offByDefault(d *Dial) bool {
+	return !d.Never && l.t.Thinking.Default == upstream.ThinkingOff
 }
 
 // wantedEffort returns the effort that a request specifies, whatever the model accepts.
@@ -230,7 +293,7 @@ func (l *lowering) wantedEffort(n *upstream.Thinking, d *Dial) string {
 		return "medium"
 	case n.Budget != nil:
 		return effortOfBudget(*n.Budget)
-	case n.Enabled() && d.OffByDefault:
+	case n.Enabled() && l.offByDefault(d):
 		return "medium"
 	case n.Enabled() && d.Never:
 		l.lose(ModeNone, At("thinking.mode"))
@@ -317,8 +380,13 @@ func (l *lowering) dialDisplay(n *upstream.Thinking, d *Dial) {
 		}
 		return
 	}
-	switch show := t.Display; {
+	show := t.Display
+	if show == "" && n.Enabled() {
+		show = l.shown("")
+	}
+	switch {
 	case show == "omitted":
+		t.Display = show
 	case show == "" && !n.Enabled(), l.to.Effort == "none", n.Mode == upstream.ThinkingOff && d.Never: // other models may still think
 		t.Display = ""
 	case d.Never:

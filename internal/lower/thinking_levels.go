@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"slices"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/upstream"
@@ -12,7 +14,9 @@ type Levels struct {
 	Budgets   *Budgets // of a model without levels
 	MinLevel  string   // the lowest level of a model that cannot turn thinking off; empty: unknown
 	MaxBudget int64    // the highest budget of a model with levels
-	Shown     bool     // thinking of other formats' clients is shown if they do not specify it
+	Refused   EffortSet
+	NotOff    bool // thinking cannot be turned off, and the lowest level is unknown
+	Shown     bool // thinking is shown if it is not known what the client means
 
 	// Own reports whether the own members of a request have the settings t already, so
 	// that only the rules of the model apply. It may be nil.
@@ -34,29 +38,44 @@ func (l *lowering) levels(x *Levels) {
 	if x.Own == nil || l.to.Extra == nil || !x.Own(l.to.Extra, t) {
 		l.levelSettings(x)
 	}
-	if x.Shown && n.Enabled() && n.Display == "" && (l.n.Extra == nil || l.n.Extra.Format != l.t.Format) {
-		t.Display = "summarized"
+	if x.Shown && n.Enabled() && n.Display == "" {
+		t.Display = l.shown("summarized")
 	}
 	switch {
 	case x.Budgets != nil:
 		if t.Effort != "" {
-			l.lose(EffortAsAuto, At("thinking.effort"))
-			t.Mode, t.Budget, t.Effort = upstream.ThinkingAuto, nil, ""
+			l.lose(EffortAsBudget, At("thinking.effort"))
+			n := min(max(effortBudgets[t.Effort], x.Budgets.Low), x.Budgets.High)
+			if limit := l.to.MaxTokens; limit != nil {
+				n = max(min(n, *limit/2), x.Budgets.Low) // half is for the rest of the response
+			}
+			t.Mode, t.Budget, t.Effort = upstream.ThinkingBudget, &n, ""
 		}
 		l.fitRange(x.Budgets)
-	case x.MinLevel != "" && t.Mode == upstream.ThinkingOff:
+	case t.Mode == upstream.ThinkingOff && (x.NotOff || x.MinLevel != ""):
 		l.lose(ModeOff, At("thinking.mode"))
-		t.Mode, t.Effort = "", x.MinLevel
-	case x.MinLevel != "":
-		if t.Effort == "minimal" && x.MinLevel != "minimal" {
+		t.Mode, t.Effort = "", x.level(x.MinLevel)
+	default:
+		if level := x.level(t.Effort); level != t.Effort {
 			l.lose(EffortNearest, At("thinking.effort"))
-			t.Effort = x.MinLevel
+			t.Effort = level
 		}
-		l.fitRange(&Budgets{Low: 1, High: x.MaxBudget, Off: true})
+		if x.MinLevel != "" {
+			l.fitRange(&Budgets{Low: 1, High: x.MaxBudget, Off: true})
+		}
 	}
 	if t.Enabled() && !n.Enabled() && t.Display == "" {
 		t.Display = "omitted" // the default of the format
 	}
+}
+
+// level returns the level of the model that is nearest to one of the format.
+func (x *Levels) level(want string) string {
+	known := x.Refused.Without(Efforts[1:5])
+	if want == "" || len(known) == 0 {
+		return ""
+	}
+	return nearestEffort(known[max(0, slices.Index(known, x.MinLevel)):], want) // bounded by Efforts
 }
 
 // levelSettings lowers the settings to those of the format.

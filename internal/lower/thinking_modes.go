@@ -20,16 +20,19 @@ type Modes struct {
 
 // ModelModes describes how a model thinks.
 type ModelModes struct {
-	Known     bool // the other fields are known, not assumed
-	Never     bool // the model cannot think
-	Budgets   bool // it accepts a budget
-	Adaptive  bool // it decides how much to think
-	Off       bool // thinking can be turned off
-	Between   bool // thinking can be limited to the time between tool calls
-	ByDefault bool // it thinks without a mode
-	Efforts   bool // it accepts an effort
-	HighOff   bool // its highest effort without thinking is "high"
+	Known    bool // the other fields are known, not assumed
+	Never    bool // the model cannot think
+	Budgets  bool // it accepts a budget
+	Adaptive bool // it decides how much to think
+	Off      bool // thinking can be turned off
+	Between  bool // thinking can be limited to the time between tool calls
+	Efforts  bool // it accepts an effort
+	Refused  EffortSet
+	HighOff  bool // its highest effort without thinking is "high"
 }
+
+// modeEfforts are the efforts beside modes.
+var modeEfforts = Efforts[2:]
 
 // minBudget is the smallest budget of thinking tokens.
 const minBudget = 1024
@@ -98,7 +101,7 @@ func (l *lowering) modelModes(m *ModelModes) (asBudget bool) {
 	t := &l.to.Thinking
 	l.checkMode()
 	if t.Mode == "" {
-		asBudget = l.inferMode(m)
+		asBudget = l.inferMode(m, l.t.Thinking.Default == upstream.ThinkingAuto)
 	}
 	switch t.Mode {
 	case upstream.ThinkingOff:
@@ -121,6 +124,10 @@ func (l *lowering) modelModes(m *ModelModes) (asBudget bool) {
 		l.lose(ModeForcedTool, At("thinking.mode"))
 		l.resetThinking(upstream.ThinkingOff)
 	}
+	if m.Refused.Has(t.Effort) {
+		l.lose(EffortNearest, At("thinking.effort"))
+		t.Effort = nearestEffort(m.Refused.Without(modeEfforts), t.Effort)
+	}
 	switch {
 	case t.Effort == "":
 	case !m.Efforts:
@@ -134,15 +141,16 @@ func (l *lowering) modelModes(m *ModelModes) (asBudget bool) {
 }
 
 // inferMode enables thinking if a request without a mode has an effort or shows
-// thinking: models of other vendors with an effort think. asBudget is that of modelModes.
-func (l *lowering) inferMode(m *ModelModes) (asBudget bool) {
+// thinking: models of other vendors with an effort think. thinks reports whether the model thinks
+// without a mode; asBudget is that of modelModes.
+func (l *lowering) inferMode(m *ModelModes, thinks bool) (asBudget bool) {
 	t := &l.to.Thinking
 	switch {
 	case !m.Known:
-	case m.ByDefault && t.Display != "" && t.Display != "omitted":
+	case thinks && t.Display != "" && t.Display != "omitted":
 		t.Mode = upstream.ThinkingAuto // the default, but with a display
 	case t.Effort == "", m.Never:
-	case t.Effort == "minimal" && !m.ByDefault:
+	case t.Effort == "minimal" && !thinks:
 		t.Mode = upstream.ThinkingOff // the default, but known as such
 	case m.Adaptive:
 		t.Mode = upstream.ThinkingAuto
@@ -219,8 +227,8 @@ func (l *lowering) chooseMode(m *ModelModes, lost *Loss) {
 	if t.Mode, t.Budget = upstream.ThinkingAuto, nil; m.Adaptive {
 		return
 	}
-	all := *l.to.MaxTokens - 1
-	t.Mode, t.Budget = upstream.ThinkingBudget, &all
+	some := l.effortBudget(t.Effort)
+	t.Mode, t.Budget = upstream.ThinkingBudget, &some
 	if lost == nil {
 		l.lose(ModeAuto, At("thinking.mode"))
 	}

@@ -9,6 +9,60 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
+// whose returns target with the mode of requests without settings.
+func whose(mode upstream.ThinkingMode, target func(*Target)) func(*Target) {
+	return func(t *Target) {
+		target(t)
+		t.Thinking.Default = mode
+	}
+}
+
+// TestDefaults lowers requests without settings of thinking.
+func TestDefaults(t *testing.T) {
+	const off, auto = upstream.ThinkingOff, upstream.ThinkingAuto
+	older := upstream.Defaults{Format: "client", Thinking: off, Display: "summarized"}
+	newer := upstream.Defaults{Format: "client", Thinking: auto, Display: "omitted"}
+	dial := func(x Dial) func(t *Target) { return func(t *Target) { t.Thinking.Dial = &x } }
+	levels := func(x Levels) func(t *Target) { return func(t *Target) { t.Thinking.Levels = &x } }
+	silent := func(d upstream.Defaults) upstream.Request { return upstream.Request{Defaults: d} }
+	sends := func(effort string) func(r *Request) {
+		return func(r *Request) { r.Thinking.Effort, r.Effort = effort, effort }
+	}
+	becomes := func(x upstream.Thinking) func(r *Request) { return func(r *Request) { r.Thinking = x } }
+	reported := []Loss{lost(ThinkingByDefault, "thinking")}
+	some := []string{"low", "medium", "high"}
+	all := append([]string{"none"}, some...)
+	testSettings(t, []settingsCase{
+		{name: "off, by an effort", target: whose(auto, dial(Dial{Efforts: all})), from: silent(older), to: sends("none")},
+		{name: "off, by the least effort", target: whose(auto, dial(Dial{Efforts: some})), from: silent(older), to: sends("low"), losses: reported},
+		{name: "off, as the model is", target: whose(off, dial(Dial{Efforts: all})), from: silent(older)},
+		{name: "off, for an unknown model", target: dial(Dial{Efforts: all}), from: silent(older)},
+		{name: "off, which the server refuses", target: whose(auto, dial(Dial{Refused: true})), from: silent(older), losses: reported},
+		{name: "unknown", target: whose(auto, dial(Dial{Efforts: all})), from: silent(upstream.Defaults{Format: "client"})},
+		{name: "of the target's format", target: whose(auto, dial(Dial{Efforts: all})), from: silent(upstream.Defaults{Format: own, Thinking: off})},
+		{name: "an effort", target: whose(auto, dial(Dial{Efforts: all})),
+			from: upstream.Request{Defaults: older, Thinking: upstream.Thinking{Effort: "high"}}, to: sends("high")},
+		{name: "on, by an effort", target: whose(off, dial(Dial{Efforts: all, Display: DisplayWords})), from: silent(newer),
+			to: func(r *Request) {
+				sends("medium")(r)
+				r.Thinking.Display = "omitted"
+			}, losses: reported},
+		{name: "on, which the model cannot", target: whose(off, dial(Dial{Never: true})), from: silent(newer), losses: reported},
+
+		{name: "off, by a budget", target: whose(auto, levels(Levels{Budgets: &Budgets{Low: 1, High: 9, Off: true}})), from: silent(older),
+			to: becomes(upstream.Thinking{Mode: off})},
+		{name: "off, by the lowest budget", target: whose(auto, levels(Levels{Budgets: &Budgets{Low: 7, High: 9}})), from: silent(older),
+			to: becomes(upstream.Thinking{Mode: upstream.ThinkingBudget, Budget: value(int64(7)), Display: "omitted"}), losses: reported},
+		{name: "off, by the lowest level", target: whose(auto, levels(Levels{MinLevel: "low", MaxBudget: 9, Shown: true})), from: silent(older),
+			to: becomes(upstream.Thinking{Effort: "low"}), losses: reported},
+
+		{name: "shown", target: levels(Levels{Shown: true}), from: upstream.Request{Defaults: older, Thinking: upstream.Thinking{Mode: auto}},
+			to: becomes(upstream.Thinking{Mode: auto, Display: "summarized"})},
+		{name: "not shown", target: levels(Levels{Shown: true}), from: upstream.Request{Defaults: newer, Thinking: upstream.Thinking{Mode: auto}},
+			to: becomes(upstream.Thinking{Mode: auto, Display: "omitted"})},
+	})
+}
+
 func TestDial(t *testing.T) {
 	think := func(x upstream.Thinking) upstream.Request { return upstream.Request{Thinking: x} }
 	dial := func(x Dial) func(t *Target) {
@@ -70,7 +124,7 @@ func TestDial(t *testing.T) {
 			to: sends(upstream.Thinking{}), losses: []Loss{lost(ModeNone, "thinking.mode")},
 		},
 		{
-			name: "on, by an effort", target: dial(Dial{Efforts: append(efforts, "medium"), OffByDefault: true}), from: think(upstream.Thinking{Mode: auto}),
+			name: "on, by an effort", target: whose(off, dial(Dial{Efforts: append(efforts, "medium")})), from: think(upstream.Thinking{Mode: auto}),
 			to: sends(upstream.Thinking{Effort: "medium", Mode: ""}), losses: []Loss{lost(ModeAuto, "thinking.mode")},
 		},
 		{name: "on, as by default", target: dial(Dial{Efforts: efforts}), from: think(upstream.Thinking{Mode: auto}), to: sends(upstream.Thinking{Mode: auto})},
@@ -186,7 +240,7 @@ func TestModes(t *testing.T) {
 	}
 	budgets := ModelModes{Known: true, Budgets: true, Off: true}
 	adaptive := ModelModes{Known: true, Adaptive: true, Off: true, Efforts: true, HighOff: true}
-	always := ModelModes{Known: true, Adaptive: true, Efforts: true, ByDefault: true}
+	always := ModelModes{Known: true, Adaptive: true, Efforts: true}
 	becomes := func(x upstream.Thinking) func(r *Request) { return func(r *Request) { r.Thinking = x } }
 	call := []content.Turn{
 		user(text("a")), assistant(&content.ToolUse{ID: "1", Name: "f", Input: "{}"}),
@@ -277,7 +331,13 @@ func TestModes(t *testing.T) {
 		},
 		{
 			name: "automatic, as a budget", target: model(budgets), from: think(upstream.Thinking{Mode: auto}),
-			to: becomes(upstream.Thinking{Mode: budget, Budget: value(int64(19999))}), losses: []Loss{lost(ModeAuto, "thinking.mode")},
+			to: becomes(upstream.Thinking{Mode: budget, Budget: value(int64(8192))}), losses: []Loss{lost(ModeAuto, "thinking.mode")},
+		},
+		{
+			name: "automatic, as a budget that leaves room for text", target: model(budgets),
+			from:   upstream.Request{Thinking: upstream.Thinking{Mode: auto}, MaxTokens: value(int64(4000))},
+			to:     becomes(upstream.Thinking{Mode: budget, Budget: value(int64(2000))}),
+			losses: []Loss{lost(ModeAuto, "thinking.mode")},
 		},
 		{
 			name: "a budget, as automatic", target: model(adaptive), from: think(upstream.Thinking{Mode: budget, Budget: value(int64(2000))}),
@@ -302,7 +362,7 @@ func TestModes(t *testing.T) {
 			to: becomes(upstream.Thinking{Mode: auto}), losses: []Loss{lost(ModeOff, "thinking.mode")},
 		},
 		{
-			name: "shown, as by default", target: model(always), from: think(upstream.Thinking{Display: "summarized"}),
+			name: "shown, as by default", target: whose(auto, model(always)), from: think(upstream.Thinking{Display: "summarized"}),
 			to: becomes(upstream.Thinking{Mode: auto, Display: "summarized"}),
 		},
 		{
@@ -401,12 +461,19 @@ func TestLevels(t *testing.T) {
 		},
 		{
 			name: "levels: of a client of the format", target: leveled,
-			from: upstream.Request{Thinking: upstream.Thinking{Mode: auto}, Extra: &content.Extra{Format: own, JSON: "{}"}},
+			from: upstream.Request{Thinking: upstream.Thinking{Mode: auto}, Defaults: upstream.Defaults{Format: own}},
 		},
 
 		{
 			name: "budgets: an effort", target: budgeted, from: think(upstream.Thinking{Effort: "max"}),
-			to: becomes(upstream.Thinking{Mode: auto, Display: "omitted"}), losses: []Loss{lost(EffortAsAuto, "thinking.effort")},
+			to: becomes(upstream.Thinking{Mode: budget, Budget: value(int64(5000)), Display: "omitted"}), losses: []Loss{lost(EffortAsBudget, "thinking.effort")},
+		},
+		{
+			name: "budgets: an effort and a limit", target: budgeted, from: upstream.Request{Thinking: upstream.Thinking{Effort: "low"}, MaxTokens: value(int64(1000))},
+			to: func(r *Request) {
+				r.Thinking = upstream.Thinking{Mode: budget, Budget: value(int64(500)), Display: "omitted"}
+			},
+			losses: []Loss{lost(EffortAsBudget, "thinking.effort")},
 		},
 		{
 			name: "budgets: off", target: budgeted, from: think(upstream.Thinking{Mode: off, Display: "summarized"}),

@@ -20,6 +20,7 @@ type ToolRules struct {
 	OpenAPISchema schema.Dialect // of schemas in the OpenAPI dialect
 	OpenAPI       bool           // such schemas stay in their dialect
 	Strict        StrictTools
+	StrictLimit   StrictLimit
 	KeepsSchema   bool // functions may have no schema, and members that add nothing are left out
 	Results       bool // functions have schemas of their results
 	Marks         bool // functions have cache marks
@@ -57,6 +58,7 @@ type StrictTools uint8
 
 const (
 	StrictNone   StrictTools = iota // not at all
+	StrictChoice                    // by the tool choice, for all functions alike
 	StrictEqual                     // in StrictSchema, if that changes nothing
 	StrictAlways                    // in StrictSchema
 )
@@ -178,27 +180,16 @@ func isOn(setting *bool) bool { return setting != nil && *setting }
 
 // functionSchemas lowers the schemas of a function in place.
 func (l *lowering) functionSchemas(t *content.Tool, at Path) {
-	rules, strict := &l.t.Tools, isOn(t.Strict)
+	rules := &l.t.Tools
 	path := at.Member("input")
-	switch {
-	case strict && rules.Strict == StrictNone:
-		l.lose(ToolStrict, at.Member("strict"))
-		t.Strict, strict = nil, false
-	case strict && rules.Strict == StrictEqual:
-		if schema.Fits(rules.StrictSchema, t.Input) {
-			break
-		}
-		if input, losses := l.schemas.Input(rules.StrictSchema, t.Input); len(losses) == 0 && input != "" {
-			t.Input = content.Schema{JSON: input}
-			break
-		}
-		l.lose(ToolStrict, path)
-		t.Strict, strict = nil, false
+	done := false
+	switch validated := l.n.Choice.Mode == content.ChoiceValidated; {
+	case isOn(t.Strict):
+		done = l.strict(t, at)
+	case validated && rules.Strict > StrictChoice:
+		done = l.validated(t, path)
 	}
-	switch {
-	case strict && rules.Strict == StrictEqual:
-	case t.Input.JSON == "" && rules.KeepsSchema:
-	default:
+	if !done && (t.Input.JSON != "" || !rules.KeepsSchema) {
 		l.inputSchema(t, path)
 	}
 	l.outputSchema(t, at.Member("output"))

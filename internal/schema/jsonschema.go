@@ -187,7 +187,7 @@ func (c *converter) finishNode(n *node) {
 	if !n.written[kAdditionalProperties] {
 		c.changed = true
 		c.w.BoolMember("additionalProperties", false)
-		if has || n.root {
+		if has || n.root && !c.strictOutput {
 			c.report(rClosedAdded)
 		} else {
 			c.report(rForbidden)

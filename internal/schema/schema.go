@@ -46,6 +46,37 @@ func Fits(d Dialect, s content.Schema) bool {
 	return out == s.JSON && len(losses) == 0
 }
 
+// Choices returns how many properties of the objects in a JSON schema are not required, and how many
+// schemas in it have several types or alternatives. Limits of vendors count them.
+func Choices(text string) (optional, unions int) {
+	doc, err := jsonwire.Parse(text, jsonwire.Limits{AllowDuplicateNames: true})
+	if err != nil {
+		return 0, 0
+	}
+	defer doc.Close()
+	var count func(v jsonwire.Value)
+	count = func(v jsonwire.Value) {
+		for name, x := range v.Members() {
+			switch {
+			case name == "properties" && x.Kind() == jsonwire.Object:
+				optional += max(0, x.Len()-v.Get("required").Len())
+				for _, p := range x.Members() {
+					count(p)
+				}
+				continue
+			case name == "anyOf", name == "type" && x.Kind() == jsonwire.Array:
+				unions++
+			}
+			count(x)
+		}
+		for _, x := range v.Elems() {
+			count(x)
+		}
+	}
+	count(doc.Root())
+	return optional, unions
+}
+
 const (
 	emptyObject       = `{"type":"object","properties":{}}`
 	closedEmptyObject = `{"type":"object","properties":{},"required":[],"additionalProperties":false}`

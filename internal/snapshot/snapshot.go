@@ -283,6 +283,11 @@ func (w *walk) request(r *upstream.Request) {
 	w.text(r.Thinking.Display)
 	w.extra(r.Thinking.Extra)
 
+	w.text(string(r.Defaults.Format))
+	w.text(string(r.Defaults.Thinking))
+	w.text(r.Defaults.Display)
+	w.bool(r.Defaults.LooseOutput)
+
 	w.strings(r.Output.Modalities)
 	w.text(r.Output.MediaType)
 	w.schema(&r.Output.Schema)

@@ -31,6 +31,7 @@ type Client struct {
 	maxTokens    int64
 	outputLimits adapter.OutputLimits
 	targets      lower.Cache[targetKey]
+	learned      adapter.Memory[adapter.Learned]
 }
 
 // Generate implements [upstream.Upstream].
@@ -39,17 +40,12 @@ func (c *Client) Generate(ctx context.Context, req *upstream.Request, w *upstrea
 	if err := cmp.Or(w.Loss(p.Losses), p.Err); err != nil {
 		return err
 	}
-	news, violation := p.Load(ctx)
-	if err := cmp.Or(w.Loss(news), violation); err != nil {
-		return err
-	}
-	body, err := p.body()
-	if err != nil {
-		return err
-	}
-	a, err := c.client.Do(ctx, &adapter.Request{
-		Path: p.path(), Header: p.header, ClientHeader: p.clientHeader, Body: body, Stream: req.Stream, Plan: &p.Plan,
-	})
+	a, err := c.client.Exchange(ctx, &p.Plan, w, func() (*adapter.Request, error) {
+		body, err := p.body()
+		return &adapter.Request{
+			Path: p.path(), Header: p.header, ClientHeader: p.clientHeader, Body: body, Stream: req.Stream, Plan: &p.Plan,
+		}, err
+	}, p.learn)
 	if err != nil {
 		return err
 	}

@@ -1,63 +1,29 @@
 package anthropic
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/polywire/polywire/internal/absent"
+)
 
 // A family describes a model by its name. The zero family is that of unknown names.
-type family struct {
-	line    string // "opus", "sonnet", "haiku", "fable" or "mythos"
-	version int    // 45 is 4.5
-}
+type family absent.Claude
 
-// familyOf parses a model name. Text before "claude-" and after the version is
-// ignored.
-func familyOf(model string) family {
-	_, rest, ok := strings.Cut(strings.ToLower(model), "claude-")
-	if !ok {
-		return family{}
-	}
-	var f family
-	var digits []int
-	for _, step := range strings.FieldsFunc(rest, func(r rune) bool { return r == '-' || r == '.' || r == '@' || r == ':' }) {
-		switch {
-		case step == "opus", step == "sonnet", step == "haiku", step == "fable", step == "mythos":
-			f.line = step
-		case len(step) == 1 && '0' <= step[0] && step[0] <= '9':
-			if len(digits) < 2 {
-				digits = append(digits, int(step[0]-'0'))
-			}
-		case f.line != "" && len(digits) > 0:
-			return f.withVersion(digits) // a date or a suffix
-		}
-	}
-	return f.withVersion(digits)
-}
+// familyOf returns the family of a model.
+func familyOf(model string) family { return family(absent.ParseClaude(model)) }
 
-func (f family) withVersion(digits []int) family {
-	if f.line == "" || len(digits) == 0 {
-		return family{}
-	}
-	f.version = digits[0] * 10
-	if len(digits) > 1 {
-		f.version += digits[1]
-	}
-	return f
-}
+func (f family) isKnown() bool { return f.Version > 0 }
 
-func (f family) isKnown() bool { return f.version > 0 }
-
-func (f family) is(line string, version int) bool { return f.line == line && f.version == version }
+func (f family) is(line string, version int) bool { return f.Line == line && f.Version == version }
 
 // alwaysThinks reports whether thinking is always on.
-func (f family) alwaysThinks() bool { return f.line == "fable" || f.line == "mythos" }
+func (f family) alwaysThinks() bool { return absent.Claude(f).AlwaysThinks() }
 
 // hasBudgets reports whether the model accepts a thinking budget.
-func (f family) hasBudgets() bool { return !f.isKnown() || f.version >= 37 && f.version <= 46 }
+func (f family) hasBudgets() bool { return !f.isKnown() || f.Version >= 37 && f.Version <= 46 }
 
 // isAdaptive reports whether the model has adaptive thinking.
-func (f family) isAdaptive() bool { return !f.isKnown() || f.version >= 46 }
-
-// thinksByDefault reports whether the model thinks without a thinking member.
-func (f family) thinksByDefault() bool { return f.alwaysThinks() || f.version >= 50 }
+func (f family) isAdaptive() bool { return !f.isKnown() || f.Version >= 46 }
 
 // hasThinkingOff reports whether thinking can be disabled.
 func (f family) hasThinkingOff() bool {
@@ -69,49 +35,52 @@ func (f family) hasThinkingOff() bool {
 func (f family) hasBetweenTools() bool { return !f.isKnown() || f.is("sonnet", 55) }
 
 // hasThinking reports whether the model can think.
-func (f family) hasThinking() bool { return !f.isKnown() || f.version >= 37 }
+func (f family) hasThinking() bool { return !f.isKnown() || f.Version >= 37 }
 
 // hasInterleavedBeta reports whether platforms accept the beta for thinking between tool calls.
 // Later models always think there, and platforms reject the beta for them.
-func (f family) hasInterleavedBeta() bool { return !f.isKnown() || f.version >= 40 && f.version <= 46 }
+func (f family) hasInterleavedBeta() bool { return !f.isKnown() || f.Version >= 40 && f.Version <= 46 }
 
 // hasToolSearch reports whether the model can search deferred tools.
-func (f family) hasToolSearch() bool { return !f.isKnown() || f.version >= 45 }
+func (f family) hasToolSearch() bool { return !f.isKnown() || f.Version >= 45 }
 
 // minCached returns the least tokens of a prompt that the vendor caches. Models after 4.6 have
 // different limits, of which it is the lowest: marks of shorter prompts have no effect.
 func (f family) minCached() int64 {
 	switch {
-	case f.line == "haiku" && f.version < 45:
+	case f.Line == "haiku" && f.Version < 45:
 		return 2048
 	case f.is("haiku", 45), f.is("opus", 45), f.is("opus", 46):
 		return 4096
-	case f.isKnown() && f.version <= 46:
+	case f.isKnown() && f.Version <= 46:
 		return 1024
 	}
 	return 512
 }
 
 // hasEffort reports whether the model accepts an effort.
-func (f family) hasEffort() bool { return !f.isKnown() || f.version >= 46 || f.is("opus", 45) }
+func (f family) hasEffort() bool { return !f.isKnown() || f.Version >= 46 || f.is("opus", 45) }
 
 // hasSampling reports whether the model accepts sampling parameters.
-func (f family) hasSampling() bool { return f.version <= 46 }
+func (f family) hasSampling() bool { return f.Version <= 46 }
 
 // hasOneSampler reports whether the model accepts either temperature or top_p, but
 // not both.
-func (f family) hasOneSampler() bool { return f.version >= 45 }
+func (f family) hasOneSampler() bool { return f.Version >= 45 }
 
 // hasPrefill reports whether the model continues a response that the request begins.
-func (f family) hasPrefill() bool { return f.version < 46 }
+func (f family) hasPrefill() bool { return f.Version < 46 }
 
 // hasAssistantFirst reports whether a conversation may begin with the assistant.
-func (f family) hasAssistantFirst() bool { return !f.isKnown() || f.version >= 45 }
+func (f family) hasAssistantFirst() bool { return !f.isKnown() || f.Version >= 45 }
 
 // hasForcedTools reports whether the request can require a tool call.
 func (f family) hasForcedTools() bool {
-	return !f.is("opus", 55) && !f.is("sonnet", 55) && (!f.alwaysThinks() || f.version < 51)
+	return !f.is("opus", 55) && !f.is("sonnet", 55) && (!f.alwaysThinks() || f.Version < 51)
 }
+
+// hasStrictTools reports whether the model can be held to the schemas of arguments.
+func (f family) hasStrictTools() bool { return !f.isKnown() || f.Version >= 45 || f.is("opus", 41) }
 
 // hasSystemTurns reports whether the model is known to accept system turns within
 // the conversation.
@@ -133,15 +102,15 @@ func (c *Client) maxOutput(model string) int64 {
 // maxOutput returns the maximum output tokens, or 0 if unknown.
 func (f family) maxOutput() int64 {
 	switch {
-	case f.version == 0:
+	case f.Version == 0:
 		return 0
-	case f.version < 35:
+	case f.Version < 35:
 		return 4096
-	case f.version < 37:
+	case f.Version < 37:
 		return 8192
-	case f.line == "opus" && f.version < 45:
+	case f.Line == "opus" && f.Version < 45:
 		return 32000
-	case f.version < 46:
+	case f.Version < 46:
 		return 64000
 	}
 	return 128000

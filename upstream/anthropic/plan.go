@@ -60,6 +60,19 @@ func (c *Client) plan(n *upstream.Request) *plan {
 	return p
 }
 
+// learn records which value the server has refused, and sets the target. It reports whether a changed
+// request may succeed. A client of the format knows the model.
+func (p *plan) learn(err error) bool {
+	c := p.client
+	v := c.learned.Get(p.Model)
+	if isNative(p.Source.Header) || !v.LearnFrom(err, p.Request) {
+		return false
+	}
+	c.learned.Add(p.Model, v.And)
+	p.Target = c.target(p.Model, p.Source)
+	return true
+}
+
 // renamed reports whether the sent model differs from the one in the document. It returns
 // true without a document, or if that has no model. On platforms with the model in the path
 // it returns true, because responses have the vendor's name of the model there.

@@ -4,6 +4,8 @@ import (
 	"cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/absent"
+	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/lower"
@@ -18,6 +20,7 @@ const defaultLimit = 32000
 type targetKey struct {
 	family    family
 	limit     int64 // the model's maximum; 0 means unknown
+	learned   adapter.Learned
 	native    bool
 	continues bool
 }
@@ -28,7 +31,8 @@ func (c *Client) target(model string, n *upstream.Request) *lower.Target {
 	base := messages.BaseTarget(n)
 	key := targetKey{native: isNative(n.Header), continues: base.Conversation.Continues}
 	if !key.native {
-		key.family, key.limit = familyOf(model), c.maxOutput(model)
+		key.family, key.learned = familyOf(model), c.learned.Get(model)
+		key.limit = key.learned.MaxOutput(c.maxOutput(model))
 	}
 	return c.targets.Get(key, func() (*lower.Target, targetKey) { return c.newTarget(messages.BaseTarget(n), key), key })
 }
@@ -57,7 +61,8 @@ func (c *Client) newTarget(t lower.Target, key targetKey) *lower.Target {
 	modes.StepThinking = true
 	t.Thinking.Modes = &modes
 	if !key.native {
-		modes.Model = key.family.modes()
+		modes.Model, t.Thinking.Default = key.family.modes(), key.family.defaultMode()
+		modes.Model.Refused = key.learned.Refused
 		key.family.limitTarget(&t)
 		if t.Cloud != nil && t.Cloud.NoFiles {
 			t.Files.IDPrefix = ""
@@ -80,6 +85,10 @@ func (f family) limitTarget(t *lower.Target) {
 	t.Conversation.UserLast = f.isKnown() && !f.hasPrefill()
 	t.Files.IDPrefix = "file_"
 	t.Tools.DeclareCalls = true
+	t.Tools.StrictLimit = lower.StrictLimit{Functions: 20, Optional: 24, Unions: 16}
+	if !f.hasStrictTools() {
+		t.Tools.Strict = lower.StrictNone
+	}
 	t.Choice.Optional = !f.hasForcedTools()
 	if own := t.Tools.Vendor; !f.hasToolSearch() {
 		t.Tools.Vendor = func(tool *content.Tool) (content.Tool, []*loss.Rule) {
@@ -96,17 +105,24 @@ func (f family) limitTarget(t *lower.Target) {
 	t.Sampling.One = f.isKnown() && f.hasOneSampler()
 }
 
+// defaultMode returns the mode of a request without a thinking member, or "" if it is unknown.
+func (f family) defaultMode() upstream.ThinkingMode {
+	if !f.isKnown() {
+		return ""
+	}
+	return absent.Claude(f).Defaults(messages.Format).Thinking
+}
+
 // modes returns how a model of the family thinks.
 func (f family) modes() *lower.ModelModes {
 	return &lower.ModelModes{
-		Known:     f.isKnown(),
-		Never:     !f.hasThinking(),
-		Budgets:   f.hasBudgets(),
-		Adaptive:  f.isAdaptive(),
-		Off:       f.hasThinkingOff(),
-		Between:   f.hasBetweenTools(),
-		ByDefault: f.thinksByDefault(),
-		Efforts:   f.hasEffort(),
-		HighOff:   f.is("opus", 50),
+		Known:    f.isKnown(),
+		Never:    !f.hasThinking(),
+		Budgets:  f.hasBudgets(),
+		Adaptive: f.isAdaptive(),
+		Off:      f.hasThinkingOff(),
+		Between:  f.hasBetweenTools(),
+		Efforts:  f.hasEffort(),
+		HighOff:  f.is("opus", 50),
 	}
 }

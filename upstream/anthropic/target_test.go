@@ -96,7 +96,7 @@ func fitCases() []fitCase {
 			fitted{Thinking: "off", Max: 500, Losses: []string{"degraded thinking.budget"}}},
 		{"adaptive thinking", "claude-opus-4-6", think(auto), fitted{Thinking: "auto", Max: def}},
 		{"adaptive thinking for a model with budgets", "claude-haiku-4-5", upstream.Request{Thinking: auto, MaxTokens: ptr(int64(9000))},
-			fitted{Thinking: "budget", Budget: 8999, Max: 9000, Losses: []string{"degraded thinking.mode"}}},
+			fitted{Thinking: "budget", Budget: 4500, Max: 9000, Losses: []string{"degraded thinking.mode"}}},
 		{"model without thinking", "claude-3-5-sonnet", think(auto), fitted{Max: 8192, Losses: []string{"degraded thinking.mode"}}},
 		{"off", "claude-sonnet-5", think(off), fitted{Thinking: "off", Max: def}},
 		{"thinking off for a model without thinking", "claude-3-5-sonnet", think(off), fitted{Max: 8192}},

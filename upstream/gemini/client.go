@@ -24,6 +24,7 @@ type Client struct {
 	attribution   bool // of a coding agent is sent
 	outputLimits  adapter.OutputLimits
 	targets       lower.Cache[targetKey]
+	learned       adapter.Memory[adapter.Learned]
 }
 
 // Generate implements [upstream.Upstream].
@@ -32,19 +33,14 @@ func (c *Client) Generate(ctx context.Context, req *upstream.Request, w *upstrea
 	if err := cmp.Or(w.Loss(p.Losses), p.Err); err != nil {
 		return err
 	}
-	news, violation := p.Load(ctx)
-	if err := cmp.Or(w.Loss(news), violation); err != nil {
-		return err
-	}
-	body, err := p.body()
-	if err != nil {
-		return err
-	}
 	method := ":generateContent"
 	if req.Stream {
 		method = ":streamGenerateContent?alt=sse"
 	}
-	a, err := c.client.Do(ctx, &adapter.Request{Path: pathOf(p.resource) + method, ClientHeader: p.clientHeader, Body: body, Stream: req.Stream, Plan: &p.Plan})
+	a, err := c.client.Exchange(ctx, &p.Plan, w, func() (*adapter.Request, error) {
+		body, err := p.body()
+		return &adapter.Request{Path: pathOf(p.resource) + method, ClientHeader: p.clientHeader, Body: body, Stream: req.Stream, Plan: &p.Plan}, err
+	}, func(err error) bool { return c.learn(p, err) })
 	if err != nil {
 		return err
 	}

@@ -332,10 +332,10 @@ func TestCountAndModels(t *testing.T) {
 	for name, source := range map[string]string{"a link": `{"type":"image","source":{"type":"url","url":"https://example.com/a.png"}}`, "counted": `{"type":"text","text":"q"}`} {
 		w := b.post("/v1/messages/count_tokens", `{"model":"gemini-3.8-flash","tools":[{"type":"bash_20250124","name":"bash"}],"messages":[{"role":"user","content":[`+
 			source+`,{"type":"container_upload","file_id":"f"}]}]}`)
-		if diff := cmp.Diff([]string{"dropped turns.0.parts.1", "degraded tools.0"}, lostOf(b.report)); diff != "" {
+		if diff := cmp.Diff([]string{"hint thinking", "dropped turns.0.parts.1", "degraded tools.0"}, lostOf(b.report)); diff != "" {
 			t.Errorf("%s: losses (-want +got):\n%s", name, diff)
 		}
-		if got, want := w.Header().Get("Polywire-Loss"), "dropped messages.0.content.1; degraded tools.0"; got != want {
+		if got, want := w.Header().Get("Polywire-Loss"), "dropped messages.0.content.1; degraded tools.0; hint thinking"; got != want {
 			t.Errorf("%s: the header has %q, want %q", name, got, want)
 		}
 	}
@@ -368,7 +368,7 @@ func TestWebSearch(t *testing.T) {
 	m := b.answer(`{"model":"gemini-3.8-flash","max_tokens":100,"stream":true,"tools":[{"type":"web_search_20250305","name":"web_search","max_uses":8}],` +
 		`"tool_choice":{"type":"tool","name":"web_search"},"messages":[{"role":"user","content":"search"}]}`)
 	lost := lostOf(b.report)
-	if diff := cmp.Diff([]string{"degraded choice.mode", "degraded tools.0", "dropped tools.0"}, lost[:min(3, len(lost))]); diff != "" || m.StopReason != "end_turn" {
+	if diff := cmp.Diff([]string{"degraded choice.mode", "hint thinking", "degraded tools.0", "dropped tools.0"}, lost[:min(4, len(lost))]); diff != "" || m.StopReason != "end_turn" {
 		t.Errorf("%+v, losses (-want +got):\n%s", m, diff)
 	}
 	if body := string(b.vendor.Last().Body); !strings.Contains(body, `"tools":[{"googleSearch":{}}]`) || strings.Contains(body, "toolConfig") {

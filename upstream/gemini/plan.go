@@ -22,6 +22,8 @@ type plan struct {
 	adapter.Plan
 	resource     string      // the resource name of Model
 	clientHeader http.Header // forwarded from the client
+	foreign      bool        // the client has another format, whose headers are not sent
+	byFormat     bool        // the target is not that of the model, which a client of the format knows
 }
 
 // plan plans a request.
@@ -33,8 +35,8 @@ func (c *Client) plan(n *upstream.Request) *plan {
 		return p
 	}
 	// one pass
-	foreign := slices.ContainsFunc(n.Header, func(f upstream.HeaderField) bool { return strings.EqualFold(f.Name, "anthropic-version") })
-	if !foreign && len(n.Header) > 0 {
+	p.foreign = slices.ContainsFunc(n.Header, func(f upstream.HeaderField) bool { return strings.EqualFold(f.Name, "anthropic-version") })
+	if !p.foreign && len(n.Header) > 0 {
 		p.clientHeader = make(http.Header)
 		for _, f := range n.Header {
 			p.clientHeader.Add(f.Name, f.Value)
@@ -43,7 +45,7 @@ func (c *Client) plan(n *upstream.Request) *plan {
 	p.Document = snapshot.DocumentOf(n, generatecontent.Format)
 	vertex := isVertex(p.resource)
 	if p.Document == nil {
-		p.Target = c.target(p.Model, vertex, foreign)
+		p.Target = c.target(p.Model, vertex, p.foreign)
 		p.Lower()
 		return p
 	}
@@ -52,6 +54,18 @@ func (c *Client) plan(n *upstream.Request) *plan {
 		p.lowerDocument(t)
 	}
 	return p
+}
+
+// learn records which value the server has refused for a plan, and sets the target. It reports whether
+// a changed request may succeed.
+func (c *Client) learn(p *plan, err error) bool {
+	v := c.learned.Get(p.Model)
+	if p.byFormat || !v.LearnFrom(err, p.Request) {
+		return false
+	}
+	c.learned.Add(p.Model, v.And)
+	p.Target = c.target(p.Model, isVertex(p.resource), p.foreign)
+	return true
 }
 
 // hasUnsignedCall reports whether the first tool call of a turn of the model has no signature.

@@ -82,7 +82,7 @@ var fits = []fitCase{
 	{"gemini-2.5-flash", upstream.Thinking{Mode: upstream.ThinkingOff}, `"thinkingBudget":0`, ""},
 	{"gemini-3.1-pro-preview", upstream.Thinking{Mode: upstream.ThinkingOff}, `"thinkingLevel":"LOW"`, "degraded thinking.mode"},
 	{"gemini-3.8-flash", upstream.Thinking{Mode: upstream.ThinkingOff}, `"thinkingLevel":"MINIMAL"`, "degraded thinking.mode"},
-	{"gemini-2.5-flash", upstream.Thinking{Mode: upstream.ThinkingAuto, Effort: "high"}, `"thinkingBudget":-1`, "degraded thinking.effort"},
+	{"gemini-2.5-flash", upstream.Thinking{Mode: upstream.ThinkingAuto, Effort: "high"}, `"thinkingBudget":24576`, "degraded thinking.effort"},
 	{"gemini-3.8-flash", upstream.Thinking{Mode: upstream.ThinkingAuto, Effort: "high"}, `"thinkingLevel":"HIGH"`, ""},
 	{"gemini-3.8-flash", upstream.Thinking{Mode: upstream.ThinkingAuto}, `"thinkingBudget":-1`, ""},
 	{"gemini-3.1-pro-preview", upstream.Thinking{Effort: "minimal"}, `"thinkingLevel":"LOW"`, "degraded thinking.effort"},
@@ -91,7 +91,7 @@ var fits = []fitCase{
 	{"gemini-2.0-flash", upstream.Thinking{Mode: upstream.ThinkingOff}, ``, ""},
 	{"gemini-2.0-flash", upstream.Thinking{Mode: upstream.ThinkingBudget, Effort: "max", Display: "full"}, ``, "degraded thinking.mode, degraded thinking.effort"},
 	{"gemini-2.0-flash", upstream.Thinking{Effort: "xhigh"}, ``, "degraded thinking.effort"},
-	{"gemini-2.5-pro", upstream.Thinking{Mode: upstream.ThinkingAuto, Effort: "xhigh"}, `"thinkingBudget":-1`, "degraded thinking.effort"},
+	{"gemini-2.5-pro", upstream.Thinking{Mode: upstream.ThinkingAuto, Effort: "xhigh"}, `"thinkingBudget":24576`, "degraded thinking.effort"},
 	{"gemini-2.5-flash", upstream.Thinking{Mode: upstream.ThinkingOff, Effort: "max"}, `"thinkingBudget":0`, "degraded thinking.effort"},
 	{"gemini-3.8-flash", upstream.Thinking{Mode: upstream.ThinkingOff, Effort: "max"}, `"thinkingLevel":"MINIMAL"`, "degraded thinking.effort, degraded thinking.mode"},
 	{"gemini-3.8-flash", upstream.Thinking{Mode: upstream.ThinkingAuto, Effort: "xhigh"}, `"thinkingLevel":"HIGH"`, "degraded thinking.effort"},
@@ -162,7 +162,7 @@ func TestFormBesideFunctions(t *testing.T) {
 // targetLosses are the rules that only the targets of this package report.
 var targetLosses = []*loss.Rule{
 	lower.RenamedTool, lower.HeaderNotSent, lower.ModeNone, lower.ModeOff, lower.BudgetRange,
-	lower.EffortAsAuto, lower.EffortNearest, lower.OutputWithTools, lower.LimitLowered,
+	lower.EffortAsBudget, lower.EffortNearest, lower.OutputWithTools, lower.LimitLowered,
 }
 
 // TestTargetLosses checks that the tests above report these rules.

@@ -122,6 +122,6 @@ func newDocumentTargets() map[documentTarget]*lower.Target {
 func (p *plan) lowerDocument(t documentTarget) {
 	n := *p.Source
 	n.ForwardLinks = true
-	p.Source, p.Target = &n, documentTargets[t]
+	p.Source, p.Target, p.byFormat = &n, documentTargets[t], true
 	p.Lower()
 }

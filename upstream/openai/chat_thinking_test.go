@@ -28,7 +28,7 @@ func TestCarriedThinkingLosses(t *testing.T) {
 		"refused":   {refusals{fields: fieldReasoning}, partsOf(thinkingPart("hm", ""), carryingCall("c1", thinkingPart("hm", "reasoning"))), []content.Loss{lower.Thinking.At("turns.1.parts.1.signature")}},
 	} {
 		model := "model of " + name
-		c.refusals.add(model, tt.known)
+		c.refusals.Add(model, tt.known.and)
 		p := c.plan(&upstream.Request{Model: model, Turns: []content.Turn{q, turnOf(content.RoleAssistant, tt.parts...), turnOf(content.RoleUser, resultOf("c1"))}})
 		if diff := cmp.Diff(tt.want, p.Losses); diff != "" || p.Err != nil {
 			t.Errorf("%s: %v (-want +got):\n%s", name, p.Err, diff)

@@ -132,7 +132,7 @@ func (c *Responses) CountTokens(ctx context.Context, req *upstream.Request) (ups
 		switch {
 		case err == nil:
 			return n, nil
-		case attempt < maxAttempts && p.learn(err):
+		case attempt < adapter.MaxAttempts && p.learn(err):
 			p.lower()
 		case invalidPath(err):
 			return p.Estimate(), nil
@@ -178,7 +178,7 @@ type client struct {
 	apiVersion  string            // of Azure's dated API, or ""
 	deployments map[string]string // by model
 
-	refusals refusalMemory
+	refusals adapter.Memory[refusals]
 	targets  lower.Cache[targetKey]
 
 	attribution bool                                            // of a coding agent is sent
@@ -195,9 +195,6 @@ func (o *Options) newClient(f content.Format, path string, s *adapter.Client) cl
 }
 
 const chatPath = "/chat/completions"
-
-// maxAttempts bounds how often one request is sent.
-const maxAttempts = 5
 
 // generate sends a request and decodes the response.
 func (c *client) generate(ctx context.Context, req *upstream.Request, w *upstream.Writer) error {
@@ -241,29 +238,16 @@ func (c *client) EncodeRequest(ctx context.Context, req *upstream.Request) (upst
 	return p.Encode(ctx, e, func() (string, error) { return adapter.Text(p.body(ctx), nil) })
 }
 
-// exchange sends a request. If the server rejects a member, it sends the request again
-// without it. The error about a document of a client is returned: the client has written it.
+// exchange sends a request. If the server rejects a member or a value, it sends the request again
+// without it.
 func (c *client) exchange(ctx context.Context, p *plan, w *upstream.Writer) (*adapter.Response, error) {
-	for attempt := 1; ; attempt++ {
-		news, violation := p.Load(ctx)
-		if err := cmp.Or(w.Loss(news), violation); err != nil {
-			return nil, err
-		}
+	return c.server.Exchange(ctx, &p.Plan, w, func() (*adapter.Request, error) {
 		x := &adapter.Request{Path: c.pathOf(c.path, p.Model), Body: p.body(ctx), Stream: p.Source.Stream, Plan: &p.Plan}
 		if p.Document != nil {
 			x.ClientHeader = p.header
 		}
-		resp, err := c.server.Do(ctx, x)
-		if err == nil {
-			return resp, nil
-		}
-		if attempt == maxAttempts || p.Document != nil || !p.learn(err) {
-			return nil, err
-		}
-		if err := cmp.Or(w.Loss(p.lower()), p.Err); err != nil {
-			return nil, err
-		}
-	}
+		return x, nil
+	}, p.learn)
 }
 
 // Models returns the models that the server lists.
@@ -325,13 +309,14 @@ type targetKey struct {
 	refusals refusals
 }
 
-// learn records why the server rejected the request, also for later requests of the model.
-// It reports whether a changed request may succeed.
+// learn records why the server rejected the request, also for later requests of the model, and
+// sets the target. It reports whether a changed request may succeed.
 func (p *plan) learn(err error) bool {
-	if !p.target.refusals.learn(p.client.format, err, p.sent) {
+	if !p.target.refusals.learn(p.client.format, err, p.Request, p.sent) {
 		return false
 	}
-	p.client.refusals.add(p.Model, p.target.refusals)
+	p.client.refusals.Add(p.Model, p.target.refusals.and)
+	p.setTarget()
 	return true
 }
 

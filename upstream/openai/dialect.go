@@ -60,8 +60,9 @@ type Dialect struct {
 	// order, out of "none", "minimal", "low", "medium", "high", "xhigh" and "max". Nil
 	// means the efforts that OpenAI documents for a model of that name. For other
 	// names, nil means "none", "low", "medium" and "high" on compatible servers, and
-	// that no effort is sent on OpenAI's and Azure's. DeepSeek's own host has another
-	// default. With an empty list that is not nil, no effort is sent.
+	// all of them on OpenAI's and Azure's. DeepSeek's own host has another
+	// default. With an empty list that is not nil, no effort is sent. If the server rejects an
+	// effort, the request is sent again with the nearest other one.
 	Efforts []string
 
 	// Reasoning is the member of assistant messages that returns earlier thinking to
@@ -242,6 +243,7 @@ var (
 	lowToXHigh  = effortRange("low", "xhigh")
 	noneToHigh  = append([]string{"none"}, lowToHigh...)
 	noneToXHigh = append([]string{"none"}, lowToXHigh...)
+	noneToMax   = append([]string{"none"}, effortRange("low", "max")...)
 )
 
 // families is searched from the top: longer names come before their prefixes.
@@ -259,7 +261,7 @@ var families = []struct {
 		sampling: sampleWithNone, noStop: true, noMaxTokens: true, developer: true, custom: true}},
 	{[]string{"gpt-5.4", "gpt-5.5"}, family{known: true, efforts: noneToXHigh, defaultEffort: "none",
 		sampling: sampleWithNone, noStop: true, noMaxTokens: true, developer: true, custom: true, phases: true, tools: toolsNoneOrOmitted}},
-	{[]string{"gpt-5.6"}, family{known: true, efforts: noneToXHigh, defaultEffort: "medium",
+	{[]string{"gpt-5.6"}, family{known: true, efforts: noneToMax, defaultEffort: "medium",
 		sampling: sampleWithNone, noStop: true, noMaxTokens: true, developer: true, custom: true, phases: true, cacheMarks: true, tools: toolsWithNone}},
 	{[]string{"gpt-5"}, family{known: true, efforts: minToHigh, defaultEffort: "medium",
 		sampling: sampleNever, noStop: true, noMaxTokens: true, developer: true, custom: true}},
@@ -267,11 +269,9 @@ var families = []struct {
 		sampling: sampleNever, noStop: true, noMaxTokens: true, developer: true, custom: true, phases: true, cacheMarks: true, tools: toolsResponsesOnly}},
 	{[]string{"gpt-6.1-sol"}, family{known: true, efforts: lowToXHigh, defaultEffort: "medium",
 		sampling: sampleNever, noStop: true, noMaxTokens: true, developer: true, custom: true, phases: true, cacheMarks: true, tools: toolsResponsesOnly}},
-	{[]string{"gpt-6.1-terra"}, family{known: true, efforts: noneToXHigh, defaultEffort: "medium",
-		sampling: sampleWithNone, noStop: true, noMaxTokens: true, developer: true, custom: true, phases: true, cacheMarks: true, tools: toolsWithNone}},
 	{[]string{"gpt-6.2"}, family{known: true, efforts: lowToXHigh, defaultEffort: "medium",
 		sampling: sampleNever, noStop: true, noMaxTokens: true, developer: true, custom: true, phases: true, cacheMarks: true, tools: toolsResponsesOnly}},
-	{[]string{"gpt-6", "gpt-6.1"}, family{known: true, efforts: noneToXHigh, defaultEffort: "medium",
+	{[]string{"gpt-6", "gpt-6.1"}, family{known: true, efforts: noneToMax, defaultEffort: "medium",
 		sampling: sampleWithNone, noStop: true, noMaxTokens: true, developer: true, custom: true, phases: true, cacheMarks: true, tools: toolsWithNone}},
 }
 
@@ -301,7 +301,7 @@ var defaultEfforts = noneToHigh
 func responsesFamilyOf(model string) family {
 	f := familyOf(model)
 	switch name := strings.ToLower(model[strings.LastIndexByte(model, '/')+1:]); {
-	case strings.HasPrefix(name, "gpt-6.1-sol"):
+	case strings.HasPrefix(name, "gpt-6.1-sol"), strings.HasPrefix(name, "gpt-6.2"):
 		f.efforts = effortRange("low", "max")
 	case strings.HasPrefix(name, "gpt-5-pro"):
 		f.efforts, f.defaultEffort = []string{"high"}, "high"

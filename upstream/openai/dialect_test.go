@@ -149,7 +149,7 @@ func TestIsOpenAI(t *testing.T) {
 func TestFamilies(t *testing.T) {
 	for model, want := range map[string][]string{
 		"gpt-4.1": nil, "gpt-4o-mini": nil, "gpt-5.2-chat-latest": nil, "gpt-5.5-chat-latest": nil, "openai/gpt-6-chat-latest": nil, "o3": lowToHigh, "openai/o4-mini": lowToHigh,
-		"gpt-5": minToHigh, "gpt-5-mini-2025-08-07": minToHigh, "gpt-5.1": noneToHigh, "gpt-5.4": noneToXHigh, "gpt-5.6-terra": noneToXHigh,
+		"gpt-5": minToHigh, "gpt-5-mini-2025-08-07": minToHigh, "gpt-5.1": noneToHigh, "gpt-5.4": noneToXHigh, "gpt-5.6-terra": noneToMax, "gpt-6-sol": noneToMax, "gpt-6.1-terra": noneToMax,
 		"gpt-6.2-sol": lowToXHigh, "GPT-6.1-sol": lowToXHigh,
 	} {
 		f := familyOf(model)
@@ -157,7 +157,7 @@ func TestFamilies(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", model, diff)
 		}
 	}
-	for model, want := range map[string][]string{"gpt-5-pro": {"high"}, "gpt-6.1-sol": effortRange("low", "max"), "gpt-5": minToHigh} {
+	for model, want := range map[string][]string{"gpt-5-pro": {"high"}, "gpt-6.1-sol": effortRange("low", "max"), "gpt-6.2-sol": effortRange("low", "max"), "gpt-5": minToHigh} {
 		if diff := cmp.Diff(want, responsesFamilyOf(model).efforts); diff != "" {
 			t.Errorf("%s in the Responses API (-want +got):\n%s", model, diff)
 		}

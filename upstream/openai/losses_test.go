@@ -152,8 +152,11 @@ var requestLossCases = []lossCase{
 	{rule: lower.ToolStrict, path: "tools.0.input", change: withTool(content.Tool{Name: "f", Strict: new(true), Input: content.Schema{JSON: `{"type":"object","patternProperties":{"^a":{"type":"string"}}}`}})},
 	{rule: lower.ToolCache, path: "tools.0.cache", change: withTool(content.Tool{Name: "f", Input: plainTool.Input, Cache: &content.Cache{}})},
 	{rule: lower.ToolDescription, path: "tools.0.description", refusals: refusals{fields: fieldDescription}, change: withTool(content.Tool{Name: "f", Input: plainTool.Input, Description: strings.Repeat("x", 1025)})},
-	{rule: lower.ChoiceValidated, path: "choice.mode", change: func(r *upstream.Request) {
-		r.Tools, r.Choice.Mode = []content.Tool{plainTool}, content.ChoiceValidated
+	{rule: lower.ToolStrict, path: "tools.0.input", change: func(r *upstream.Request) {
+		r.Tools, r.Choice.Mode = []content.Tool{{Name: "f", Input: content.Schema{JSON: openSchema}}}, content.ChoiceValidated
+	}},
+	{rule: lower.ThinkingByDefault, path: "thinking", model: "gpt-5", change: func(r *upstream.Request) {
+		r.Defaults = upstream.Defaults{Format: "messages", Thinking: upstream.ThinkingOff}
 	}},
 	{rule: lower.ChoiceNoTools, path: "choice.mode", change: func(r *upstream.Request) { r.Choice.Mode = content.ChoiceAny }},
 	{rule: lower.ChoiceUnknown, path: "choice.mode", change: func(r *upstream.Request) {
@@ -207,7 +210,7 @@ var requestLossCases = []lossCase{
 	{rule: lower.ModeNone, path: "thinking.mode", change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingAuto})},
 	{rule: lower.ModeNone, path: "thinking.effort", change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingAuto, Effort: "high"})},
 	{rule: lower.ModeNone, path: "thinking.effort", change: thinkingOf(upstream.Thinking{Effort: "high"})},
-	{rule: lower.ModeOn, path: "thinking.effort", model: "ft:unknown", change: thinkingOf(upstream.Thinking{Effort: "high"})},
+	{rule: lower.ModeOn, path: "thinking.effort", compatible: true, dialect: Dialect{Efforts: []string{}}, change: thinkingOf(upstream.Thinking{Effort: "high"})},
 	{rule: lower.ModeAuto, path: "thinking.mode", model: "gpt-5.1", change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingAuto})},
 	{rule: lower.ModeBetween, path: "thinking.mode", model: "gpt-5", change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingBetweenTools})},
 	{rule: lower.ModeUnknown, path: "thinking.mode", change: thinkingOf(upstream.Thinking{Mode: "odd"})},
@@ -253,7 +256,7 @@ func (x *lossCase) plan(t *testing.T) *plan {
 	if x.compatible {
 		model = "qwen3"
 	}
-	c.refusals.add(model, x.refusals)
+	c.refusals.Add(model, x.refusals.and)
 	r := &upstream.Request{Model: model, Turns: []content.Turn{turnOf(content.RoleUser, textOf("q"))}}
 	x.change(r)
 	return c.plan(r)
@@ -331,7 +334,7 @@ func newPlanWith(t testing.TB, n *upstream.Request, dialect Dialect, refused fie
 		t.Fatal(err)
 	}
 	if refused != 0 {
-		c.refusals.add(n.Model, refusals{fields: refused})
+		c.refusals.Add(n.Model, refusals{fields: refused}.and)
 	}
 	return c.plan(n)
 }
@@ -491,9 +494,8 @@ func responsesToolLossCases() []responsesLossCase {
 		}), 0},
 		{lower.ChoiceNoTools, "choice.mode", v, requestWith(func(r *upstream.Request) { r.Choice.Mode = content.ChoiceAny }), 0},
 		{lower.ChoiceUnknown, "choice.mode", v, requestWith(func(r *upstream.Request) { r.Tools = []content.Tool{fTool}; r.Choice.Mode = "odd" }), 0},
-		{lower.ChoiceValidated, "choice.mode", v, requestWith(func(r *upstream.Request) {
-			r.Tools = []content.Tool{fTool}
-			r.Choice.Mode = content.ChoiceValidated
+		{lower.ThinkingByDefault, "thinking", v, requestWith(func(r *upstream.Request) {
+			r.Model, r.Defaults = "gpt-5", upstream.Defaults{Format: "messages", Thinking: upstream.ThinkingOff}
 		}), 0},
 		{lower.ChoiceNamesTrust, "choice.names", ServerCompatible, requestWith(func(r *upstream.Request) {
 			r.Tools, r.Choice = []content.Tool{fTool}, content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"f"}}
@@ -544,7 +546,6 @@ func responsesSettingLossCases() []responsesLossCase {
 		{lower.LimitRaised, "max_tokens", v, requestWith(func(r *upstream.Request) { r.MaxTokens = number(int64(1)) }), 0},
 		{lower.ModeOff, "thinking.mode", v, with(newRequest("gpt-6.2-sol", hi), func(r *upstream.Request) { r.Thinking.Mode = upstream.ThinkingOff }), 0},
 		{lower.ModeNone, "thinking.mode", v, with(newRequest("gpt-4.1", hi), func(r *upstream.Request) { r.Thinking.Mode = upstream.ThinkingAuto }), 0},
-		{lower.ModeOn, "thinking.effort", v, with(newRequest("ft:unknown", hi), func(r *upstream.Request) { r.Thinking.Effort = "high" }), 0},
 		{lower.ModeNone, "thinking.effort", v, with(newRequest("gpt-4.1", hi), func(r *upstream.Request) {
 			r.Thinking = upstream.Thinking{Mode: upstream.ThinkingAuto, Effort: "high"}
 		}), 0},

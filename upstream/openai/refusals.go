@@ -6,9 +6,10 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/adapter"
+	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/internal/openaiformat"
 )
 
@@ -91,13 +92,14 @@ type refusals struct {
 	shortIDs       bool   // ids other than nine letters and digits
 	thinkingMember string // the member that must return thinking to the server
 	dropThinking   bool   // earlier thinking, in this conversation
+	values         adapter.Learned
 }
 
 func (r *refusals) has(f field) bool { return r.fields&f != 0 }
 
 // learn records why a request was rejected, and reports whether a changed request may
 // succeed. sent returns the fields of the request.
-func (r *refusals) learn(f content.Format, err error, sent func() field) bool {
+func (r *refusals) learn(f content.Format, err error, n *lower.Request, sent func() field) bool {
 	var e *openaiformat.VendorError
 	if !errors.As(err, &e) {
 		return false
@@ -107,6 +109,7 @@ func (r *refusals) learn(f content.Format, err error, sent func() field) bool {
 	case f == ResponsesFormat && isThinkingUnreadable(e, text):
 		r.dropThinking = true
 	case e.Status != http.StatusBadRequest && e.Status != http.StatusUnprocessableEntity, e.IsTooLong(), e.IsFiltered():
+	case r.learnValue(e, text, n):
 	case f == ResponsesFormat:
 		if strings.Contains(text, "encrypted content is not supported") {
 			text += " include" // the message does not name the member
@@ -116,6 +119,15 @@ func (r *refusals) learn(f content.Format, err error, sent func() field) bool {
 		r.learnChat(e, text, sent())
 	}
 	return *r != before
+}
+
+// learnValue is learn for an error about a value.
+func (r *refusals) learnValue(f *openaiformat.VendorError, text string, n *lower.Request) bool {
+	effort := n.Effort
+	if f.Param != "" && !strings.HasSuffix(f.Param, "effort") {
+		effort = "" // the error is about another member
+	}
+	return r.values.Learn(text+" "+f.Param, effort, n)
 }
 
 // learnChat is learn for an error of Chat Completions.
@@ -182,36 +194,15 @@ func namesField(f *openaiformat.VendorError, name, text string) bool {
 	}), name)
 }
 
-// maxModels bounds the number of remembered models.
-const maxModels = 256
-
-// A refusalMemory holds the refusals of each model. It is safe for concurrent use.
-type refusalMemory struct {
-	mu     sync.Mutex
-	models map[string]refusals
-}
-
-func (m *refusalMemory) get(model string) refusals {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.models[model]
-}
-
-// add records the refusals of a model, except those that are about one conversation. At the
-// limit it forgets all models: only invented names reach it.
-func (m *refusalMemory) add(model string, r refusals) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	old, known := m.models[model]
-	if m.models == nil || !known && len(m.models) >= maxModels {
-		m.models = make(map[string]refusals)
-	}
+// and returns the refusals of r and of old, except those that are about one conversation.
+func (r refusals) and(old refusals) refusals {
 	r.fields |= old.fields
 	r.toolsWithNone = r.toolsWithNone || old.toolsWithNone
 	r.shortIDs = r.shortIDs || old.shortIDs
 	r.thinkingMember = cmp.Or(r.thinkingMember, old.thinkingMember)
+	r.values = r.values.And(old.values)
 	r.dropThinking = false
-	m.models[strings.Clone(model)] = r
+	return r
 }
 
 // responsesFieldNames are the names in the Responses API, in the order of the search.

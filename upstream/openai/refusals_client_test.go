@@ -78,6 +78,42 @@ func TestRefusedFields(t *testing.T) {
 	}
 }
 
+// TestSteppedDown checks that a rejected effort is replaced by the nearest other one and a limit by
+// that of the server, that this is reported, and that it is remembered for the model.
+func TestSteppedDown(t *testing.T) {
+	tokens := int64(100000)
+	const list = `{"error":{"message":"Unsupported value: 'max' is not supported with the 'm' model. Supported values are: 'low', 'high', and 'xhigh'.","type":"invalid_request_error","param":"reasoning_effort","code":"unsupported_value"}}`
+	c, seen := rejectingServer(t, openai.Options{Dialect: openai.Dialect{Kind: openai.ServerOpenAI}},
+		[2]string{`"reasoning_effort":"max"`, list},
+		[2]string{`"reasoning_effort":"xhigh"`, `{"error":{"message":"Unsupported value: 'reasoning_effort' does not support 'xhigh' with this model.","type":"invalid_request_error","param":"reasoning_effort","code":"unsupported_value"}}`},
+		[2]string{`100000`, `{"error":{"message":"max_tokens is too large: 100000. This model supports at most 16384 completion tokens, whereas you provided 100000.","type":"invalid_request_error","param":"max_tokens","code":"invalid_value"}}`},
+	)
+	req := simpleRequest("m", "q")
+	req.Thinking.Effort, req.MaxTokens = "max", &tokens
+	for round, want := range []int{4, 5} {
+		reply, err := upstream.Collect(t.Context(), c, req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var paths []string
+		for _, l := range reply.Losses {
+			paths = append(paths, l.Path)
+		}
+		slices.Sort(paths)
+		if diff := cmp.Diff([]string{"max_tokens", "thinking.effort"}, paths); diff != "" || len(*seen) != want {
+			t.Errorf("round %d: %d requests, want %d, losses (-want +got):\n%s", round, len(*seen), want, diff)
+		}
+	}
+	const last = `"reasoning_effort":"high","max_completion_tokens":16384`
+	if got := (*seen)[4]; !strings.Contains(got, last) {
+		t.Errorf("sent %s, want %s", got, last)
+	}
+	req.Model = "other"
+	if _, err := upstream.Collect(t.Context(), c, req); err != nil || !strings.Contains((*seen)[5], `"reasoning_effort":"max"`) {
+		t.Errorf("%v; another model got %s", err, (*seen)[5])
+	}
+}
+
 // TestRefusedCacheMembers checks that a server without the key and the lifetimes of prompt
 // caches does not get them again, and that cache marks stay.
 func TestRefusedCacheMembers(t *testing.T) {

@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"strconv"
 	"strings"
 	"testing"
 
@@ -122,7 +121,7 @@ func TestRefusedEach(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c.refusals.add(r.Model, known)
+			c.refusals.Add(r.Model, known.and)
 			p := c.plan(r)
 			_, losses, err := send(t, p)
 			return p.sent(), losses, err
@@ -132,7 +131,7 @@ func TestRefusedEach(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c.refusals.add(r.Model, known)
+			c.refusals.Add(r.Model, known.and)
 			p := c.plan(r)
 			_, losses, err := send(t, p)
 			return p.sent(), losses, err
@@ -205,30 +204,9 @@ func TestResponsesLearn(t *testing.T) {
 		c := &client{format: ResponsesFormat}
 		p := &plan{Plan: adapter.Plan{Request: sent}, client: c, shape: openaiformat.Shape{Encrypted: true, NoPadding: true, Phases: true}}
 		retry := p.learn(openaiformat.DecodeError(ResponsesFormat, tt.status, nil, []byte(tt.body)))
-		remembered := c.refusals.get("") != refusals{}
+		remembered := c.refusals.Get("") != refusals{}
 		if p.target.refusals.fields != tt.want || retry != tt.again || remembered != tt.keep {
 			t.Errorf("%s: %b, retry %v, remembered %v", tt.body, p.target.refusals.fields, retry, remembered)
 		}
-	}
-}
-
-// TestRefusalMemory checks that the memory is bounded, and that a model that it knows does
-// not displace others.
-func TestRefusalMemory(t *testing.T) {
-	var m refusalMemory
-	name := func(i int) string { return "m" + strconv.Itoa(i) }
-	for i := range maxModels {
-		m.add(name(i), refusals{fields: fieldStop})
-	}
-	m.add(name(0), refusals{fields: fieldSeed, dropThinking: true})
-	if got := m.get(name(0)); got != (refusals{fields: fieldStop | fieldSeed}) {
-		t.Errorf("got %+v", got)
-	}
-	if m.get(name(1)) == (refusals{}) {
-		t.Error("another model was forgotten")
-	}
-	m.add("new", refusals{fields: fieldSeed})
-	if len(m.models) > maxModels || m.get("new") == (refusals{}) {
-		t.Errorf("%d models, the newest %+v", len(m.models), m.get("new"))
 	}
 }

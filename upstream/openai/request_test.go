@@ -39,9 +39,11 @@ func choose(mode content.ChoiceMode, names ...string) content.ToolChoice {
 }
 
 var (
-	gTool       = content.Tool{Name: "g"}
-	webSearcher = content.Tool{Kind: "web_search_20250305", Name: "web_search", Format: "messages", Raw: `{"type":"web_search_20250305","name":"web_search"}`}
-	bash        = content.Tool{Kind: "computer_20250124", Name: "bash", Format: "messages", Raw: `{"type":"computer_20250124","name":"bash"}`}
+	gTool = content.Tool{Name: "g"}
+
+	requiredTool = content.Tool{Name: "f", Input: content.Schema{JSON: `{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}`}}
+	webSearcher  = content.Tool{Kind: "web_search_20250305", Name: "web_search", Format: "messages", Raw: `{"type":"web_search_20250305","name":"web_search"}`}
+	bash         = content.Tool{Kind: "computer_20250124", Name: "bash", Format: "messages", Raw: `{"type":"computer_20250124","name":"bash"}`}
 
 	noSearch = []content.Loss{lower.ToolVendor.At("tools.0")}
 	mapped   = []content.Loss{lower.ToolMapped.At("tools.0")}
@@ -61,12 +63,17 @@ var choiceCases = []formatsCase{
 		responses: encoding{has: `"tool_choice":{"type":"allowed_tools","mode":"required","tools":[{"type":"function","name":"f"},{"type":"function","name":"g"}]}`, losses: mapped}},
 	{name: "one function or web search", change: withTools(choose(content.ChoiceValidated, "f"), googleSearch, fTool, gTool),
 		chat: encoding{has: `"tool_choice":{"type":"allowed_tools","allowed_tools":{"mode":"auto","tools":[{"type":"function","function":{"name":"f"}}]}}`,
-			losses: []content.Loss{lower.ChoiceValidated.At("choice.mode"), lower.ToolVendor.At("tools.0")}},
+			losses: []content.Loss{lower.ToolVendor.At("tools.0"), lower.ToolStrict.At("tools.1.input")}},
 		responses: encoding{has: `"tool_choice":{"type":"allowed_tools","mode":"auto","tools":[{"type":"function","name":"f"},{"type":"web_search"}]}`,
-			losses: []content.Loss{lower.ChoiceValidated.At("choice.mode"), lower.ToolMapped.At("tools.0")}}},
+			losses: []content.Loss{lower.ToolMapped.At("tools.0"), lower.ToolStrict.At("tools.1.input")}}},
 	{name: "all functions by name", change: withTools(choose(content.ChoiceValidated, "f", "g"), fTool, gTool),
-		chat:      encoding{has: `"tool_choice":"auto"`, losses: []content.Loss{lower.ChoiceValidated.At("choice.mode")}},
-		responses: encoding{has: `"tool_choice":"auto"`, losses: []content.Loss{lower.ChoiceValidated.At("choice.mode")}}},
+		chat:      encoding{has: `"tool_choice":"auto"`, losses: []content.Loss{lower.ToolStrict.At("tools.0.input")}},
+		responses: encoding{has: `"tool_choice":"auto"`, losses: []content.Loss{lower.ToolStrict.At("tools.0.input")}}},
+	{name: "validated arguments", change: withTools(choose(content.ChoiceValidated), requiredTool),
+		chat: encoding{has: `"parameters":{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false},"strict":true`,
+			not: "tool_choice\":{", losses: []content.Loss{onlyListedArguments}},
+		responses: encoding{has: `"parameters":{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false},"strict":true`,
+			losses: []content.Loss{onlyListedArguments}}},
 	{name: "all functions by name, compatible server", compatible: true, change: withTools(choose(content.ChoiceAny, "f", "g"), fTool, gTool),
 		chat: encoding{has: `"tool_choice":"required"`}, responses: encoding{has: `"tool_choice":"required"`}},
 	{name: "no tool", change: withTools(choose(content.ChoiceNone), webSearcher, fTool),
@@ -144,14 +151,23 @@ var formCases = []formatsCase{
 		chat:      encoding{has: `{"a":{"description":"d"}},"required":["a"]},"strict":false`, losses: []content.Loss{lower.OutputStrict.At("output.schema")}},
 		responses: encoding{has: `"strict":false`, losses: []content.Loss{lower.OutputStrict.At("output.schema")}}},
 	{name: "JSON Schema without additionalProperties", change: ofForm(jsonType, `{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}`, false),
+		chat:      encoding{has: `"strict":true`, losses: []content.Loss{onlyListed}},
+		responses: encoding{has: `"strict":true`, losses: []content.Loss{onlyListed}}},
+	{name: "any object, by its schema", change: ofForm(jsonType, `{"type":"object"}`, false),
 		chat:      encoding{has: `"strict":false`, losses: []content.Loss{lower.OutputStrict.At("output.schema")}},
 		responses: encoding{has: `"strict":false`, losses: []content.Loss{lower.OutputStrict.At("output.schema")}}},
+	{name: "JSON Schema of a client whose vendor is not strict", change: func(r *upstream.Request) {
+		ofForm(jsonType, `{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}`, false)(r)
+		r.Defaults.LooseOutput = true
+	}, chat: encoding{has: `"strict":false`}, responses: encoding{has: `"strict":false`}},
 }
 
 var (
 	anyObjectLosses     = []content.Loss{lower.OutputObject.At("output.media_type")}
 	unsatisfiableLosses = []content.Loss{lower.OutputUnsatisfiable.At("output.schema"), lower.OutputObject.At("output.media_type")}
 )
+
+var onlyListedArguments = content.Loss{Severity: content.LossHint, Path: "tools.0.input", Reason: onlyListed.Reason}
 
 var onlyListed = content.Loss{Severity: content.LossHint, Path: "output.schema", Reason: "strict schemas must forbid properties that are not listed; additionalProperties false was added"}
 

@@ -26,7 +26,11 @@ type target struct {
 }
 
 // efforts returns the efforts that the model supports, as far as they are known.
-func (t *target) efforts() []string {
+func (t *target) efforts() []string { return t.refusals.values.Refused.Without(t.listedEfforts()) }
+
+// listedEfforts returns the efforts that the model supports as far as tables show. Others may be in
+// the list: a server refuses them.
+func (t *target) listedEfforts() []string {
 	switch {
 	case t.refusals.has(fieldEffort):
 		return nil
@@ -35,7 +39,7 @@ func (t *target) efforts() []string {
 	case t.family.known:
 		return t.family.efforts
 	case t.isOpenAI:
-		return nil // unknown: a fine-tuned or renamed model
+		return lower.Efforts // a new model, or one that is fine-tuned or renamed
 	}
 	return defaultEfforts
 }
@@ -88,7 +92,7 @@ func ownToolWithoutSearch(tool *content.Tool) (content.Tool, []*loss.Rule) {
 
 // target returns the target for a model, and for the server's name of it.
 func (c *client) target(model, deployment string) target {
-	t := target{isOpenAI: c.isOpenAI, isAzure: c.isAzure, family: familyOf(model), dialect: c.dialect, known: c.known, refusals: c.refusals.get(deployment), maxTokens: c.maxTokens(model), attribution: c.attribution}
+	t := target{isOpenAI: c.isOpenAI, isAzure: c.isAzure, family: familyOf(model), dialect: c.dialect, known: c.known, refusals: c.refusals.Get(deployment), maxTokens: c.maxTokens(model), attribution: c.attribution}
 	if c.format == ResponsesFormat {
 		t.family = responsesFamilyOf(model)
 	}
@@ -109,7 +113,7 @@ func (t target) lowerTarget(f content.Format) *lower.Target {
 	}
 	x.Names = t.nameRules(f)
 	x.Choice = t.choiceRules()
-	x.Limit.Max = t.maxTokens
+	x.Limit.Max = t.refusals.values.MaxOutput(t.maxTokens)
 	x.Identity = t.identityRules()
 	x.Conversation.SystemTurns, x.Conversation.Attribution = t.systemTurns(), t.attribution
 	x.Files.TextOnly, x.Files.Note = t.dialect.TextOnly, t.dialect.DescribeUnreadable
@@ -162,7 +166,7 @@ func (t *target) setChat(x *lower.Target) {
 	if !t.isOpenAI {
 		x.Output.Modalities = []string{"image"}
 	}
-	t.setDial(x)
+	t.setDial(x, ChatFormat)
 	x.Thinking.Dial.Switch = t.thinkingMember()
 	x.Thinking.Dial.SwitchRefused = t.refusals.has(fieldThinkingSwitch)
 	switch {
@@ -231,7 +235,7 @@ func (t *target) setResponses(x *lower.Target) {
 			x.Tools.Vendor = ownToolWithoutSearch
 		}
 	}
-	t.setDial(x)
+	t.setDial(x, ResponsesFormat)
 	x.Thinking.NotCarried = !t.neverThinks() && t.refusals.has(fieldReasoning)
 	x.Thinking.Dial.Display = lower.DisplayWords
 	if t.refusals.has(fieldSummary) {
@@ -255,12 +259,17 @@ func (t *target) choiceRules() lower.ChoiceRules {
 }
 
 // setDial sets the efforts that are accepted.
-func (t *target) setDial(x *lower.Target) {
+func (t *target) setDial(x *lower.Target, f content.Format) {
 	x.Thinking.Dial = &lower.Dial{
-		Efforts:      t.efforts(),
-		Refused:      t.refusals.has(fieldEffort),
-		OffByDefault: t.family.defaultEffort == "none",
-		Never:        t.neverThinks(),
+		Efforts: t.efforts(),
+		Refused: t.refusals.has(fieldEffort),
+		Never:   t.neverThinks(),
+	}
+	switch {
+	case t.neverThinks(), t.family.defaultEffort == "none":
+		x.Thinking.Default = upstream.ThinkingOff
+	case t.family.known, f == ChatFormat && t.thinkingMember() != "":
+		x.Thinking.Default = upstream.ThinkingAuto
 	}
 }
 

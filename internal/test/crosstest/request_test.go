@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/generatecontent"
@@ -70,8 +71,10 @@ func TestEqualRequests(t *testing.T) {
 
 // comparisonOptions ignores what only one format represents: generateContent
 // names the tool in a result, Messages only in the call. A function without
-// arguments has no schema in generateContent, and an empty one in Messages.
+// arguments has no schema in generateContent, and an empty one in Messages. What absent settings
+// mean is that of the format.
 var comparisonOptions = cmp.Options{
+	cmpopts.IgnoreFields(upstream.Request{}, "Defaults"),
 	cmp.Comparer(func(a, b *content.ToolResult) bool {
 		x, y := *a, *b
 		x.Name, y.Name = "", ""

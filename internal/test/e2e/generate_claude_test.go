@@ -49,7 +49,7 @@ var generateToClaude = []feature{
 		name: "allowed names with a search tool",
 		body: beside + `,"toolConfig":{"functionCallingConfig":{"mode":"VALIDATED","allowedFunctionNames":["t"]}},` + askedG1,
 		sent: claude("tools.# = 2", "tools.0.name = web_search", "tools.1.name = t", "tool_choice.type = auto"),
-		loss: claude("degraded choice.names", "degraded choice.mode", "degraded tools.0"),
+		loss: claude("degraded choice.names", "degraded tools.0"),
 	},
 	{
 		name: "no function with a search tool",

@@ -71,7 +71,7 @@ var generateTools = []feature{
 	{
 		name: "validated calls",
 		body: declaredT + `,"toolConfig":{"functionCallingConfig":{"mode":"VALIDATED"}},` + askedG1,
-		loss: map[string][]string{toClaude: {"degraded choice.mode"}, toChat: {"degraded choice.mode"}, toResp: {"degraded choice.mode"}},
+		sent: map[string][]string{toClaude: {"tools.0.strict = true"}, toChat: {"tools.0.function.strict = true"}, toResp: {"tools.0.strict = true"}},
 	},
 	{
 		name: "search and code execution",

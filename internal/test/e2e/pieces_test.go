@@ -33,7 +33,7 @@ func TestPieces(t *testing.T) {
 	tests := []struct {
 		name, front, members string
 		want                 []string
-		hint                 bool // a hint reports joined turns with tool calls, or blank texts dropped for Messages
+		hint                 bool // a hint reports joined turns with tool calls, blank texts dropped for Messages, or thinking that cannot be turned off
 	}{
 		{"texts", "generatecontent", contents(user(text("Hi")), model(text("Good mor"), text("ning.")), user(text("Go on"))),
 			[]string{"user: Hi", "assistant: Good morning.", "user: Go on"}, false},
@@ -46,7 +46,7 @@ func TestPieces(t *testing.T) {
 		{"two steps", "generatecontent", contents(user(text("Hi")), model(text("Let "), text("me."), call), user(result), model(text("F"), text("og.")), user(text("Ah"))) + declared,
 			[]string{"user: Hi", "assistant: Let me. [look]", "result: fog", "assistant: Fog.", "user: Ah"}, true},
 		{"messages", "messages", `"messages":[{"role":"user","content":"Hi"},{"role":"assistant","content":"Good mor"},{"role":"assistant","content":[{"type":"text","text":"ning."}]},{"role":"user","content":"Go on"}]`,
-			[]string{"user: Hi", "assistant: Good morning.", "user: Go on"}, false},
+			[]string{"user: Hi", "assistant: Good morning.", "user: Go on"}, true},
 	}
 	for _, tt := range tests {
 		for _, b := range adapters {

@@ -4,6 +4,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/upstream/openai"
 )
 
 // loop is a conversation in which the client returns the result of a tool call. The
@@ -24,6 +25,11 @@ func display(name string) change {
 // withBudget lets the model think with a budget.
 func withBudget(tokens, limitTokens int64) change {
 	return all(limit(limitTokens), thinks(upstream.Thinking{Mode: upstream.ThinkingBudget, Budget: &tokens}))
+}
+
+// unspecified is a request without settings of thinking, of a client whose vendor has a mode then.
+func unspecified(mode upstream.ThinkingMode) change {
+	return func(r *upstream.Request) { r.Defaults = upstream.Defaults{Format: m, Thinking: mode} }
 }
 
 var thinking = []Feature{
@@ -62,6 +68,12 @@ var thinking = []Feature{
 		{When: "by Gemini 2.5 Flash", To: []Server{GenerateContent}, Model: "gemini-2.5-flash", Set: thinks(upstream.Thinking{Mode: upstream.ThinkingOff})},
 		{When: "if `Dialect.Efforts` has no `none`", To: []Server{OtherChat}, Dialect: alwaysThinks, Set: thinks(upstream.Thinking{Mode: upstream.ThinkingOff})},
 	}},
+	{Name: loss.ThinkingMode, Row: "thinking is not specified", From: by(m), Cases: []Case{
+		{Set: unspecified(upstream.ThinkingOff)},
+		{When: "by GPT-5, o3 and GPT-6.2", To: []Server{OpenAIChat, Responses}, Model: "gpt-5", Set: unspecified(upstream.ThinkingOff)},
+		{When: "by Gemini 2.5 Flash", To: []Server{GenerateContent}, Model: "gemini-2.5-flash", Set: unspecified(upstream.ThinkingOff)},
+		{When: "for Claude 5 and later, which think then", To: []Server{OpenAIChat, Responses}, Model: "gpt-5.2", Set: unspecified(upstream.ThinkingAuto)},
+	}},
 	{Name: loss.ThinkingMode, Row: "thinking between tool calls only", From: by(m), Cases: []Case{
 		{Set: thinks(upstream.Thinking{Mode: upstream.ThinkingBetweenTools})},
 	}},
@@ -86,6 +98,7 @@ var thinking = []Feature{
 		{When: "if the server rejects it", To: []Server{OtherChat}, Rejects: []string{"reasoning_effort"}, Set: effort("low")},
 		{When: "while thinking is off", From: by(m), Set: thinks(upstream.Thinking{Mode: upstream.ThinkingOff, Effort: "high"})},
 		{Unlisted: true, To: []Server{OpenAIChat, Responses}, Model: "ft:unknown", Set: effort("low")},
+		{Unlisted: true, To: []Server{OtherChat}, Dialect: openai.Dialect{Efforts: []string{}}, Set: effort("low")},
 		{Unlisted: true, Set: effort("odd")},
 		{Unlisted: true, To: []Server{Messages}, Set: thinks(upstream.Thinking{Mode: upstream.ThinkingOff, Effort: "max"})},
 		{Unlisted: true, To: []Server{Messages}, Model: "claude-3-5-haiku", Set: effort("low")},

@@ -40,6 +40,8 @@ var tools = []Feature{
 	}},
 	{Name: loss.ToolStrict, From: by(m, chat, responses), Cases: []Case{
 		{Set: declared(content.Tool{Name: "f", Strict: new(true), Input: content.Schema{JSON: strictSchema}})},
+		{When: "by Gemini 2.0 and earlier", To: []Server{GenerateContent}, Model: "gemini-2.0-flash",
+			Set: declared(content.Tool{Name: "f", Strict: new(true), Input: content.Schema{JSON: strictSchema}})},
 		{When: "if OpenAI's strict mode cannot represent the schema", To: []Server{OpenAIChat, OtherChat, Responses},
 			Set: declared(content.Tool{Name: "f", Strict: new(true), Input: content.Schema{JSON: openSchema}})},
 	}},
@@ -98,8 +100,11 @@ var tools = []Feature{
 		{Unlisted: true, To: []Server{Responses}, Rejects: []string{"tool_choice"}, Set: all(declared(googleSearch), chosen(content.ToolChoice{Mode: content.ChoiceNone}, "f"))},
 		{Unlisted: true, To: []Server{Responses}, Rejects: []string{"tool_choice"}, Set: all(declared(googleSearch, function("g")), chosen(content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"f"}}, "f"))},
 	}},
-	{Name: loss.ChoiceMode, Row: "tool choice: arguments match their schema", From: by(g), Cases: []Case{
-		{Set: chosen(content.ToolChoice{Mode: content.ChoiceValidated}, "f")},
+	{Name: loss.ChoiceMode, Row: "tool choice: arguments match their schema", Also: loss.ToolStrict, From: by(g), Cases: []Case{
+		{Set: all(declared(withSchema(strictSchema)), choice(content.ToolChoice{Mode: content.ChoiceValidated}))},
+		{When: "for schemas without a strict form, as with optional properties by OpenAI", To: []Server{OpenAIChat, Responses, OtherChat},
+			Set: chosen(content.ToolChoice{Mode: content.ChoiceValidated}, "f")},
+		{When: "by Claude 4 and earlier", To: []Server{Messages}, Model: "claude-sonnet-4-20250514", Set: chosen(content.ToolChoice{Mode: content.ChoiceValidated}, "f")},
 	}},
 	{Name: loss.ChoiceNames, Row: "tool choice: one function", Cases: []Case{
 		{Set: chosen(content.ToolChoice{Mode: content.ChoiceAny, Names: []string{"f"}}, "f", "g")},

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/absent"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/snapshot"
@@ -96,6 +97,7 @@ func (r *Request) withDocument(header []upstream.HeaderField) (*upstream.Request
 func (r *Request) neutral(n *upstream.Request) {
 	*n = upstream.Request{
 		Model:            r.Model,
+		Defaults:         absent.ForGPT(Format),
 		System:           r.System,
 		Turns:            r.Messages,
 		Tools:            r.Tools,

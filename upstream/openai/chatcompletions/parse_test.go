@@ -167,6 +167,7 @@ func TestUpstream(t *testing.T) {
 				t.Errorf("the document is %q", text)
 			}
 			tt.want.Model, tt.want.Turns = "m", hi
+			tt.want.Defaults = upstream.Defaults{Format: Format, Display: "omitted", LooseOutput: true}
 			if diff := cmp.Diff(&tt.want, n, cmpopts.IgnoreFields(upstream.Request{}, "Wire")); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/absent"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/object"
@@ -104,6 +105,7 @@ func (r *Request) neutralWith(header []upstream.HeaderField, keep bool) (*upstre
 func (r *Request) neutral(n *upstream.Request) []itemPlace {
 	*n = upstream.Request{
 		Model:       r.Model,
+		Defaults:    absent.ForGPT(Format),
 		Tools:       r.allTools(),
 		MaxTokens:   r.MaxOutputTokens,
 		Temperature: r.Temperature,

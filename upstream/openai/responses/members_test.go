@@ -171,6 +171,7 @@ func TestSettings(t *testing.T) {
 			continue
 		}
 		n.Wire, n.Model, n.Turns = nil, "", nil
+		tt.want.Defaults = upstream.Defaults{Format: Format, Display: "omitted", LooseOutput: true}
 		if diff := cmp.Diff(&tt.want, n); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.members, diff)
 		}

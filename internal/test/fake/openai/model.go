@@ -61,7 +61,7 @@ func (f family) efforts(chat bool) []string {
 	case f.version < 5.6:
 		return append(none, "xhigh")
 	case f.is(5.6):
-		return []string{"medium", "none", "low", "high", "xhigh"}
+		return []string{"medium", "none", "low", "high", "xhigh", "max"}
 	case f.is(6, "astra"), f.is(6.1, "sol"), f.is(6.2):
 		if !chat || f.is(6, "astra") {
 			high = append(high, "max")
