@@ -121,7 +121,7 @@ func (r *reporter) Tag(v *object.Value, tag jsonwire.Value) {
 func (r *reporter) Missing(f *object.Field) { r.Violation(content.CodeMissing, f.Name, textRequired) }
 
 // Unknown reports a name that a lenient parser would read as a known one. It records other
-// names that are unknown, or that do not belong into an Extra, for strict validation.
+// names that are unknown, or that do not belong in an Extra, for strict validation.
 func (r *reporter) Unknown(t *object.Type, name string) {
 	if known := t.Similar(name); known != "" && known != name {
 		if !r.Full(content.CodeUnknown) {

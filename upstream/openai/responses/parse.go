@@ -27,7 +27,7 @@ import (
 //
 // ParseRequest reports values that a [Request] cannot hold: values of the wrong type, numbers
 // that are not finite, or not integers where integers are required, parts that do not belong
-// into their message, and missing members that are required. It also reports names that equal
+// in their message, and missing members that are required. It also reports names that equal
 // a known name if case, or everything after a NUL, is ignored. Validate checks all other rules.
 //
 // Items, parts and tools of unknown types are kept as JSON text. An item without a "type" is a
