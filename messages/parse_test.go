@@ -131,7 +131,7 @@ func TestParseBytes(t *testing.T) {
 		return testing.Benchmark(func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := ParseRequest([]byte(body)); err != nil {
+				if _, err := parseRequest(body, content.Limits{}, nil); err != nil {
 					b.Fatal(err)
 				}
 			}

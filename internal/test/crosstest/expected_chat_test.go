@@ -149,7 +149,6 @@ var expectedOfChat = expected{
 			header("openai-project", "proj")(r)
 		},
 	},
-	copies: true,
 	validate: func(body string) error {
 		r, err := chatcompletions.ParseRequest([]byte(body))
 		if err != nil {

@@ -103,7 +103,6 @@ var expectedOfResponses = expected{
 			header("x-codex-turn-metadata", `{"a":1}`)(r)
 		},
 	},
-	copies: true,
 	validate: func(body string) error {
 		r, err := responses.ParseRequest([]byte(body))
 		if err != nil {

@@ -31,7 +31,6 @@ type expected struct {
 	queryKey    bool                                   // a key may be in the query
 	refused     []refused
 	served      map[string]func(*http.Request) // unusual requests that are accepted
-	copies      bool                           // validate copies the body
 	validate    func(body string) error        // parses and validates a request
 	workloads   map[string]func() string
 	allocations map[string]float64 // of validate
