@@ -122,6 +122,7 @@ func TestEventsRoundTrip(t *testing.T) {
 // notCompared are the fields of a request that only one format has, or that change from run to
 // run.
 var notCompared = []string{
+	"Defaults", // what a format means without a setting
 	"Session", "Turns.Extra", "Tools.Cache", "Tools.Strict", "Tools.Extra", "Choice.Extra",
 	"Thinking.Display", "Thinking.Extra", "Output.Strict", "Output.Extra", "UserID", "ServiceTier",
 	"Stream", "Resolver", "ForwardLinks", "RejectLoss", "Header", "Wire", "Extra",
