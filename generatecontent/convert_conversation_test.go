@@ -49,8 +49,7 @@ var turnMappings = []mapping{
 		userTurn(&content.ToolResult{ID: "2", Parts: []content.Part{plainText("b")}}), userTurn(&content.ToolResult{ID: "1", Parts: []content.Part{plainText("a")}}), userTurn(plainText("go on"))),
 		want: question + `,{"role":"model","parts":[{"functionCall":{"id":"1","name":"f","args":{"a":1}}},{"functionCall":{"id":"2","name":"g"}}]},` +
 			`{"role":"user","parts":[{"functionResponse":{"id":"2","name":"g","response":{"output":"b"}}},{"functionResponse":{"id":"1","name":"f","response":{"output":"a"}}}]},` +
-			`{"role":"user","parts":[{"text":"go on"}]}]}`,
-		lost: []string{"hint turns.3"}, rules: []*loss.Rule{lower.TurnsJoined}},
+			`{"role":"user","parts":[{"text":"go on"}]}]}`},
 	{name: "tool calls with equal ids", from: requestOf(asked, replies(&content.ToolUse{ID: "1", Name: "f"}, &content.ToolUse{ID: "1", Name: "g"}),
 		userTurn(&content.ToolResult{ID: "1"}, &content.ToolResult{ID: "1"}, &content.ToolResult{ID: "1"})),
 		want: question + `,{"role":"model","parts":[{"functionCall":{"id":"1","name":"f"}},{"functionCall":{"id":"1","name":"g"}}]},` +

@@ -120,7 +120,7 @@ var substitutes = [...]substitute{
 }
 
 // ownTool returns this vendor's built-in tool that is similar to another vendor's.
-func ownTool(t *content.Tool) (own content.Tool, losses []*loss.Rule) {
+func ownTool(t *content.Tool) (own content.Tool, losses []lower.MemberLoss) {
 	// bounded by substitutes
 	i := slices.IndexFunc(substitutes[:], func(s substitute) bool { return strings.HasPrefix(t.Kind, s.prefix) })
 	if i < 0 {
@@ -130,7 +130,7 @@ func ownTool(t *content.Tool) (own content.Tool, losses []*loss.Rule) {
 		defer doc.Close()
 		for name, x := range doc.Root().Members() {
 			if r := foreign.ToolMember(name, x); r != nil {
-				losses = append(losses, r)
+				losses = append(losses, lower.MemberLoss{Name: name, Rule: r})
 			}
 		}
 	}

@@ -268,7 +268,7 @@ func turnLosses() []lossCase {
 		{"assistant turn with parts of another vendor first", in("a u", &content.ServerToolUse{Format: "alien"}), []string{"dropped turns.0.parts.0"}},
 		{"split texts", in("u a a u u"), nil},
 		{"split calls", in("u a a u u", nil, call("1"), call("2"), result("2"), result("1")),
-			[]string{"hint turns.2", "hint turns.4"}},
+			[]string{"hint turns.2"}},
 		{"files in system text", &upstream.Request{System: partsOf(said1, &content.Image{Source: &content.File{ID: "f"}}, &content.Media{}),
 			Turns: in("u").Turns}, []string{"degraded system.1", "violation system.2"}},
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/jsonwire"
-	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/lower"
 	dialects "github.com/polywire/polywire/internal/schema"
 	"github.com/polywire/polywire/upstream"
@@ -106,7 +105,7 @@ func toolMappingOf(t *content.Tool) *toolMapping {
 
 // ownTool returns this vendor's built-in tool for the purpose of another vendor's tool, with
 // the settings that have the same meaning.
-func ownTool(t *content.Tool) (own content.Tool, losses []*loss.Rule) {
+func ownTool(t *content.Tool) (own content.Tool, losses []lower.MemberLoss) {
 	m := toolMappingOf(t)
 	if m == nil || m.name == bm25Tool && !foreign.SearchesTools(t) {
 		return own, nil
@@ -121,7 +120,7 @@ func ownTool(t *content.Tool) (own content.Tool, losses []*loss.Rule) {
 		for name, v := range doc.Root().Members() {
 			if m.name != "web_search" || !writeSearchSetting(&w, name, v) {
 				if r := foreign.ToolMember(name, v); r != nil {
-					losses = append(losses, r)
+					losses = append(losses, lower.MemberLoss{Name: name, Rule: r})
 				}
 			}
 		}

@@ -51,6 +51,7 @@ func generateContent() *format {
 			Part: {
 				"functionCall":  {members: table{"partialArgs": {rule: SettingLoss}}},
 				"videoMetadata": {rule: SettingLoss},
+				"thought":       {rule: MembersLoss, isExempt: isFalse}, // beside other data than text
 			},
 			Tool:   {"behavior": {rule: MembersLoss}},
 			Choice: {"streamFunctionCallArguments": {rule: MembersLoss}},
@@ -65,6 +66,8 @@ func isOutputType(text, extra jsonwire.Value) bool {
 	known := kind.Is("APPLICATION_JSON") || kind.Is("TEXT_PLAIN")
 	return known && !extra.Get("generationConfig").Get("responseMimeType").Exists()
 }
+
+func isFalse(v, _ jsonwire.Value) bool { return v.Kind() == jsonwire.False }
 
 // groundingLinks yields the links and titles of the sources in groundingMetadata.
 func groundingLinks(v jsonwire.Value) iter.Seq2[string, string] {

@@ -155,10 +155,10 @@ func (w *memberWalker) member(v, extra jsonwire.Value, m *member, known bool, ta
 		return w.report(w.unknown(), tail)
 	case m.members != nil:
 		return w.object(v, extra, m.members, tail)
-	case IsIdle(v):
-		return w.report(MembersLoss, tail)
 	case m.isExempt != nil && m.isExempt(v, extra):
 		return m.exempt == nil || w.report(m.exempt, tail)
+	case IsIdle(v):
+		return w.report(MembersLoss, tail)
 	}
 	return w.report(m.rule, tail)
 }

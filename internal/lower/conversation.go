@@ -370,7 +370,7 @@ func (s *section) user(t *content.Turn, at Path) {
 	}
 	if answered || len(s.stack) > before {
 		if s.begun && s.joins && s.t.Conversation.JoinUser == JoinSection {
-			s.reportJoined(at)
+			s.reportJoined(t, at)
 		}
 		s.begun = true
 	}
@@ -402,15 +402,16 @@ func (s *section) separate(t *content.Turn, at Path) {
 		s.flush()
 	default:
 		if s.results > 0 {
-			s.reportJoined(at)
+			s.reportJoined(t, at)
 		}
 		s.results++
 	}
 }
 
-// reportJoined reports, once, that turns were joined.
-func (s *section) reportJoined(at Path) {
-	if !s.joined {
+// reportJoined reports, once, that t was joined with the turns before it. Results alone lose nothing
+// by that: clients send those of parallel calls in turns of their own.
+func (s *section) reportJoined(t *content.Turn, at Path) {
+	if !s.joined && slices.ContainsFunc(t.Parts, isNoResult) { // one pass
 		s.joined = true
 		s.lose(TurnsJoined, at)
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/foreign"
-	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -32,7 +31,7 @@ func TestDeferredTools(t *testing.T) {
 	regex := content.Tool{Kind: "tool_search_tool_regex_20251119", Name: "tool_search_tool_regex", Format: "messages", Raw: `{}`}
 	mapped := func(x *Target) {
 		x.Format = "openai-responses"
-		x.Tools.Vendor = func(*content.Tool) (content.Tool, []*loss.Rule) {
+		x.Tools.Vendor = func(*content.Tool) (content.Tool, []MemberLoss) {
 			return content.Tool{Kind: "tool_search", Format: x.Format, Raw: `{}`}, nil
 		}
 	}

@@ -93,7 +93,7 @@ var (
 	ResultImage     = degraded(loss.ResultImage, "a tool result can contain text only; the image was sent after it as the user's")
 	ResultFile      = degraded(loss.ResultDocument, "a tool result can contain text only; the file was sent after it as the user's")
 	ResultParts     = hint(loss.ResultParts, "a tool result has one text; the texts were joined")
-	ResultError     = degraded(loss.ResultError, `the server has no flag for a failed tool call; the result begins with "Error:" instead`)
+	ResultError     = hint(loss.ResultError, `the server has no flag for a failed tool call; the result begins with "Error:" instead`)
 	ResultOrder     = hint(loss.ResultOrder, "tool results were moved directly behind their calls")
 	ResultsAnswered = degraded(loss.TurnOrder, "the server requires a response between tool results and other content of the user; a sentence was sent as one")
 	ResultMissing   = degraded(loss.ResultPairs, "the tool call has no result; a sentence that there is none was sent instead")

@@ -170,11 +170,11 @@ func TestTools(t *testing.T) {
 	}
 	plainTool := func(r *Request) { r.Tools = []content.Tool{function} }
 	vendor := func(t *Target) {
-		t.Tools.Vendor = func(t *content.Tool) (content.Tool, []*loss.Rule) {
+		t.Tools.Vendor = func(t *content.Tool) (content.Tool, []MemberLoss) {
 			if !strings.HasPrefix(t.Kind, "web") {
 				return content.Tool{}, nil
 			}
-			return content.Tool{Name: "search", Kind: "search", Format: own, Raw: "{}"}, []*loss.Rule{foreign.ToolSettings}
+			return content.Tool{Name: "search", Kind: "search", Format: own, Raw: "{}"}, []MemberLoss{{"setting", foreign.ToolSettings}}
 		}
 		t.Choice.Lists = true
 	}
@@ -230,7 +230,7 @@ func TestTools(t *testing.T) {
 		{
 			name: "replaced once", target: vendor, from: upstream.Request{Tools: []content.Tool{search, function, search}},
 			to:     func(r *Request) { r.Tools = []content.Tool{mapped, function} },
-			losses: []Loss{toolLost(ToolMapped, 0, ""), toolLost(foreign.ToolSettings, 0, ""), toolLost(ToolTwice, 2, "")},
+			losses: []Loss{toolLost(ToolMapped, 0, ""), toolLost(foreign.ToolSettings, 0, "setting"), toolLost(ToolTwice, 2, "")},
 		},
 		{
 			name: "has it already", target: vendor, from: upstream.Request{Tools: []content.Tool{search, mapped}},
@@ -258,7 +258,7 @@ func TestTools(t *testing.T) {
 				r.Tools = []content.Tool{function, mapped}
 				r.Extra = &content.Extra{Format: own, JSON: `{"a":{"b":true}}`}
 			},
-			losses: []Loss{toolLost(ToolMapped, 0, ""), toolLost(foreign.ToolSettings, 0, "")},
+			losses: []Loss{toolLost(ToolMapped, 0, ""), toolLost(foreign.ToolSettings, 0, "setting")},
 		},
 		{
 			name: "own, not valid", target: vendor, from: upstream.Request{Tools: []content.Tool{{Kind: "k", Format: own, Raw: "1"}, function}},
@@ -298,7 +298,7 @@ func TestChoice(t *testing.T) {
 	vendor := func(f func(t *Target)) func(t *Target) {
 		return func(t *Target) {
 			f(t)
-			t.Tools.Vendor = func(t *content.Tool) (content.Tool, []*loss.Rule) {
+			t.Tools.Vendor = func(t *content.Tool) (content.Tool, []MemberLoss) {
 				return content.Tool{Name: "search", Kind: "search", Format: own, Raw: "{}"}, nil
 			}
 			t.Tools.FunctionsOnly = func(t *content.Tool) bool { return t.Kind == "web" }

@@ -27,9 +27,9 @@ type ToolRules struct {
 	Description   int  // the most characters of a description; 0 means no limit
 
 	// Vendor returns the target's own tool for the purpose of a tool of another
-	// vendor, and the losses beside that of the replacement. It returns a tool without
-	// a Kind if there is none.
-	Vendor func(t *content.Tool) (own content.Tool, losses []*loss.Rule)
+	// vendor, and the losses of its members, which are those of its Raw. It returns a tool
+	// without a Kind if there is none.
+	Vendor func(t *content.Tool) (own content.Tool, losses []MemberLoss)
 
 	// FunctionsOnly reports whether the choice of a tool's own format is limited to
 	// functions, so that the tool may be called whatever it is.
@@ -299,12 +299,18 @@ func (l *lowering) indexTools() *toolIndex {
 	return l.index
 }
 
+// A MemberLoss is the loss of a member of an object.
+type MemberLoss struct {
+	Name string
+	Rule *loss.Rule
+}
+
 // vendorTool replaces a tool of another vendor by the target's own tool for the same
 // purpose, in place. It reports whether there is one.
 func (l *lowering) vendorTool(t *content.Tool, at Path) bool {
 	rules := &l.t.Tools
 	var own content.Tool
-	var losses []*loss.Rule
+	var losses []MemberLoss
 	if rules.Vendor != nil {
 		own, losses = rules.Vendor(t)
 	}
@@ -329,8 +335,12 @@ func (l *lowering) vendorTool(t *content.Tool, at Path) bool {
 	}
 	x.replaced[toolName(t)] = true
 	l.lose(ToolMapped, at)
-	for _, r := range losses {
-		l.lose(r, at)
+	for _, m := range losses {
+		place := at
+		if loss.IsPlainName(m.Name) {
+			place = at.Member(m.Name)
+		}
+		l.lose(m.Rule, place)
 	}
 	if t.Cache != nil && !rules.Marks {
 		l.lose(ToolCache, at.Member("cache"))

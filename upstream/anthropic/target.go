@@ -7,7 +7,6 @@ import (
 	"github.com/polywire/polywire/internal/absent"
 	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/internal/foreign"
-	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
@@ -47,7 +46,7 @@ func (c *Client) newTarget(t lower.Target, key targetKey) *lower.Target {
 	t.Files.Keep, t.Files.AnyID = false, key.native && (c.cloud == nil || !c.cloud.NoFiles)
 	if t.Cloud = c.cloud; t.Cloud != nil {
 		own := t.Tools.Vendor
-		t.Tools.Vendor = func(tool *content.Tool) (content.Tool, []*loss.Rule) {
+		t.Tools.Vendor = func(tool *content.Tool) (content.Tool, []lower.MemberLoss) {
 			if x, losses := own(tool); c.cloud.HasTool(x.Kind) {
 				return x, losses
 			}
@@ -91,7 +90,7 @@ func (f family) limitTarget(t *lower.Target) {
 	}
 	t.Choice.Optional = !f.hasForcedTools()
 	if own := t.Tools.Vendor; !f.hasToolSearch() {
-		t.Tools.Vendor = func(tool *content.Tool) (content.Tool, []*loss.Rule) {
+		t.Tools.Vendor = func(tool *content.Tool) (content.Tool, []lower.MemberLoss) {
 			if foreign.SearchesTools(tool) {
 				return content.Tool{}, nil
 			}

@@ -482,7 +482,7 @@ func responsesToolLossCases() []responsesLossCase {
 		{lower.ToolMapped, "tools.0", v, requestWith(func(r *upstream.Request) {
 			r.Tools = []content.Tool{{Kind: "googleSearch", Format: "generatecontent", Raw: "{}"}}
 		}), 0},
-		{foreign.ToolRestrictions, "tools.0", v, requestWith(func(r *upstream.Request) {
+		{foreign.ToolRestrictions, "tools.0.max_uses", v, requestWith(func(r *upstream.Request) {
 			r.Tools = []content.Tool{{Kind: "web_search_20250305", Format: "messages", Raw: `{"type":"web_search_20250305","max_uses":3}`}}
 		}), 0},
 		{lower.ToolOutput, "tools.0.output", ServerCompatible, requestWith(func(r *upstream.Request) {
@@ -519,7 +519,7 @@ func responsesToolLossCases() []responsesLossCase {
 			r.Choice.Mode = content.ChoiceNone
 		}), fieldToolChoice},
 		{lower.ToolTwice, "tools.1", v, requestWith(func(r *upstream.Request) { r.Tools = []content.Tool{googleSearch, googleSearch} }), 0},
-		{foreign.ToolSettings, "tools.0", v, requestWith(func(r *upstream.Request) {
+		{foreign.ToolSettings, "tools.0.user_location", v, requestWith(func(r *upstream.Request) {
 			r.Tools = []content.Tool{{Kind: "web_search_20250305", Format: "messages", Raw: `{"type":"web_search_20250305","user_location":{"type":"exact"}}`}}
 		}), 0},
 		{lower.ChoiceParallel, "choice.no_parallel", v, with(newRequest("o3", hi), func(r *upstream.Request) {

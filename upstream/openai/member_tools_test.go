@@ -41,9 +41,9 @@ func TestMemberTools(t *testing.T) {
 	}{
 		{"Messages", "claude-opus-4-8", search, claude,
 			`[{"type":"web_search_20250305","name":"web_search","user_location":{"type":"approximate","city":"Oslo","country":"NO"}}]`,
-			[]string{"degraded extra.web_search_options", "degraded extra.web_search_options"}},
+			[]string{"degraded extra.web_search_options", "degraded extra.web_search_options.search_context_size"}},
 		{"generateContent", "gemini-3-pro-preview", search, google, `[{"googleSearch":{}}]`,
-			[]string{"degraded extra.web_search_options", "degraded extra.web_search_options"}},
+			[]string{"degraded extra.web_search_options", "degraded extra.web_search_options.search_context_size"}},
 		{"Responses", "gpt-5.2", search, responses,
 			`[{"type":"web_search","search_context_size":"low","user_location":{"type":"approximate","city":"Oslo","country":"NO"}}]`, nil},
 		{"without settings", "gpt-5.2", `"web_search_options":{}`, responses, `[{"type":"web_search"}]`, nil},

@@ -93,7 +93,7 @@ var choiceCases = []formatsCase{
 		responses: encoding{has: `"tools":[{"type":"web_search"}]`, losses: []content.Loss{lower.ToolMapped.At("tools.0"), lower.ToolTwice.At("tools.1")}}},
 	{name: "restrictions of web search", change: withTools(content.ToolChoice{}, content.Tool{Kind: "web_search_20250305", Format: "messages", Raw: `{"blocked_domains":["a.example"],"allowed_callers":["direct"]}`}),
 		chat:      encoding{losses: noSearch},
-		responses: encoding{has: `"tools":[{"type":"web_search"}]`, losses: []content.Loss{lower.ToolMapped.At("tools.0"), foreign.ToolRestrictions.At("tools.0")}}},
+		responses: encoding{has: `"tools":[{"type":"web_search"}]`, losses: []content.Loss{lower.ToolMapped.At("tools.0"), foreign.ToolRestrictions.At("tools.0.blocked_domains")}}},
 }
 
 func ofForm(mediaType, schema string, open bool) func(*upstream.Request) {

@@ -82,7 +82,7 @@ func (t *target) hasCustomTools() bool { return t.family.custom || !t.family.kno
 func (t *target) hasToolSearch() bool { return t.family.phases }
 
 // ownToolWithoutSearch is responses.OwnTool for models that cannot search deferred tools.
-func ownToolWithoutSearch(tool *content.Tool) (content.Tool, []*loss.Rule) {
+func ownToolWithoutSearch(tool *content.Tool) (content.Tool, []lower.MemberLoss) {
 	own, losses := responses.OwnTool(tool)
 	if own.Kind == responses.ToolSearch {
 		return content.Tool{}, nil

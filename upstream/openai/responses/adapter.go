@@ -98,7 +98,7 @@ func RecallItems(r *upstream.Request, refused bool) func(content.Part) *loss.Rul
 //
 // OwnTool returns the vendor's built-in tool for the purpose of another vendor's tool, with the
 // settings that exist here too.
-func OwnTool(t *content.Tool) (own content.Tool, losses []*loss.Rule) { return ownTool(t) }
+func OwnTool(t *content.Tool) (own content.Tool, losses []lower.MemberLoss) { return ownTool(t) }
 
 // For adapters of this module.
 //

@@ -8,7 +8,6 @@ import (
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/jsonwire"
-	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/internal/openaiformat"
 )
@@ -46,7 +45,7 @@ func fileName(title, mediaType string) string {
 
 // ownTool returns OpenAI's built-in tool for the purpose of another vendor's tool, with
 // the settings that exist here too.
-func ownTool(t *content.Tool) (own content.Tool, losses []*loss.Rule) {
+func ownTool(t *content.Tool) (own content.Tool, losses []lower.MemberLoss) {
 	kind := builtInKind(t.Kind)
 	if kind == "" {
 		return own, nil
@@ -70,7 +69,7 @@ func ownTool(t *content.Tool) (own content.Tool, losses []*loss.Rule) {
 				w.RawMember(name, x.Raw())
 			default:
 				if r := foreign.ToolMember(name, x); r != nil {
-					losses = append(losses, r)
+					losses = append(losses, lower.MemberLoss{Name: name, Rule: r})
 				}
 			}
 		}
