@@ -30,7 +30,7 @@ var generateTools = []feature{
 		model: map[string]string{toGemini: "gemini-2.5-flash"},
 		sent:  map[string][]string{toClaude: {"messages.2.content.0.type = tool_result", "messages.2.content.1.is_error = true"}},
 		loss: map[string][]string{
-			toClaude: {"hint turns"}, toChat: {"hint turns", "degraded turns.2.parts.1"}, toResp: {"hint turns", "degraded turns.2.parts.1"},
+			toClaude: {"hint turns"}, toChat: {"hint turns", "hint turns.2.parts.1"}, toResp: {"hint turns", "hint turns.2.parts.1"},
 		},
 	},
 	{

@@ -73,8 +73,8 @@ var messagesTools = []feature{
 			toResp:   {"input.2.type = function_call", "input.4.type = function_call_output"},
 		},
 		loss: map[string][]string{
-			toGemini: {"hint turns.1.parts.1"}, toChat: {"degraded turns.2.parts.1"},
-			toResp: {"degraded turns.2.parts.1"},
+			toGemini: {"hint turns.1.parts.1"}, toChat: {"hint turns.2.parts.1"},
+			toResp: {"hint turns.2.parts.1"},
 		},
 	},
 	{
@@ -88,7 +88,7 @@ var messagesTools = []feature{
 			toResp:   {"input.# = 7"},
 		},
 		loss: map[string][]string{
-			toGemini: {"degraded turns.1.parts.0"}, toChat: {"degraded turns.2.parts.2"}, toResp: {"degraded turns.2.parts.2"},
+			toGemini: {"degraded turns.1.parts.0"}, toChat: {"hint turns.2.parts.2"}, toResp: {"hint turns.2.parts.2"},
 		},
 	},
 	{
