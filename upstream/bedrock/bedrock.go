@@ -54,14 +54,17 @@ type Options struct {
 	// are sent unchanged.
 	MapModel func(string) string
 
-	// HTTPClient, AllowBeta, MaxTokens, OutputLimits, Limits and MaxResponse are those of
-	// [anthropic.Options]. The Transport of HTTPClient sends signed requests.
+	// HTTPClient, AllowBeta, CacheMarks, MaxTokens, OutputLimits, Limits, MaxResponse and
+	// SchemaCache are those of [anthropic.Options]. The Transport of HTTPClient sends signed
+	// requests.
 	HTTPClient   *http.Client
 	AllowBeta    func(string) bool
+	CacheMarks   bool
 	MaxTokens    int64
 	OutputLimits map[string]int64
 	Limits       content.Limits
 	MaxResponse  int64
+	SchemaCache  int64
 }
 
 // New returns a client. It copies opts. If options are invalid, it returns one error that
@@ -78,8 +81,8 @@ func New(opts *Options) (*anthropic.Client, error) {
 	}
 	client, err := anthropic.New(&anthropic.Options{
 		Platform: anthropic.PlatformBedrock, Name: o.Name, BaseURL: o.BaseURL, Key: o.Key, KeyFunc: o.KeyFunc, Bearer: true, Header: o.Header,
-		HTTPClient: o.httpClient(), MapModel: o.MapModel, AllowBeta: o.AllowBeta, MaxTokens: o.MaxTokens, OutputLimits: o.OutputLimits,
-		Limits: o.Limits, MaxResponse: o.MaxResponse,
+		HTTPClient: o.httpClient(), MapModel: o.MapModel, AllowBeta: o.AllowBeta, CacheMarks: o.CacheMarks, MaxTokens: o.MaxTokens, OutputLimits: o.OutputLimits,
+		Limits: o.Limits, MaxResponse: o.MaxResponse, SchemaCache: o.SchemaCache,
 	})
 	if len(problems) == 0 {
 		return client, err
