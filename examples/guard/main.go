@@ -41,11 +41,17 @@ func handler(up upstream.Upstream) http.Handler {
 // heldBytes is how much of a sentence the guard holds back at most.
 const heldBytes = 2000
 
-// guard returns an Upstream that passes all texts, in both directions, through check. The error of
-// check is that of the request or of the response.
+// guard returns an Upstream that passes all texts, in both directions, through check, whose error
+// refuses the request or ends the response.
 func guard(next upstream.Upstream, check func(ctx context.Context, text string) (string, error)) upstream.Upstream {
 	after := upstream.HoldText(next, heldBytes, func(ctx context.Context, _ *upstream.Request) func(content.Part, string) (string, error) {
-		return func(_ content.Part, text string) (string, error) { return check(ctx, text) }
+		return func(_ content.Part, text string) (string, error) {
+			text, err := check(ctx, text)
+			if err != nil { // the request is valid
+				return "", &upstream.Error{Code: upstream.CodePermission, Text: "the content policy of this service ended the response", Err: err}
+			}
+			return text, nil
+		}
 	})
 	return upstream.Edit(after, func(ctx context.Context, r *upstream.Request) (*upstream.Request, error) {
 		for path := range r.Files() { // which check cannot read
