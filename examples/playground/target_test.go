@@ -135,6 +135,7 @@ func TestTargetPlaces(t *testing.T) {
 			"tools.0.input.properties.at.exclusiveMinimum": {`"exclusiveMinimum": 3`, `"minimum": 3`},
 			"tools.0.cache":                                {mark, `in: { "name": "look", "description": "Looks.", "parametersJsonSchema": { "type": "object", "properties": { "at": { "type": "number", "minimum": 3 } } } }`},
 			"tools.1":                                      {search, `{ "googleSearch": {} } | "toolConfig": { "includeServerSideToolInvocations": true }`},
+			"tools.1.max_uses":                             {`"max_uses": 3`, `in: { "googleSearch": {} } | "toolConfig": { "includeServerSideToolInvocations": true }`},
 		}},
 		{"Messages to Chat Completions", "messages", agentRequest, "openai", map[string]markedPlace{
 			"thinking.budget":         {`"budget_tokens": 4000`, `in: "reasoning_effort": "medium"`},
@@ -156,6 +157,7 @@ func TestTargetPlaces(t *testing.T) {
 			"turns.2.parts.2.cache": {mark, `in: "content": "Go on."`},
 			"tools.0.cache":         {mark, `in: { "type": "function", "name": "look", "description": "Looks.", "parameters": { "type": "object", "properties": { "at": { "type": "number", "exclusiveMinimum": 3 } } }, "strict": false }`},
 			"tools.1":               {search, `{ "type": "web_search" }`},
+			"tools.1.max_uses":      {`"max_uses": 3`, `in: { "type": "web_search" }`},
 		}},
 		{"generateContent to Messages", "generatecontent", sampledRequest, "messages", map[string]markedPlace{
 			"extra.safetySettings":                   {safety, ""},

@@ -83,8 +83,9 @@ func Twice(t *testing.T, n *upstream.Request, target *lower.Target) {
 			t.Errorf("lost once more: %s: %s", l.Paths, l.Rule.Reason)
 		}
 	}
-	twice.Cut = once.Cut   // the reader of the response has them
-	twice.Load = once.Load // also for files that are dropped
+	twice.Cut = once.Cut     // the reader of the response has them
+	twice.Load = once.Load   // also for files that are dropped
+	twice.Added = once.Added // the tools have left the request
 	if d := cmp.Diff(once, twice, cmp.Comparer(func(a, b *lower.Names) bool { return true }), cmp.Comparer(func(a, b content.Resolver) bool { return true })); d != "" {
 		t.Errorf("changed once more (-once +twice):\n%s", d)
 	}

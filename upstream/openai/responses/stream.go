@@ -97,9 +97,6 @@ func (s *encoder) End(dst []byte, f *handler.Failure) []byte {
 // event itself.
 func (s *encoder) fail(f *handler.Failure) {
 	e := openaiformat.NewServerError(Format, f)
-	if e.Status/100 == 4 && !isFailedCode(e.Code) {
-		e.Code = "invalid_prompt" // Codex repeats the request for codes that it does not know
-	}
 	e.Code = cmp.Or(e.Code, e.Type)
 	s.event("error")
 	s.dst = jsonwire.AppendString(append(s.dst, `,"error":{"type":`...), e.Type)
@@ -109,6 +106,9 @@ func (s *encoder) fail(f *handler.Failure) {
 		s.appendError(&e)
 	}
 	s.endEvent()
+	if e.Status/100 == 4 && !isFailedCode(e.Code) {
+		e.Code = "invalid_prompt" // Codex repeats the request for codes that it does not know
+	}
 	s.responseEvent("response.failed", "failed", &e)
 }
 
