@@ -65,6 +65,10 @@ func edit(r *upstream.Request, path string) effect {
 				if f.IsZero() {
 					return unchanged
 				}
+				if n, ok := f.Interface().(*int64); ok && step == "budget" {
+					*n = 1 // without a budget the model may think as much
+					return removed
+				}
 				f.SetZero()
 				return removed
 			}

@@ -138,7 +138,7 @@ func TestTargetPlaces(t *testing.T) {
 			"tools.1.max_uses":                             {`"max_uses": 3`, `in: { "googleSearch": {} } | "toolConfig": { "includeServerSideToolInvocations": true }`},
 		}},
 		{"Messages to Chat Completions", "messages", agentRequest, "openai", map[string]markedPlace{
-			"thinking.budget":         {`"budget_tokens": 4000`, `in: "reasoning_effort": "medium"`},
+			"thinking.budget":         {`"budget_tokens": 4000`, `"reasoning_effort": "medium"`},
 			"stop_sequences":          {`"stop_sequences": ["END"]`, ""},
 			"system.1.cache":          {mark, `in: "text": "Be brief."`},
 			"turns.1.parts.0":         {thought, `in: { "role": "assistant", "content": "One moment.", "tool_calls": [ { "id": "toolu_1", "type": "function", "function": { "name": "look", "arguments": "{\"at\": 7}" } }, { "id": "toolu_2", "type": "function", "function": { "name": "look", "arguments": "{\"at\": 8}" } } ] }`},
@@ -149,7 +149,7 @@ func TestTargetPlaces(t *testing.T) {
 			"tools.1":                 {search, ""},
 		}},
 		{"Messages to Responses", "messages", agentRequest, "openai-responses", map[string]markedPlace{
-			"thinking.budget":       {`"budget_tokens": 4000`, `in: "reasoning": { "effort": "medium", "summary": "auto" }`},
+			"thinking.budget":       {`"budget_tokens": 4000`, `"effort": "medium"`},
 			"stop_sequences":        {`"stop_sequences": ["END"]`, ""},
 			"system.1.cache":        {mark, `in: Be brief.`},
 			"turns.1.parts.0":       {thought, `in: { "type": "message", "role": "assistant", "content": "One moment." } | { "type": "function_call", "call_id": "toolu_1", "name": "look", "arguments": "{\"at\": 7}" } | { "type": "function_call", "call_id": "toolu_2", "name": "look", "arguments": "{\"at\": 8}" }`},
@@ -171,7 +171,7 @@ func TestTargetPlaces(t *testing.T) {
 			"extra.safetySettings": {safety, ""},
 			"top_k":                {`"topK": 5`, ""},
 			"stop_sequences":       {`"stopSequences": ["END"]`, ""},
-			"thinking.budget":      {`"thinkingBudget": 4000`, `in: "reasoning_effort": "medium"`},
+			"thinking.budget":      {`"thinkingBudget": 4000`, `"reasoning_effort": "medium"`},
 			"output.schema":        {schema, `"json_schema": { "name": "answer", "schema": { "type": "object", "properties": { "depth": { "type": "integer", "minimum": 3 } }, "required": [ "depth" ], "additionalProperties": false }, "strict": true }`},
 		}},
 	}

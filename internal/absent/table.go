@@ -16,11 +16,11 @@ type claudeRow struct {
 }
 
 // claude has the rows of Claude models, the newest first. Names of other vendors' models mean the last
-// row: by default the format has no thinking, and shows all of it. The source is the vendor's
-// documentation of November 2026.
+// row: by default the format has no thinking. The source is the vendor's documentation of November
+// 2026, but for the display: its models omit the text since 4.7 if the client does not ask for it,
+// while clients that turn thinking on over other models expect to see it.
 var claude = [...]claudeRow{
-	{50, upstream.ThinkingAuto, "omitted"},
-	{47, upstream.ThinkingOff, "omitted"},
+	{50, upstream.ThinkingAuto, "summarized"},
 	{0, upstream.ThinkingOff, "summarized"},
 }
 
