@@ -29,7 +29,7 @@ const (
 // edit changes the item at a neutral path in a request that the caller owns. Turns, texts,
 // thinking, tools, tool calls and tool results get other contents, because others depend on
 // them.
-// Other items are removed, and settings are set to zero.
+// Other items are removed, and settings are set to zero, a budget of thinking to the least.
 func edit(r *upstream.Request, path string) effect {
 	steps := strings.Split(path, ".")
 	v := reflect.ValueOf(r).Elem()

@@ -12,23 +12,23 @@ import (
 type claudeRow struct {
 	since    int
 	thinking upstream.ThinkingMode
-	display  string
 }
 
 // claude has the rows of Claude models, the newest first. Names of other vendors' models mean the last
 // row: by default the format has no thinking. The source is the vendor's documentation of November
-// 2026, but for the display: its models omit the text since 4.7 if the client does not ask for it,
-// while clients that turn thinking on over other models expect to see it.
+// 2026.
 var claude = [...]claudeRow{
-	{50, upstream.ThinkingAuto, "summarized"},
-	{0, upstream.ThinkingOff, "summarized"},
+	{50, upstream.ThinkingAuto},
+	{0, upstream.ThinkingOff},
 }
 
-// Defaults returns what a request for the model means in the format f of its vendor.
+// Defaults returns what a request for the model means in the format f of its vendor. The display is an
+// exception: the vendor's models since 4.7 omit the text unless the client asks for it, but clients that
+// turn thinking on over other models expect to see it.
 func (m Claude) Defaults(f content.Format) upstream.Defaults {
 	for _, x := range claude {
 		if m.Version >= x.since || m.AlwaysThinks() {
-			return upstream.Defaults{Format: f, Thinking: x.thinking, Display: x.display}
+			return upstream.Defaults{Format: f, Thinking: x.thinking, Display: "summarized"}
 		}
 	}
 	return upstream.Defaults{Format: f}
