@@ -137,14 +137,24 @@ type Search struct {
 // A Found is a result of a search.
 type Found struct{ URL, Title string }
 
-// Add adds the queries and links in members of a response.
-func (s *Search) Add(x *content.Extra) {
+// sourcesIn returns how the format of x lists sources and the document of x, which the caller closes.
+// The document is nil if x lists none.
+func sourcesIn(x *content.Extra) (*sourceList, *jsonwire.Doc) {
 	list := dataOf(x.Format).sources
 	if list == nil || !strings.Contains(x.JSON, list.member) {
-		return
+		return nil, nil
 	}
 	doc, err := jsonwire.Parse(x.JSON, unlimited)
 	if err != nil {
+		return nil, nil
+	}
+	return list, doc
+}
+
+// Add adds the queries and links in members of a response.
+func (s *Search) Add(x *content.Extra) {
+	list, doc := sourcesIn(x)
+	if doc == nil {
 		return
 	}
 	defer doc.Close()
@@ -193,12 +203,8 @@ func (s *Sources) Cite(c *content.Citation) {
 
 // Name adds the sources in the members of a response.
 func (s *Sources) Name(x *content.Extra) {
-	list := dataOf(x.Format).sources
-	if list == nil || !strings.Contains(x.JSON, list.member) {
-		return
-	}
-	doc, err := jsonwire.Parse(x.JSON, unlimited)
-	if err != nil {
+	list, doc := sourcesIn(x)
+	if doc == nil {
 		return
 	}
 	defer doc.Close()

@@ -25,7 +25,7 @@ const (
 type response struct {
 	*description
 	steps  script.Reply
-	said   bool  // the last step is a text
+	isText bool  // the last step is a text
 	called bool  // a tool
 	room   int64 // bytes until MaxTokens
 	ended  bool  // by MaxTokens or a stop sequence
@@ -126,7 +126,7 @@ func (p *response) illustrate() error {
 // add adds a step unless the response has ended.
 func (p *response) add(s script.Step) {
 	if !p.ended {
-		p.steps, p.said = append(p.steps, s), false
+		p.steps, p.isText = append(p.steps, s), false
 	}
 }
 
@@ -142,7 +142,7 @@ func (p *response) say(text string) {
 	if p.ended {
 		return
 	}
-	if p.said {
+	if p.isText {
 		text = "\n" + text
 	}
 	end, stop := len(text), upstream.Stop{}
@@ -159,7 +159,7 @@ func (p *response) say(text string) {
 	}
 	p.room -= int64(end)
 	p.add(script.Say(text[:end]))
-	if p.said = true; stop.Reason != "" {
+	if p.isText = true; stop.Reason != "" {
 		p.end(stop)
 	}
 }
