@@ -9,7 +9,14 @@
 // It prints tables, and draws them with -svg. In the first, clients and server use Messages:
 // the gateway validates every request, and passes request and response on. In the second, one
 // gateway serves requests that differ only in their model, whose server has the format of the
-// client or another one. CPU time and peak memory of the relays are read from /proc, which
+// client or another one. With -portkey, a third table compares with the gateway of that name, a
+// program for Node:
+//
+//	npm install @portkey-ai/gateway@1.15.2 @hono/node-server@1.13.8
+//	go run ./examples/relay -portkey node_modules/@portkey-ai/gateway/build/start-server.js
+//
+// What each side sends to the server for it is first compared with the client's request, and the
+// table names a string that is not there. CPU time and peak memory of the relays are read from /proc, which
 // only Linux has.
 package main
 
@@ -20,6 +27,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -44,11 +52,12 @@ func main() {
 
 // A config holds the values of the flags.
 type config struct {
-	rounds int
-	time   time.Duration
-	svg    string
-	proxy  string
-	only   string
+	rounds  int
+	time    time.Duration
+	svg     string
+	proxy   string
+	portkey string
+	only    string
 }
 
 // run measures and writes the table to stdout, and the names of scenarios to stderr.
@@ -60,6 +69,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	f.DurationVar(&c.time, "time", 500*time.Millisecond, "`time` of one measurement")
 	f.StringVar(&c.svg, "svg", "", "`file` for a drawing of the ratios")
 	f.StringVar(&c.only, "only", "", "measure only scenarios whose name contains this `text`")
+	f.StringVar(&c.portkey, "portkey", "", "compare with Portkey's gateway, too: its `file` start-server.js, which node runs")
 	f.StringVar(&c.proxy, "proxy", "", "run as the reverse proxy for this `URL` (the program starts itself with this flag)")
 	if err := f.Parse(args); err != nil {
 		return err
@@ -85,7 +95,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 
 // selected returns the scenarios to measure.
 func (c *config) selected() ([]scenario, error) {
-	list := slices.DeleteFunc(scenarios(), func(s scenario) bool { return !strings.Contains(s.name, c.only) })
+	list := scenarios()
+	if c.portkey != "" {
+		list = append(list, portkeyScenarios()...)
+	}
+	list = slices.DeleteFunc(list, func(s scenario) bool { return !strings.Contains(s.name, c.only) })
 	if len(list) == 0 {
 		return nil, fmt.Errorf("-only: no name of a scenario contains %q", c.only)
 	}
@@ -112,7 +126,7 @@ func (c *config) measure(ctx context.Context, log io.Writer) ([]*result, error) 
 	var results []*result
 	for _, s := range list {
 		fmt.Fprintln(log, s.name)
-		r, err := c.compare(ctx, s, gateway, file, v.URL)
+		r, err := c.compare(ctx, s, gateway, file, v)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", s.name, err)
 		}
@@ -123,7 +137,7 @@ func (c *config) measure(ctx context.Context, log io.Writer) ([]*result, error) 
 
 // compare measures the two sides of a scenario alternately, in new processes. path and file
 // are those of the gateway and its configuration.
-func (c *config) compare(ctx context.Context, s scenario, path, file, vendor string) (*result, error) {
+func (c *config) compare(ctx context.Context, s scenario, path, file string, v *vendor) (*result, error) {
 	gateway, err := start(ctx, path, "-listen", "127.0.0.1:0", "-log", "off", "-config", file)
 	if err != nil {
 		return nil, err
@@ -131,18 +145,24 @@ func (c *config) compare(ctx context.Context, s scenario, path, file, vendor str
 	defer gateway.stop()
 	other, otherLoad := gateway, s.same
 	if s.same == nil {
-		self, err := os.Executable()
-		if err != nil {
-			return nil, err
-		}
-		if other, err = start(ctx, self, "-proxy", vendor); err != nil {
+		if other, err = c.startOther(ctx, &s, v.URL); err != nil {
 			return nil, err
 		}
 		defer other.stop()
 		otherLoad = &s.load
 	}
-
 	r := &result{scenario: s}
+	if s.portkey != "" {
+		lost, err := v.lost(ctx, &s.load, gateway)
+		if err == nil && lost == "" {
+			r.lost, err = v.lost(ctx, &s.load, other)
+		} else if err == nil {
+			err = fmt.Errorf("the gateway does not send %.100q", lost)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
 	for i := range c.rounds + 1 {
 		a, err := s.load.measure(ctx, gateway, c.time)
 		if err != nil {
@@ -158,4 +178,21 @@ func (c *config) compare(ctx context.Context, s scenario, path, file, vendor str
 	}
 	r.peak, r.otherPeak = gateway.peakMemory(), other.peakMemory()
 	return r, nil
+}
+
+// startOther starts the program with which s compares the gateway.
+func (c *config) startOther(ctx context.Context, s *scenario, vendor string) (*process, error) {
+	if s.portkey != "" {
+		s.load.header = maps.Clone(s.load.header)
+		if s.load.header == nil {
+			s.load.header = map[string]string{}
+		}
+		s.load.header["X-Portkey-Provider"], s.load.header["X-Portkey-Custom-Host"] = s.portkey, vendor+"/v1"
+		return startPortkey(ctx, c.portkey)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	return start(ctx, self, "-proxy", vendor)
 }

@@ -71,6 +71,29 @@ func start(ctx context.Context, path string, args ...string) (*process, error) {
 	return p, nil
 }
 
+// startPortkey starts Portkey's gateway at a free port and waits until it listens.
+func startPortkey(ctx context.Context, script string) (*process, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	address := l.Addr().(*net.TCPAddr)
+	l.Close()
+	p := &process{cmd: exec.CommandContext(ctx, "node", script, "--headless", "--port="+strconv.Itoa(address.Port)), url: "http://" + address.String()}
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	for range 100 {
+		if conn, err := net.Dial("tcp", address.String()); err == nil {
+			conn.Close()
+			return p, nil
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	p.stop()
+	return nil, errors.New("node does not listen after ten seconds")
+}
+
 // stop kills the process.
 func (p *process) stop() {
 	_ = p.cmd.Process.Kill() // an error means that it has ended

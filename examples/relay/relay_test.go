@@ -3,6 +3,8 @@ package main
 import (
 	"encoding/xml"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -122,5 +124,32 @@ func TestInvalidFlags(t *testing.T) {
 		if err := run(t.Context(), strings.Fields(args), io.Discard, io.Discard); err == nil {
 			t.Errorf("%s: no error", args)
 		}
+	}
+}
+
+// A string that a relay does not send is found; words of the formats, and arguments that are a
+// string in one format and an object in another, are not.
+func TestLost(t *testing.T) {
+	const sent = `{"model":"m","stream":false,"messages":[{"role":"user","content":"one"},{"role":"assistant","tool_calls":[{"type":"function","function":{"arguments":"{\"a\":\"two\"}"}}]}]}`
+	for received, want := range map[string]string{
+		sent: "",
+		`{"turns":[{"by":"you","text":"one"},{"call":{"a":"two"}}]}`: "",
+		`{"turns":[{"by":"you","text":"one"}]}`:                      "two",
+	} {
+		v := startVendor()
+		relay := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			res, err := http.Post(v.URL+"/v1/chat/completions", "application/json", strings.NewReader(received))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			res.Body.Close()
+		}))
+		lost, err := v.lost(t.Context(), &load{path: "/v1/chat/completions", body: sent}, &process{url: relay.URL})
+		if err != nil || lost != want {
+			t.Errorf("%s: %q %v, want %q", received, lost, err, want)
+		}
+		relay.Close()
+		v.Close()
 	}
 }

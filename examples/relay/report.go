@@ -10,6 +10,7 @@ import (
 // A result compares the two sides of a scenario.
 type result struct {
 	scenario
+	lost            string // a string of the request that the other side does not send
 	p50, cpu, rate  metric
 	peak, otherPeak int64
 }
@@ -44,14 +45,16 @@ func median(list []float64) float64 {
 
 // other returns the name of the other side.
 func (s *scenario) other() string {
-	if s.same != nil {
+	switch {
+	case s.same != nil:
 		return "same format"
+	case s.portkey != "":
+		return "Portkey"
 	}
 	return "ReverseProxy"
 }
 
-// sections returns the results against ReverseProxy and those of translations, without empty
-// lists.
+// sections returns the results by their other side, without empty lists.
 func sections(results []*result) (list [][]*result) {
 	for i, r := range results {
 		if i == 0 || r.other() != results[i-1].other() {
@@ -84,7 +87,11 @@ func tables(w io.Writer, results []*result) {
 		}
 		fmt.Fprintf(w, "%s\n%s\n", head, line)
 		for _, r := range section {
-			fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %.0f / %.0f %s/s | %s |", r.name,
+			name := r.name
+			if r.lost != "" {
+				name += fmt.Sprintf(" (%s does not send %.50q)", r.other(), r.lost)
+			}
+			fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %.0f / %.0f %s/s | %s |", name,
 				r.p50.times(), ratio(&r.p50, r.goal.p50), r.cpu.times(), ratio(&r.cpu, r.goal.cpu),
 				median(r.rate.gateway), median(r.rate.other), r.load.unit(), ratio(&r.rate, 0))
 			if peaks {

@@ -9,10 +9,11 @@ import (
 
 // A scenario compares two loads with the same number of connections.
 type scenario struct {
-	name string
-	load load  // on the gateway
-	same *load // on the same gateway, without a translation; nil compares with ReverseProxy
-	goal goals
+	name    string
+	load    load   // on the gateway
+	same    *load  // on the same gateway, without a translation; nil compares with another program
+	portkey string // the provider, if the other program is Portkey's gateway; "" means ReverseProxy
+	goal    goals
 }
 
 // The goals of a scenario are the greatest ratios; 0 means that there is none.
@@ -43,19 +44,27 @@ const (
 	chatModel     = "gpt-5.2"
 )
 
-// messagesLoad returns a load of Messages requests. The two members that it sets come first,
-// so that the server finds the model in the first bytes.
+// messagesLoad returns a load of Messages requests.
 func messagesLoad(body, model string, r response, conns int) load {
-	_, rest, _ := strings.Cut(body, ",") // the model
-	if cut, ok := strings.CutSuffix(rest, `,"stream":true}`); ok {
-		rest = cut + "}"
-	}
 	return load{
-		path:   "/v1/messages",
-		body:   `{"model":"` + model + r.suffix + `","stream":` + strconv.FormatBool(r.events > 0) + `,` + rest,
-		header: map[string]string{"Anthropic-Version": "2023-06-01"},
-		conns:  conns, events: r.events, last: "event: message_stop",
+		path: "/v1/messages", body: withModel(body, model, r), header: map[string]string{"Anthropic-Version": "2023-06-01"},
+		conns: conns, events: r.events, last: "event: message_stop",
 	}
+}
+
+// chatLoad returns a load of requests of Chat Completions.
+func chatLoad(body, model string, r response, conns int) load {
+	return load{path: "/v1/chat/completions", body: withModel(body, model, r), conns: conns, events: r.events, last: "data: [DONE]"}
+}
+
+// withModel sets the model of a body, which is its first member, and whether it asks for a stream.
+// Both come first, so that the server finds the model in the first bytes.
+func withModel(body, model string, r response) string {
+	_, rest, _ := strings.Cut(body, ",")
+	for _, member := range []string{`,"stream":true`, `,"stream_options":{"include_usage":true}`} {
+		rest = strings.Replace(rest, member, "", 1)
+	}
+	return `{"model":"` + model + r.suffix + `","stream":` + strconv.FormatBool(r.events > 0) + `,` + rest
 }
 
 // generateLoad returns a load of generateContent requests.
@@ -67,7 +76,26 @@ func generateLoad(body, model string, r response, conns int) load {
 	return load{path: "/v1beta/models/" + model + r.suffix + method, body: body, conns: conns, events: r.events, last: `"finishReason":`}
 }
 
-// scenarios returns all scenarios: those against ReverseProxy, then translations.
+// portkeyScenarios returns the scenarios against Portkey's gateway.
+func portkeyScenarios() (list []scenario) {
+	for _, b := range []struct {
+		name, messages, chat string
+		r                    response
+	}{
+		{"small body", workload.Small(), workload.CompletionsSmall(), whole},
+		{"chat body", workload.Chat(), workload.CompletionsChat(), whole},
+		{"agent body", workload.Agent(), workload.CompletionsAgent(), whole},
+		{"stream unpaced", workload.Small(), workload.CompletionsSmall(), flood},
+	} {
+		list = append(list,
+			scenario{name: b.name + ", Messages", load: messagesLoad(b.messages, messagesModel, b.r, 8), portkey: "anthropic"},
+			scenario{name: b.name + ", Chat Completions", load: chatLoad(b.chat, chatModel, b.r, 8), portkey: "openai"},
+			scenario{name: b.name + ", Chat Completions to Messages", load: chatLoad(b.chat, messagesModel, b.r, 8), portkey: "anthropic"})
+	}
+	return list
+}
+
+// scenarios returns all scenarios but those against Portkey: those against ReverseProxy, then translations.
 func scenarios() []scenario {
 	small, chat, agent := workload.Small(), workload.Chat(), workload.Agent()
 	relayed := func(name, body string, r response, conns int, goal goals) scenario {
@@ -103,7 +131,7 @@ func scenarios() []scenario {
 	} {
 		translated := func(name, body string, r response) {
 			same := d.load(body, d.own, r, 8)
-			list = append(list, scenario{name + ", " + d.name, d.load(body, d.model, r, 8), &same, goals{p50: 1.5, cpu: 1.5}})
+			list = append(list, scenario{name: name + ", " + d.name, load: d.load(body, d.model, r, 8), same: &same, goal: goals{p50: 1.5, cpu: 1.5}})
 		}
 		translated("small body", d.small, whole)
 		translated("chat body", d.chat, whole)

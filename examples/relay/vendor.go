@@ -1,9 +1,13 @@
 package main
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -98,13 +102,75 @@ func chunk(choices, usage string) string {
 		`"system_fingerprint":null,"choices":` + choices + `,"usage":` + usage + `}`
 }
 
-// startVendor starts the server of all formats.
-func startVendor() *httptest.Server {
-	mux := http.NewServeMux()
-	for path, w := range wires {
-		mux.Handle("POST "+path, w)
+// A vendor is a server of all formats.
+type vendor struct {
+	*httptest.Server
+	kept *strings.Builder // if not nil, gets the body of the request
+}
+
+func startVendor() *vendor {
+	v, mux := new(vendor), http.NewServeMux()
+	for path, format := range wires {
+		mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) {
+			if v.kept != nil {
+				r.Body = io.NopCloser(io.TeeReader(r.Body, v.kept))
+			}
+			format.ServeHTTP(w, r)
+		})
 	}
-	return httptest.NewServer(mux)
+	v.Server = httptest.NewServer(mux)
+	return v
+}
+
+// lost sends one request of a load through a relay and returns a string of it that does not arrive,
+// or "".
+func (v *vendor) lost(ctx context.Context, l *load, p *process) (string, error) {
+	v.kept = new(strings.Builder)
+	defer func() { v.kept = nil }()
+	if _, err := l.once(ctx, http.DefaultClient, p.url); err != nil {
+		return "", err
+	}
+	var sent, received any
+	if err := errors.Join(json.Unmarshal([]byte(l.body), &sent), json.Unmarshal([]byte(v.kept.String()), &received)); err != nil {
+		return "", err
+	}
+	want, got := map[string]bool{}, map[string]bool{}
+	collect(want, sent)
+	collect(got, received)
+	for s := range want {
+		if !got[s] {
+			return s, nil
+		}
+	}
+	return "", nil
+}
+
+// formatWords are members whose strings are words of the format, or reasoning that the server did not
+// write.
+var formatWords = []string{"type", "role", "model", "tool_choice", "reasoning_effort", "reasoning_content"}
+
+// collect adds the strings of a document, apart from formatWords. A string that has an object or a list counts as that: the arguments of
+// calls are strings in one format only.
+func collect(set map[string]bool, v any) {
+	switch v := v.(type) {
+	case string:
+		var inner any
+		if json.Unmarshal([]byte(v), &inner) == nil && (strings.HasPrefix(v, "{") || strings.HasPrefix(v, "[")) {
+			collect(set, inner)
+			return
+		}
+		set[v] = true
+	case []any:
+		for _, item := range v {
+			collect(set, item)
+		}
+	case map[string]any:
+		for name, value := range v {
+			if !slices.Contains(formatWords, name) {
+				collect(set, value)
+			}
+		}
+	}
 }
 
 // ServeHTTP reads a request and writes the response of its model.
