@@ -2,12 +2,10 @@ package messages
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/absent"
 	"github.com/polywire/polywire/internal/codec"
-	"github.com/polywire/polywire/internal/document"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/internal/snapshot"
@@ -90,8 +88,7 @@ func (r *Request) Upstream() *upstream.Request {
 // WireOf does not allocate.
 func WireOf(r *upstream.Request) (text string, ok bool) {
 	d := snapshot.DocumentOf(r, Format)
-	// bounded by replacedMembers
-	if d == nil || slices.ContainsFunc(d.Spans, func(s document.Span) bool { return s.Name == versionMember || s.Name == betaMember }) {
+	if d == nil || d.Member(versionMember) != "" || d.Member(betaMember) != "" {
 		return "", false
 	}
 	return d.Body, true

@@ -86,18 +86,18 @@ const (
 func (at *vertexPath) complete(p *parser) {
 	r, o, c := p.request, p.origin, p.origin.cloud
 	switch {
-	case at.count && !o.Replaces("model"):
+	case at.count && o.Replaced("model") == "":
 		p.Violation(content.CodeMissing, "model", textRequired)
 	case at.count:
-	case o.Replaces("model") && r.Model != at.model:
+	case o.Replaced("model") != "" && r.Model != at.model:
 		p.Violation(content.CodeConflict, "model", "must be the model in the path, '"+codec.Clip(at.model)+"', if the body has it")
-	case o.Replaces("model"):
+	case o.Replaced("model") != "":
 		p.AddStrict(content.CodeUnknown, "model", func() string { return textExtra })
 	}
 	if !at.count {
 		r.Model = at.model
 	}
-	if !o.Replaces("stream") {
+	if o.Replaced("stream") == "" {
 		r.Stream = at.stream
 	}
 	switch {
@@ -106,7 +106,7 @@ func (at *vertexPath) complete(p *parser) {
 		c.version = version2023
 	case c.version != "" && !isVersion(c.version):
 		p.Violation(content.CodeValue, versionMember, textOneOf(append([]string{vertexVersion, bedrockVersion}, versions...)))
-	case !o.Replaces(versionMember) && !at.count: // Google documents counting without it
+	case o.Replaced(versionMember) == "" && !at.count: // Google documents counting without it
 		p.Violation(content.CodeMissing, versionMember, textRequired)
 	}
 	c.betas = codec.HeaderList(c.betas...)

@@ -64,7 +64,7 @@ func TestOrigin(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer doc.Close()
-	var o Origin
+	o := Origin{Body: body}
 	for name, v := range doc.Root().Members() {
 		o.Note(name, v, []string{"a", "c"})
 	}
@@ -72,7 +72,7 @@ func TestOrigin(t *testing.T) {
 	if len(d.Spans) != 1 || d.Spans[0].Name != "a" || body[d.Spans[0].From:d.Spans[0].To] != `"x"` || d.Lenient {
 		t.Errorf("Document() = %+v", d)
 	}
-	if !o.Replaces("a") || o.Replaces("b") {
-		t.Error("Replaces does not follow the names")
+	if o.Replaced("a") != `"x"` || o.Replaced("b") != "" {
+		t.Error("Replaced does not return the values")
 	}
 }

@@ -36,14 +36,9 @@ func (o *Origin) Note(name string, x jsonwire.Value, replaced []string) {
 	o.Lenient = o.Lenient || x.Kind() == jsonwire.Null
 }
 
-// Replaces reports whether the document has a member that adapters replace.
-func (o *Origin) Replaces(name string) bool {
-	for _, s := range o.spans {
-		if s.Name == name {
-			return true
-		}
-	}
-	return false
+// Replaced returns the value of a member that adapters replace, or "" if the document has none.
+func (o *Origin) Replaced(name string) string {
+	return (&document.Document{Body: o.Body, Spans: o.spans}).Member(name)
 }
 
 // Finish records the result of parsing: the cost of the request, and the violations, whose paths

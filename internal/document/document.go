@@ -72,6 +72,16 @@ func (d *Document) Format() content.Format { return d.In }
 // String returns the text of the document, or "" if the document only converts paths.
 func (d *Document) String() string { return d.Body }
 
+// Member returns the value of a member at one of the Spans, or "" if the document does not have it.
+func (d *Document) Member(name string) string {
+	for _, s := range d.Spans {
+		if s.Name == name {
+			return d.Body[s.From:s.To]
+		}
+	}
+	return ""
+}
+
 // Paths returns a document that only converts paths. No adapter sends it.
 func (d *Document) Paths() *Document {
 	if d == nil {

@@ -139,16 +139,17 @@ func TestReader(t *testing.T) {
 }
 
 func TestReaderRoot(t *testing.T) {
-	doc, err := jsonwire.Parse(`{"x":null,"inner":{"type":"k","a":"b"},"kept":"kk"}`, jsonwire.Limits{})
+	const body = `{"x":null,"inner":{"type":"k","a":"b"},"kept":"kk"}`
+	doc, err := jsonwire.Parse(body, jsonwire.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer doc.Close()
 	var got set
 	p := &reading{recorder: recorder{path: new(codec.Path)}}
-	p.Format, p.Check.Path, p.Root, p.Replaced, p.Origin = p, p.path, &got, []string{"a", "kept"}, new(codec.Origin)
+	p.Format, p.Check.Path, p.Root, p.Replaced, p.Origin = p, p.path, &got, []string{"a", "kept"}, &codec.Origin{Body: body}
 	p.Read(doc.Root(), setType, &got)
-	if !p.Origin.Replaces("kept") || p.Origin.Replaces("a") || !p.Origin.Lenient {
+	if p.Origin.Replaced("kept") != `"kk"` || p.Origin.Replaced("a") != "" || !p.Origin.Lenient {
 		t.Errorf("Origin = %+v", p.Origin)
 	}
 	if diff := cmp.Diff([]string{"value inner"}, p.log); diff != "" || !p.Null {

@@ -11,7 +11,6 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/internal/codec"
-	"github.com/polywire/polywire/internal/document"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/internal/snapshot"
@@ -80,12 +79,7 @@ func (p *plan) renamed() bool {
 	if p.Document == nil || p.client.rules.inPath {
 		return true
 	}
-	for _, s := range p.Document.Spans {
-		if s.Name == "model" {
-			return p.Document.Body[s.From:s.To] != quote(p.Model)
-		}
-	}
-	return true
+	return p.Document.Member("model") != quote(p.Model)
 }
 
 // isNative reports whether the headers are those of a Messages client.
@@ -225,7 +219,7 @@ func (p *plan) splice(hasModel bool, more ...adapter.Member) adapter.Body {
 	case p.client.rules.streamInPath:
 	case p.Source.Stream:
 		stream.Value = "true"
-	case slices.ContainsFunc(p.Document.Spans, func(s document.Span) bool { return s.Name == "stream" }): // bounded by replacedMembers
+	case p.Document.Member("stream") != "":
 		stream.Value = "false"
 	}
 	return adapter.Splice(p.Document, append(append(p.members(hasModel), stream), more...)...)

@@ -120,13 +120,9 @@ func (p *plan) document() *generatecontent.Request {
 // renamed reports whether the document has a model member with another model than
 // the one to send.
 func (p *plan) renamed() bool {
-	for _, s := range p.Document.Spans {
-		name := gjson.Parse(p.Document.Body[s.From:s.To]).Str
-		if name != p.resource && "models/"+name != p.resource {
-			return true
-		}
-	}
-	return false
+	json := p.Document.Member("model")
+	name := gjson.Parse(json).Str
+	return json != "" && name != p.resource && "models/"+name != p.resource
 }
 
 // splice returns the original document, with the model's name in it if model is

@@ -56,18 +56,18 @@ func (p *plan) body(ctx context.Context) adapter.Body {
 // changed them. A stream of Chat Completions has the usage, which the report needs.
 func (p *plan) splice(ctx context.Context) adapter.Body {
 	var members []adapter.Member
-	if p.Model != "" && gjson.Parse(p.member("model")).Str != p.Model {
+	if p.Model != "" && gjson.Parse(p.Document.Member("model")).Str != p.Model {
 		members = append(members, adapter.Member{Name: "model", Value: string(jsonwire.AppendString(nil, p.Model))})
 	}
 	stream := p.Source.Stream
-	changed := stream != (p.member("stream") == "true")
+	changed := stream != (p.Document.Member("stream") == "true")
 	switch {
 	case changed && stream:
 		members = append(members, adapter.Member{Name: "stream", Value: "true"})
 	case changed:
 		members = append(members, adapter.Member{Name: "stream", Value: "false"}, adapter.Member{Name: "stream_options"})
 	}
-	if options := p.member("stream_options"); stream && p.client.format == ChatFormat && !gjson.Get(options, "include_usage").Bool() {
+	if options := p.Document.Member("stream_options"); stream && p.client.format == ChatFormat && !gjson.Get(options, "include_usage").Bool() {
 		value := `{"include_usage":true}`
 		if gjson.Parse(options).IsObject() {
 			if s, err := sjson.Set(options, "include_usage", true); err == nil {
@@ -82,14 +82,4 @@ func (p *plan) splice(ctx context.Context) adapter.Body {
 		}
 	}
 	return adapter.Splice(p.Document, members...)
-}
-
-// member returns the value of a member of the document that may be replaced, or "".
-func (p *plan) member(name string) string {
-	for _, s := range p.Document.Spans {
-		if s.Name == name {
-			return p.Document.Body[s.From:s.To]
-		}
-	}
-	return ""
 }

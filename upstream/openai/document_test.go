@@ -44,6 +44,8 @@ func TestDocumentsPass(t *testing.T) {
 			edit: func(r *upstream.Request) { r.Stream = true }},
 		{name: "responses", body: input, want: input},
 		{name: "streamed responses", body: `{"stream":true,` + input[1:], want: `{"stream":true,` + input[1:]},
+		{name: "whole responses in place of streamed ones", body: `{"stream":true,"stream_options":{"include_obfuscation":false},` + input[1:], want: `{"stream":false,` + input[1:],
+			edit: func(r *upstream.Request) { r.Stream = false }},
 		{name: "cache key of the host", o: Options{CacheKey: func(context.Context, *upstream.Request) string { return "k1" }}, body: input, want: `{"prompt_cache_key":"k1",` + input[1:]},
 		{name: "cache key of the client", o: Options{CacheKey: func(context.Context, *upstream.Request) string { return "k1" }}, body: `{"prompt_cache_key":"k2",` + input[1:], want: `{"prompt_cache_key":"k2",` + input[1:]},
 		{name: "a changed text", body: chat, edit: func(r *upstream.Request) { r.Turns[0].Parts[0].(*content.Text).Text = "Ho" }},

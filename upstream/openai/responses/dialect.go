@@ -104,26 +104,20 @@ func isResponses(path string) bool {
 // parseOperation parses and validates a body. The session is nil if nothing is stored.
 func (d *dialect) parseOperation(r *http.Request, body string) (*handler.Operation, *session, error) {
 	var stored *session
-	size := len(body)
+	decode := decodeRequest
 	if d.store != nil {
-		var err error
 		stored = d.newSession(r.Context(), r)
-		if body, err = stored.expand(body, d.limits); err != nil {
-			return nil, nil, err
-		}
+		decode = stored.decode
 	}
 	opts := &ValidateOptions{Strict: d.strict, AllowState: d.validates, MediaTypes: d.mediaTypes, Limits: d.limits}
-	req, err := decodeRequest(body, opts)
+	req, err := decode(body, opts)
 	if err != nil {
-		if stored != nil {
-			err = stored.shift(err)
-		}
 		return nil, nil, err
 	}
 	op := &handler.Operation{Memory: req.origin.Cost, Files: req.referencedFiles(opts)}
 	if stored != nil {
 		req.Store = nil // this handler does it
-		op.Memory += int64(len(stored.input) + max(len(body)-size, 0))
+		op.Memory += int64(len(stored.input) + max(len(req.origin.Body)-len(body), 0))
 	}
 	// A response that is stored here is encoded anew: its vendor need not store it, and does not know
 	// its ids.

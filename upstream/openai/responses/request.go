@@ -200,8 +200,8 @@ type toolPlace struct {
 	inner int // index in the namespace, or -1
 }
 
-// replacedMembers are the members that adapters replace.
-var replacedMembers = []string{"model", "stream"}
+// replacedMembers are the members that adapters replace, and "input", which a session reads.
+var replacedMembers = []string{"model", "stream", "stream_options", "input"}
 
 // found returns what parsing found in the document, or nil if r was not parsed.
 func (r *Request) found() *codec.Found {

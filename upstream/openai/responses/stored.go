@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -54,25 +55,40 @@ func (d *dialect) newSession(ctx context.Context, r *http.Request) *session {
 	return &session{ctx: ctx, store: d.store, client: reqctx.Client(ctx)}
 }
 
-// expand returns the body of a request with the stored items to which it refers in their places. A
-// body that cannot be parsed is returned as it is: [decodeRequest] reports it. One that becomes
-// larger than the limit of bodies is an error.
-func (s *session) expand(body string, lim content.Limits) (string, error) {
-	limit := cmp.Or(lim.Body, maxBody)
-	doc, err := jsonwire.Parse(body, jsonwire.Limits{Depth: lim.Depth, Values: lim.Values})
-	if err != nil || doc.Root().Kind() != jsonwire.Object {
-		return body, nil
+// decode parses and validates a request document with the stored items to which it refers.
+func (s *session) decode(body string, opts *ValidateOptions) (*Request, error) {
+	r, err := parseRequest(body, opts.Limits)
+	if r == nil {
+		return nil, err
 	}
-	defer doc.Close()
-	root := doc.Root()
-	previous, input := root.Get(memberPrevious), root.Get("input")
-	s.skips = root.Get("store").Kind() == jsonwire.False
-	if k := input.Kind(); input.Exists() && k != jsonwire.String && k != jsonwire.Array {
-		return body, nil
+	switch body, err = s.expand(r, opts.Limits); {
+	case err != nil:
+		return nil, err
+	case body == "":
+		return r, r.Validate(opts)
+	}
+	r, err = decodeRequest(body, opts)
+	return r, s.shift(err)
+}
+
+// expand returns the body of a request with the stored items to which it refers in their places, or ""
+// if there are none. One that becomes larger than the limit of bodies is an error.
+func (s *session) expand(r *Request, lim content.Limits) (string, error) {
+	limit := cmp.Or(lim.Body, maxBody)
+	s.skips = r.Store != nil && !*r.Store
+	input := gjson.Parse(r.origin.Replaced("input"))
+	switch {
+	case input.Type == gjson.String:
+		input = gjson.Parse(`[{"type":"message","role":"user","content":` + input.Raw + "}]")
+	case !input.Exists():
+		input = gjson.Parse("[]")
+	case !input.IsArray():
+		return "", nil // parsing has reported it
 	}
 	var items []byte
-	if id := previous.Str(); id != "" {
-		s.previous = strings.Clone(previous.Raw())
+	previous, _ := r.Extra.Get(memberPrevious)
+	if id := gjson.Parse(previous).Str; id != "" {
+		s.previous = previous
 		v, err := s.store.Load(s.ctx, s.client, id)
 		if err != nil {
 			return "", s.notFound(err, memberPrevious, "Previous response with id '"+codec.Clip(id)+"' not found.")
@@ -85,17 +101,17 @@ func (s *session) expand(body string, lim content.Limits) (string, error) {
 			})
 		}
 	}
-	changed := s.previous != ""
-	if !changed && !hasReference(input) {
+	isReference := func(i Item) bool { return i.Type == typeReference }
+	if s.previous == "" && !slices.ContainsFunc(r.Input, isReference) { // one pass
 		if !s.skips {
-			s.input = asItems(input)
+			s.input = input.Raw
 		}
-		return body, nil
+		return "", nil
 	}
-	for i, item := range input.Elems() {
-		json := item.Raw()
-		if isReference(item) {
-			id := item.Get("id").Str()
+	for i, item := range input.Array() {
+		json := item.Raw
+		if id := r.Input[i].ID; isReference(r.Input[i]) {
+			var err error
 			if json, err = s.item(id); err != nil {
 				return "", s.notFound(err, "input["+strconv.Itoa(i)+"].id", "Item with id '"+codec.Clip(id)+"' not found.")
 			}
@@ -104,18 +120,15 @@ func (s *session) expand(body string, lim content.Limits) (string, error) {
 			return "", tooLarge(limit)
 		}
 	}
-	if input.Kind() == jsonwire.String {
-		items = appendElement(items, userMessage(input))
-	}
 	s.input, s.found = "["+string(items)+"]", nil
 	var w jsonwire.Writer
 	w.BeginObject()
-	for name, v := range root.Members() {
-		if name == "input" || name == memberPrevious && s.previous != "" {
-			continue
+	gjson.Parse(r.origin.Body).ForEach(func(name, v gjson.Result) bool {
+		if name.Str != "input" && (name.Str != memberPrevious || s.previous == "") {
+			w.RawMember(name.Str, v.Raw)
 		}
-		w.RawMember(name, v.Raw())
-	}
+		return true
+	})
 	w.RawMember("input", s.input)
 	w.EndObject()
 	if int64(w.Len()) > limit {
@@ -124,39 +137,8 @@ func (s *session) expand(body string, lim content.Limits) (string, error) {
 	return w.Text(), nil
 }
 
-// asItems returns an input without references as the JSON array of its items.
-func asItems(input jsonwire.Value) string {
-	switch input.Kind() {
-	case jsonwire.String:
-		return "[" + userMessage(input) + "]"
-	case jsonwire.Array:
-		return input.Raw()
-	}
-	return "[]"
-}
-
-// userMessage returns the item for an input that is one text.
-func userMessage(text jsonwire.Value) string {
-	return `{"type":"message","role":"user","content":` + text.Raw() + "}"
-}
-
-func hasReference(input jsonwire.Value) bool {
-	for _, item := range input.Elems() {
-		if isReference(item) {
-			return true
-		}
-	}
-	return false
-}
-
 func tooLarge(limit int64) error {
 	return &handler.Failure{Code: upstream.CodeTooLarge, Limit: limit, Reason: "the request with the stored items is too large"}
-}
-
-// isReference reports whether an item refers to a stored one. Its type may be absent.
-func isReference(item jsonwire.Value) bool {
-	t := item.Get("type")
-	return t.Is(typeReference) || !codec.IsSet(t) && !item.Get("role").Exists() && item.Get("id").Str() != ""
 }
 
 func appendElement(list []byte, json string) []byte {

@@ -64,6 +64,12 @@ func TestPreviousResponse(t *testing.T) {
 	if got := v.Get("error.param").Str; code != 400 || got != "input[0].content[0].text" {
 		t.Errorf("%d at %q", code, got)
 	}
+	for body, param := range map[string]string{`"input":5`: "input", `"input":null`: "input", `"input":[7]`: "input[0]", `"tools":[{}]`: "tools[0].type"} {
+		code, v := as(h, "a", "POST", "/v1/responses", `{"model":"m","previous_response_id":"`+first.Get("id").Str+`",`+body+`}`)
+		if text := v.Get("error.message").Str; code != 400 || !strings.Contains(text, "'"+param+"'") && v.Get("error.param").Str != param {
+			t.Errorf("%s: %d %s", body, code, v.Raw)
+		}
+	}
 	// The other clients do not have it.
 	code, v = as(h, "b", "POST", "/v1/responses", `{"model":"m","input":"two","previous_response_id":"`+first.Get("id").Str+`"}`)
 	if code != 400 || v.Get("error.code").Str != "previous_response_not_found" || v.Get("error.param").Str != "previous_response_id" {
