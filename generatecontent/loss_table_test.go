@@ -3,6 +3,11 @@ package generatecontent
 import (
 	"testing"
 
+	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/foreign"
+	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/response"
 	"github.com/polywire/polywire/internal/test/losstable"
 )
 
@@ -37,3 +42,18 @@ func TestRequestPath(t *testing.T) {
 		}
 	}
 }
+
+// responseLosses lists the losses of converting a response to this format.
+var responseLosses = []*loss.Rule{
+	envelope.UnknownFormat, envelope.TooLarge, envelope.TooLate, envelope.TwoVendors, response.LossHiddenThinking,
+	lossBuiltinTool, lossPartKind, lossInvalidPart, response.LossCallName, response.LossCallArguments, response.LossCutCall, response.LossFreeform, response.LossNamespace, response.LossRefusal, response.LossCitedPlace, lossForwardedArguments,
+	lossResponseDocumentTitle, lossFileSource, lossFileData, lossFileType, lossFileTypeDetected, lossSignatureData, lossLateSignature, lossHiddenSignature,
+	lossCitationSource, lossCitationPassage, lossEmptyCited, lossCitationsReplaced, lossCitations,
+	lossStopReason, lossStopReasonNearest, lossStopSequence, response.LossStopDetails, lossUsageCounts,
+	lossResponseCacheMark, response.LossMemberPlace, lossEventMembers, lossBlockExtra, response.LossVendorEvent,
+	foreign.LogprobsLoss, foreign.ResumeLoss, foreign.ResponseLoss,
+}
+
+// decodeLosses lists the losses of decoding a response in this format.
+var decodeLosses = []*loss.Rule{lossArgumentPiece, lossCutArguments, lossTokenCount,
+	codec.ResponseNotUnicode, codec.ResponseNoReason, codec.ResponseStringInput, codec.ResponseWrongType, codec.ResponseManyCounts}

@@ -12,8 +12,10 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/lower"
+	"github.com/polywire/polywire/internal/response"
 	"github.com/polywire/polywire/internal/test/lossplaces"
 	"github.com/polywire/polywire/internal/test/losstable"
 	"github.com/polywire/polywire/upstream"
@@ -403,3 +405,16 @@ func TestRequestPath(t *testing.T) {
 		}
 	}
 }
+
+// responseLosses lists the losses of responses that are sent.
+var responseLosses = []*loss.Rule{
+	envelope.UnknownFormat, envelope.TooLarge, envelope.TooLate, envelope.TwoVendors, lossTextSignature, response.LossUncarriedState, response.LossHiddenThinking,
+	lossResponseImage, lossResponseDocument, lossResponseMedia, lossResponseTool, lossResponsePart, lossUnreturnable, lossServerResult, response.LossCallName, response.LossCallArguments, response.LossSentCall, response.LossCutCall, response.LossServerArguments, response.LossFreeform, response.LossNamespace, response.LossRefusal, response.LossCitedPlace, response.LossCallID, lossResponseCitation, lossEmptyText,
+	lossResponseCandidates, lossStopReason, response.LossStopDetails, lossCounts,
+	lossResponseCache, lossEventMembers, response.LossManyMembers, lossUnknownEvent, lossUnknownDelta,
+	foreign.SourcesLoss, foreign.EntryPointLoss, foreign.QueriesLoss, foreign.LogprobsLoss, foreign.ResumeLoss, foreign.ResponseLoss,
+}
+
+// readLosses lists the losses of responses that are read.
+var readLosses = []*loss.Rule{lossStopMembers, lossMisplacedEvent,
+	codec.ResponseNotUnicode, codec.ResponseNoReason, codec.ResponseStringInput, codec.ResponseWrongType, codec.ResponseManyCounts}

@@ -385,15 +385,8 @@ func textSize(s *string) int64 {
 
 // Losses of responses of every vendor.
 var (
-	lossOmittedBlock = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
-		Reason: "a vendor's members of an omitted block were omitted"}
-	lossVendorEvent = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
-		Reason: "a whole response cannot contain events that only the vendor defines; the event was omitted"}
-	lossVendorBlockEvent = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
-		Reason: "a part of a whole response cannot contain deltas that only the vendor defines; the delta was omitted"}
-	lossEventMembers = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
-		Reason: "the part cannot contain a vendor's members of the event; they were omitted"}
+	lossOmittedBlock     = loss.Hint(loss.ResponseMembers, "a vendor's members of an omitted block were omitted")
+	lossVendorEvent      = loss.Hint(loss.ResponseMembers, "a whole response cannot contain events that only the vendor defines; the event was omitted")
+	lossVendorBlockEvent = loss.Hint(loss.ResponseMembers, "a part of a whole response cannot contain deltas that only the vendor defines; the delta was omitted")
+	lossEventMembers     = loss.Hint(loss.ResponseMembers, "the part cannot contain a vendor's members of the event; they were omitted")
 )
-
-// responseRules lists the losses for the table in docs/losses.md.
-var responseRules = []*loss.Rule{lossOmittedBlock, lossVendorEvent, lossVendorBlockEvent, lossEventMembers}

@@ -60,3 +60,6 @@ func TestResponseLosses(t *testing.T) {
 		}
 	}
 }
+
+// responseRules lists the losses for the table in docs/losses.md.
+var responseRules = []*loss.Rule{lossOmittedBlock, lossVendorEvent, lossVendorBlockEvent, lossEventMembers}

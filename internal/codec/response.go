@@ -9,33 +9,18 @@ import (
 
 // Rules that every codec reports by when it reads a response.
 var (
-	ResponseNotUnicode = &loss.Rule{Feature: loss.ResponseText, Severity: content.LossDegraded,
-		Reason: "text that is not valid Unicode was replaced by U+FFFD"}
-	ResponseNoReason = &loss.Rule{Feature: loss.ResponseStop, Severity: content.LossDegraded,
-		Reason: "the response has no stop reason; a normal end was assumed"}
-	ResponseStringInput = &loss.Rule{Feature: loss.ResponseArguments, Severity: content.LossDegraded,
-		Reason: "the tool arguments are a string; the object that it encodes is used"}
-	ResponseWrongType = &loss.Rule{Feature: loss.ResponseBroken, Severity: content.LossDropped,
-		Reason: "a member of the part has the wrong type and was dropped"}
-	ResponseManyCounts = &loss.Rule{Feature: loss.ResponseUsage, Severity: content.LossHint,
-		Reason: "the usage has too many members; the rest was dropped"}
+	ResponseNotUnicode  = loss.Degraded(loss.ResponseText, "text that is not valid Unicode was replaced by U+FFFD")
+	ResponseNoReason    = loss.Degraded(loss.ResponseStop, "the response has no stop reason; a normal end was assumed")
+	ResponseStringInput = loss.Degraded(loss.ResponseArguments, "the tool arguments are a string; the object that it encodes is used")
+	ResponseWrongType   = loss.Dropped(loss.ResponseBroken, "a member of the part has the wrong type and was dropped")
+	ResponseManyCounts  = loss.Hint(loss.ResponseUsage, "the usage has too many members; the rest was dropped")
 )
 
 // Rules for calls of functions that replace free-form tools, in responses of every server.
 var (
-	ResponseFreeform = &loss.Rule{Feature: loss.ResponseArguments, Severity: content.LossDegraded,
-		Reason: "the arguments of a function that replaces a free-form tool are not an object with one text; they are the input as they are"}
-	ResponseFreeformMembers = &loss.Rule{Feature: loss.ResponseArguments, Severity: content.LossDegraded,
-		Reason: "the arguments of a function that replaces a free-form tool have other members than its input; they were dropped"}
+	ResponseFreeform        = loss.Degraded(loss.ResponseArguments, "the arguments of a function that replaces a free-form tool are not an object with one text; they are the input as they are")
+	ResponseFreeformMembers = loss.Degraded(loss.ResponseArguments, "the arguments of a function that replaces a free-form tool have other members than its input; they were dropped")
 )
-
-// RestoredLosses lists these rules.
-var RestoredLosses = []*loss.Rule{ResponseFreeform, ResponseFreeformMembers}
-
-// ResponseLosses lists the rules for reading responses.
-var ResponseLosses = []*loss.Rule{
-	ResponseNotUnicode, ResponseNoReason, ResponseStringInput, ResponseWrongType, ResponseManyCounts,
-}
 
 // HasMoreThan reports whether the details of a stop have more content than words and
 // the raw reason.

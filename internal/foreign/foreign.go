@@ -74,16 +74,11 @@ type clientTool struct{ prefix, description, schema string }
 
 // The rules by which blocks, tools and their members are reported.
 var (
-	SummaryAsText = &loss.Rule{Feature: loss.VendorPart, Severity: content.LossDegraded,
-		Reason: "the summary of the earlier conversation is sent as text"}
-	ReferenceAsText = &loss.Rule{Feature: loss.VendorPart, Severity: content.LossHint,
-		Reason: "the tool reference is sent as a text that the tool is loaded"}
-	ToolAsFunction = &loss.Rule{Feature: loss.VendorTool, Severity: content.LossDegraded,
-		Reason: "the vendor-defined tool that the client runs is sent as a function with the vendor's schema"}
-	ToolRestrictions = &loss.Rule{Feature: loss.VendorTool, Severity: content.LossDropped,
-		Reason: "the server's own tool cannot be restricted in this way; it is used without the restriction"}
-	ToolSettings = &loss.Rule{Feature: loss.VendorTool, Severity: content.LossDegraded,
-		Reason: "the server's own tool does not have this setting; it was omitted"}
+	SummaryAsText    = loss.Degraded(loss.VendorPart, "the summary of the earlier conversation is sent as text")
+	ReferenceAsText  = loss.Hint(loss.VendorPart, "the tool reference is sent as a text that the tool is loaded")
+	ToolAsFunction   = loss.Degraded(loss.VendorTool, "the vendor-defined tool that the client runs is sent as a function with the vendor's schema")
+	ToolRestrictions = loss.Dropped(loss.VendorTool, "the server's own tool cannot be restricted in this way; it is used without the restriction")
+	ToolSettings     = loss.Degraded(loss.VendorTool, "the server's own tool does not have this setting; it was omitted")
 )
 
 // dataOf returns the data of a format, which is empty for one without data.

@@ -15,21 +15,14 @@ import (
 // of the member, because hosts reject requests by it: a member that changes the
 // response, or where it may be processed, is more than a hint.
 var (
-	MembersLoss = &loss.Rule{Feature: loss.Members, Severity: content.LossHint,
-		Reason: "members that only another format has, and that are not known to change the response, were dropped"}
-	InfluenceLoss = &loss.Rule{Feature: loss.Members, Severity: content.LossDegraded,
-		Reason: "the member influences the response but exists only in another format; it was dropped"}
-	SafetyLoss = &loss.Rule{Feature: loss.Members, Severity: content.LossDegraded,
-		Reason: "the safety settings are for another vendor; the defaults of this vendor apply"}
-	SettingLoss = &loss.Rule{Feature: loss.Members, Severity: content.LossDropped,
-		Reason: "the member changes the response but exists only in another format; it was dropped"}
-	LocationLoss = &loss.Rule{Feature: loss.Members, Severity: content.LossDropped,
-		Reason: "the member restricts where the request is processed but exists only in another format; it was dropped"}
+	MembersLoss   = loss.Hint(loss.Members, "members that only another format has, and that are not known to change the response, were dropped")
+	InfluenceLoss = loss.Degraded(loss.Members, "the member influences the response but exists only in another format; it was dropped")
+	SafetyLoss    = loss.Degraded(loss.Members, "the safety settings are for another vendor; the defaults of this vendor apply")
+	SettingLoss   = loss.Dropped(loss.Members, "the member changes the response but exists only in another format; it was dropped")
+	LocationLoss  = loss.Dropped(loss.Members, "the member restricts where the request is processed but exists only in another format; it was dropped")
 	// The request is refused, too.
-	StateLoss = &loss.Rule{Feature: loss.Members, Severity: content.LossDropped,
-		Reason: "the member refers to conversation state at another vendor, which is not available here"}
-	UnknownLoss = &loss.Rule{Feature: loss.Members, Severity: content.LossDropped,
-		Reason: "the member is unknown and may change the response; it was dropped"}
+	StateLoss   = loss.Dropped(loss.Members, "the member refers to conversation state at another vendor, which is not available here")
+	UnknownLoss = loss.Dropped(loss.Members, "the member is unknown and may change the response; it was dropped")
 )
 
 // A Kind is the kind of neutral object that an Extra is in.

@@ -14,18 +14,12 @@ import (
 // The rules by which members of a response are reported that is written in another format.
 // Members that a client requested, or needs to continue, are more than a hint.
 var (
-	SourcesLoss = &loss.Rule{Feature: loss.ResponseCitations, Severity: content.LossDropped,
-		Reason: "sources that are not cited in a text were dropped"}
-	LogprobsLoss = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossDropped,
-		Reason: "log probabilities were dropped"}
-	ResumeLoss = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossDropped,
-		Reason: "state that the vendor needs to continue the response was dropped"}
-	EntryPointLoss = &loss.Rule{Feature: loss.ResponseCitations, Severity: content.LossDegraded,
-		Reason: "the search suggestions, which the vendor requires programs to show, were dropped"}
-	QueriesLoss = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
-		Reason: "the queries with which the server searched were dropped"}
-	ResponseLoss = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossHint,
-		Reason: "members of another format were dropped"}
+	SourcesLoss    = loss.Dropped(loss.ResponseCitations, "sources that are not cited in a text were dropped")
+	LogprobsLoss   = loss.Dropped(loss.ResponseMembers, "log probabilities were dropped")
+	ResumeLoss     = loss.Dropped(loss.ResponseMembers, "state that the vendor needs to continue the response was dropped")
+	EntryPointLoss = loss.Degraded(loss.ResponseCitations, "the search suggestions, which the vendor requires programs to show, were dropped")
+	QueriesLoss    = loss.Hint(loss.ResponseMembers, "the queries with which the server searched were dropped")
+	ResponseLoss   = loss.Hint(loss.ResponseMembers, "members of another format were dropped")
 )
 
 // ResponseMembers yields the path and the rule of each loss in the members of a response

@@ -148,8 +148,7 @@ func wholeResponse(f content.Format, r *upstream.Request, resp *upstream.Respons
 }
 
 // lossEstimatedUsage is the loss of a response without usage.
-var lossEstimatedUsage = &loss.Rule{Feature: loss.ResponseUsage, Severity: content.LossDegraded,
-	Reason: "the upstream reported no token usage; the counts are estimates"}
+var lossEstimatedUsage = loss.Degraded(loss.ResponseUsage, "the upstream reported no token usage; the counts are estimates")
 
 // A tally counts the tokens of a response.
 type tally struct {

@@ -24,6 +24,22 @@ type Rule struct {
 	Always bool
 }
 
+// Hint returns a rule with a severity, as Degraded and Dropped do. Rules are variables of
+// packages, which the compiler can initialize.
+func Hint(feature, reason string) *Rule {
+	return &Rule{Feature: feature, Severity: content.LossHint, Reason: reason}
+}
+
+// Degraded returns a rule of that severity.
+func Degraded(feature, reason string) *Rule {
+	return &Rule{Feature: feature, Severity: content.LossDegraded, Reason: reason}
+}
+
+// Dropped returns a rule of that severity.
+func Dropped(feature, reason string) *Rule {
+	return &Rule{Feature: feature, Severity: content.LossDropped, Reason: reason}
+}
+
 // At returns the loss at a neutral path.
 func (r *Rule) At(path string) content.Loss {
 	return content.Loss{Path: path, Severity: r.Severity, Reason: r.Reason}

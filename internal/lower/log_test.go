@@ -13,7 +13,7 @@ import (
 // TestLog checks that a loss is reported once at a place, and that the places of a rule are
 // bounded.
 func TestLog(t *testing.T) {
-	a, b := hint("f", "a"), dropped("f", "b")
+	a, b := loss.Hint("f", "a"), loss.Dropped("f", "b")
 	for _, n := range []int{0, 1, 15, 17, loss.MaxPaths, loss.MaxPaths + 1, 3*loss.MaxPaths + 7} {
 		var l log
 		for range 2 { // the second time, only what has no path of its own is counted again
@@ -44,7 +44,7 @@ func TestLog(t *testing.T) {
 
 // TestSorted checks the order of losses: settings, system text, turns, tools.
 func TestSorted(t *testing.T) {
-	r := hint("f", "r")
+	r := loss.Hint("f", "r")
 	paths := []Path{
 		In(Tools, 0).Member("input.a"), In(Turns, 10), In(Turns, 9).In(Parts, 1), In(System, 0), At("top_k"), In(Turns, 9).In(Parts, 0).In(Parts, 3),
 		At("extra.a"), In(Turns, 9), In(Turns, 9).In(Parts, 0).Member("cache"),
@@ -67,7 +67,7 @@ func TestSorted(t *testing.T) {
 
 // TestNews checks that only losses are news that were not reported.
 func TestNews(t *testing.T) {
-	a, b := hint("f", "a"), hint("f", "b")
+	a, b := loss.Hint("f", "a"), loss.Hint("f", "b")
 	report := func(r *loss.Rule, paths ...string) Report {
 		report := Report{Rule: r}
 		for _, p := range paths {

@@ -28,18 +28,12 @@ import (
 
 // Rules of losses of tool calls.
 var (
-	LossCallName = &loss.Rule{Feature: loss.ResponseCall, Severity: content.LossDropped,
-		Reason: "a tool call without a name was dropped"}
-	LossCallArguments = &loss.Rule{Feature: loss.ResponseArguments, Severity: content.LossDropped,
-		Reason: "the arguments are not a JSON object; the tool call was dropped"}
-	LossCutCall = &loss.Rule{Feature: loss.ResponseArguments, Severity: content.LossDropped,
-		Reason: "the response was cut before the arguments began; the tool call was dropped"}
-	LossServerArguments = &loss.Rule{Feature: loss.ResponseArguments, Severity: content.LossDropped,
-		Reason: "the arguments of a built-in tool are not a JSON object; they were dropped"}
-	LossFreeform = &loss.Rule{Feature: loss.ResponseCall, Severity: content.LossDegraded,
-		Reason: "the format has no calls of free-form tools; the text is the argument input of the tool call"}
-	LossNamespace = &loss.Rule{Feature: loss.ResponseCall, Severity: content.LossDegraded,
-		Reason: "the format has no namespaces of tools; that of the tool call was omitted"}
+	LossCallName        = loss.Dropped(loss.ResponseCall, "a tool call without a name was dropped")
+	LossCallArguments   = loss.Dropped(loss.ResponseArguments, "the arguments are not a JSON object; the tool call was dropped")
+	LossCutCall         = loss.Dropped(loss.ResponseArguments, "the response was cut before the arguments began; the tool call was dropped")
+	LossServerArguments = loss.Dropped(loss.ResponseArguments, "the arguments of a built-in tool are not a JSON object; they were dropped")
+	LossFreeform        = loss.Degraded(loss.ResponseCall, "the format has no calls of free-form tools; the text is the argument input of the tool call")
+	LossNamespace       = loss.Degraded(loss.ResponseCall, "the format has no namespaces of tools; that of the tool call was omitted")
 )
 
 // A call is the state of the arguments of a tool call.

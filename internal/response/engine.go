@@ -89,8 +89,7 @@ const (
 
 // LossHiddenThinking is the rule of the loss of thinking that is not sent because the client
 // did not request it.
-var LossHiddenThinking = &loss.Rule{Feature: loss.ResponseText, Severity: content.LossHint,
-	Reason: "the request did not ask for thinking; it was omitted"}
+var LossHiddenThinking = loss.Hint(loss.ResponseText, "the request did not ask for thinking; it was omitted")
 
 // Rules are the rules of losses that differ between formats.
 type Rules struct {

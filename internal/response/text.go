@@ -8,12 +8,10 @@ import (
 )
 
 // LossRefusal is the rule of the loss of the mark on a refusal.
-var LossRefusal = &loss.Rule{Feature: loss.ResponseText, Severity: content.LossHint,
-	Reason: "the format does not mark refusals; the text of the refusal is a text like others"}
+var LossRefusal = loss.Hint(loss.ResponseText, "the format does not mark refusals; the text of the refusal is a text like others")
 
 // LossCitedPlace is the rule of the loss of the place of a citation of a web page.
-var LossCitedPlace = &loss.Rule{Feature: loss.ResponseCitations, Severity: content.LossHint,
-	Reason: "the format has no place of the citation in its text; the citation is for the text as a whole"}
+var LossCitedPlace = loss.Hint(loss.ResponseCitations, "the format has no place of the citation in its text; the citation is for the text as a whole")
 
 // HasPlace reports whether a citation of a web page is for a place in its text.
 func HasPlace(c *content.Citation) bool { return c.Kind == content.CiteWeb && c.End > 0 }

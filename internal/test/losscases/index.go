@@ -104,38 +104,17 @@ func (x *Index) add(dir string, r *loss.Rule) {
 }
 
 var severities = map[string]content.Severity{
-	"hint": content.LossHint, "degraded": content.LossDegraded, "dropped": content.LossDropped,
-	"LossHint": content.LossHint, "LossDegraded": content.LossDegraded, "LossDropped": content.LossDropped,
+	"Hint": content.LossHint, "Degraded": content.LossDegraded, "Dropped": content.LossDropped,
 }
 
-// ruleOf returns the rule that a call of hint, degraded or dropped, or a composite literal,
-// declares, or nil.
+// ruleOf returns the rule that a call of [loss.Hint], [loss.Degraded] or [loss.Dropped] declares,
+// or nil.
 func ruleOf(n ast.Node, features map[string]string) *loss.Rule {
-	var r loss.Rule
-	switch n := n.(type) {
-	case *ast.CallExpr:
-		f, ok := n.Fun.(*ast.Ident)
-		if !ok || len(n.Args) != 2 {
-			return nil
-		}
-		r = loss.Rule{Feature: features[nameOfMember(n.Args[0])], Severity: severities[f.Name], Reason: textOf(n.Args[1])}
-	case *ast.CompositeLit:
-		for _, e := range n.Elts {
-			kv, ok := e.(*ast.KeyValueExpr)
-			if !ok {
-				return nil
-			}
-			switch key, _ := kv.Key.(*ast.Ident); {
-			case key == nil:
-			case key.Name == "Feature":
-				r.Feature = features[nameOfMember(kv.Value)]
-			case key.Name == "Severity":
-				r.Severity = severities[nameOfMember(kv.Value)]
-			case key.Name == "Reason":
-				r.Reason = textOf(kv.Value)
-			}
-		}
+	call, ok := n.(*ast.CallExpr)
+	if !ok || len(call.Args) != 2 {
+		return nil
 	}
+	r := loss.Rule{Feature: features[nameOfMember(call.Args[0])], Severity: severities[nameOfMember(call.Fun)], Reason: textOf(call.Args[1])}
 	if r.Feature == "" || r.Severity == 0 || r.Reason == "" {
 		return nil
 	}

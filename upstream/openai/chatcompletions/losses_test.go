@@ -4,8 +4,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/openaiformat"
+	"github.com/polywire/polywire/internal/response"
 	"github.com/polywire/polywire/internal/test/lossplaces"
 	"github.com/polywire/polywire/internal/test/losstable"
 )
@@ -55,4 +58,21 @@ func TestDecodeLosses(t *testing.T) {
 func TestLossTable(t *testing.T) {
 	losstable.Check(t, "openai-chat", decodeLosses...)
 	losstable.Check(t, "openai-chat-answer", responseLosses...)
+}
+
+// responseLosses lists the losses of responses that are sent.
+var responseLosses = []*loss.Rule{
+	envelope.UnknownFormat, envelope.TooLarge, envelope.TooLate, envelope.TwoVendors, lossTextSignature, lossUncarriedState, lossHiddenReasoning,
+	lossResponseImage, lossImageMember, lossResponseFile, lossResponseTool, lossResponsePart, lossManyChoices, lossTextOrder,
+	response.LossCallName, response.LossCallArguments, response.LossSentCall, response.LossCutCall, response.LossCallID, response.LossNamespace, lossManyFunctions,
+	lossResponseCitation, lossCitedPassage, lossManyCitations, lossStopReason, lossStopSequence, response.LossStopDetails, lossUsageCounts,
+	lossResponseCache, response.LossMemberPlace, response.LossManyMembers, lossEventMembers, response.LossVendorEvent,
+	foreign.SourcesLoss, foreign.EntryPointLoss, foreign.QueriesLoss, foreign.LogprobsLoss, foreign.ResumeLoss, foreign.ResponseLoss,
+}
+
+// decodeLosses lists the losses of responses of servers.
+var decodeLosses = []*loss.Rule{
+	openaiformat.LossEmptyResponse, openaiformat.LossCharacters, openaiformat.LossThinkingState, openaiformat.LossCitation,
+	lossDecodedPart, lossDecodedInput, openaiformat.LossNamelessCall, lossDecodedFile,
+	lossDecodedTools, lossDecodedSignature, openaiformat.LossJSONText,
 }

@@ -27,8 +27,7 @@ const textSummarize = "Summarize the conversation so far. The summary replaces t
 	"Include the goals and the instructions of the user, the decisions and their reasons, what has been done and with which results, " +
 	"the names of files, functions and other things that matter, open problems, and the next steps. Write only the summary."
 
-var lossNoSummary = &loss.Rule{Feature: loss.ResponseText, Severity: content.LossDropped,
-	Reason: "the model wrote no summary, or one of more than 4 MiB; there is no compaction item"}
+var lossNoSummary = loss.Dropped(loss.ResponseText, "the model wrote no summary, or one of more than 4 MiB; there is no compaction item")
 
 // wantsSummaryItem reports whether the last item asks for a summary.
 func (r *Request) wantsSummaryItem() bool {

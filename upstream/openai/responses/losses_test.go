@@ -102,3 +102,10 @@ func TestPhaseLoss(t *testing.T) {
 
 // TestLossTable checks the stored table of losses.
 func TestLossTable(t *testing.T) { losstable.Check(t, "openai-responses", decodeLosses...) }
+
+// decodeLosses lists the losses of responses of servers.
+var decodeLosses = []*loss.Rule{
+	openaiformat.LossEmptyResponse, openaiformat.LossCharacters, openaiformat.LossThinkingState, openaiformat.LossCitation,
+	openaiformat.LossNamelessCall, lossDecodedImage, lossCutUsage, lossDecodedText,
+	lossDecodedItem, openaiformat.LossJSONText, lossDecodedPhase,
+}

@@ -25,8 +25,7 @@ import (
 // its response. Items that a server of this format has made have other ids: under each there is a
 // value {"item":{…}}.
 
-var lossNotStored = &loss.Rule{Feature: loss.ResponseMembers, Severity: content.LossDegraded,
-	Reason: "the response was not stored, because it is too large or the store failed; later requests cannot refer to it"}
+var lossNotStored = loss.Degraded(loss.ResponseMembers, "the response was not stored, because it is too large or the store failed; later requests cannot refer to it")
 
 // A session is the access of one client to a store.
 type session struct {
