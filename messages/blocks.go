@@ -284,7 +284,7 @@ func (s *responseEncoder) finish() {
 	s.FinishLastCall(0, s.Candidates[0].Stop.Reason)
 	s.FinishClosed()
 	s.DropUnsigned(s.hideThinking)
-	s.DropPending(s.hideThinking)
+	s.DropPending(0, s.hideThinking)
 	s.writeSearch()
 }
 

@@ -408,7 +408,7 @@ func TestRequestPath(t *testing.T) {
 
 // responseLosses lists the losses of responses that are sent.
 var responseLosses = []*loss.Rule{
-	envelope.UnknownFormat, envelope.TooLarge, envelope.TooLate, envelope.TwoVendors, lossTextSignature, response.LossUncarriedState, response.LossHiddenThinking,
+	envelope.UnknownFormat, envelope.TooLarge, envelope.TooLate, envelope.TwoVendors, lossTextSignature, response.LossUncarriedState, response.LossFinishedThinking, response.LossHiddenThinking,
 	lossResponseImage, lossResponseDocument, lossResponseMedia, lossResponseTool, lossResponsePart, lossUnreturnable, lossServerResult, response.LossCallName, response.LossCallArguments, response.LossSentCall, response.LossCutCall, response.LossServerArguments, response.LossFreeform, response.LossNamespace, response.LossRefusal, response.LossCitedPlace, response.LossCallID, lossResponseCitation, lossEmptyText,
 	lossResponseCandidates, lossStopReason, response.LossStopDetails, lossCounts,
 	lossResponseCache, lossEventMembers, response.LossManyMembers, lossUnknownEvent, lossUnknownDelta,

@@ -1,6 +1,9 @@
 package absent
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // A Claude describes a Claude model by its name. The zero Claude is that of unknown names.
 type Claude struct {
@@ -44,3 +47,17 @@ func (m Claude) withVersion(digits []int) Claude {
 
 // AlwaysThinks reports whether thinking is always on.
 func (m Claude) AlwaysThinks() bool { return m.Line == "fable" || m.Line == "mythos" }
+
+// KeepsThinking reports whether a model reads the thinking of earlier turns that a request returns,
+// by its name. Others read only that of the turn that their tool calls belong to. The source is the
+// vendors' documentation: Claude Opus since 4.5, Claude Sonnet since 4.6 and GPT since 5.6.
+func KeepsThinking(model string) bool {
+	m := ParseClaude(model)
+	if m.Line == "opus" && m.Version == 45 || m.Version >= 46 || m.AlwaysThinks() {
+		return true
+	}
+	_, version, _ := strings.Cut(strings.ToLower(model), "gpt-")
+	version, _, _ = strings.Cut(version, "-")
+	n, err := strconv.ParseFloat(version, 64)
+	return err == nil && n >= 5.6
+}

@@ -2,6 +2,7 @@ package response
 
 import (
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/absent"
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/loss"
 )
@@ -39,15 +40,29 @@ func (e *Engine[S]) DropUnsigned(hidden bool) {
 	})
 }
 
-// DropPending drops and reports the state after the last call. A client has the text of thinking
-// that is not hidden.
-func (e *Engine[S]) DropPending(hidden bool) {
-	if n, ok := e.State().Oversized(); ok {
-		e.LosePart(n, envelope.TooLarge)
+// DropPending drops and reports the state of candidate k after its last call. The client has the
+// text of thinking that is not hidden, unless only its vendor can read it.
+func (e *Engine[S]) DropPending(k int, hidden bool) {
+	c := &e.Candidates[k]
+	if n, ok := c.State.Oversized(); ok {
+		e.LoseAt(e.Path(k, n), envelope.TooLarge)
 	}
-	e.State().DropAll(func(n int, t *content.Thinking) {
+	rule := LossUncarriedState
+	if m := e.Start.Model; m != "" && c.isFinished() && !absent.KeepsThinking(m) {
+		rule = LossFinishedThinking
+	}
+	c.State.DropAll(func(n int, t *content.Thinking) {
 		if hidden || t.Redacted.Data != "" {
-			e.LosePart(n, LossUncarriedState)
+			e.LoseAt(e.Path(k, n), rule)
 		}
 	})
+}
+
+// isFinished reports whether the turn of the model is over: the next one is the user's.
+func (c *Candidate) isFinished() bool {
+	switch c.Stop.Reason {
+	case content.StopEnd, content.StopSequence, content.StopRefusal:
+		return c.Calls == 0 // legacy calls of functions have no id that carries state
+	}
+	return false
 }

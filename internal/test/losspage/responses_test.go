@@ -109,6 +109,10 @@ var events = [][]upstream.Event{
 		{Kind: upstream.EventSignature, Block: 1, Signature: &content.Signature{Format: g, Data: "AAAA"}}},
 	{ // signed thinking before nothing
 		{Kind: upstream.EventOpen, Part: &content.Thinking{Text: "a", Signature: signed(g, "AAAA")}}, {Kind: upstream.EventClose}},
+	{ // signed thinking of a finished turn
+		{Kind: upstream.EventStart, Start: &upstream.Start{Model: "deepseek-reasoner"}},
+		{Kind: upstream.EventOpen, Part: &content.Thinking{Text: "a", Signature: signed(other, "x")}}, {Kind: upstream.EventClose},
+		{Kind: upstream.EventStop, Stop: &upstream.Stop{Reason: content.StopEnd}}},
 	{ // tool call without a name
 		{Kind: upstream.EventOpen, Part: &content.ToolUse{ID: "c"}}},
 	{ // malformed tool call in a stream

@@ -327,7 +327,7 @@ func (s *responseEncoder) finish() {
 	}
 	s.FinishClosed()
 	for k := range s.Candidates {
-		s.dropState(k)
+		s.DropPending(k, true) // shown texts have no signature
 	}
 	for path, r := range s.sources.Lost() {
 		s.LoseAt(path, r)

@@ -134,11 +134,3 @@ func (s *responseEncoder) nameCall(b *sentBlock, t *content.ToolUse) {
 	t.ID = s.state(k).CallID(b.Index, id, b.State.toCarry, false, &s.Room, func(n int, r *loss.Rule) { s.LoseAt(s.Path(k, n), r) })
 	b.State.toCarry = content.Signature{}
 }
-
-// dropState drops and reports the state of a choice that no tool call has carried.
-func (s *responseEncoder) dropState(k int) {
-	if n, ok := s.state(k).Oversized(); ok {
-		s.LoseAt(s.Path(k, n), envelope.TooLarge)
-	}
-	s.state(k).DropAll(func(n int, _ *content.Thinking) { s.LoseAt(s.Path(k, n), lossUncarriedState) })
-}

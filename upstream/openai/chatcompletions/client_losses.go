@@ -20,7 +20,6 @@ var (
 	lossCitedPassage     = loss.Hint(loss.ResponseCitations, "Chat Completions cites whole web pages; the passage within the page was dropped")
 	lossManyCitations    = loss.Dropped(loss.ResponseCitations, "the text has too many citations; the rest was dropped")
 	lossTextSignature    = loss.Hint(loss.ResponseSignature, "Chat Completions cannot carry the signature of a text, which vendors do not need; it was omitted")
-	lossUncarriedState   = loss.Degraded(loss.ResponseSignature, "no tool call follows that can carry the state of the thinking; it was dropped, and later requests omit it")
 	lossStopReason       = loss.Degraded(loss.ResponseStop, "Chat Completions does not have this stop reason; the nearest one was sent")
 	lossStopSequence     = loss.Hint(loss.ResponseStop, "Chat Completions does not report which stop sequence matched; it was dropped")
 	lossUsageCounts      = loss.Hint(loss.ResponseUsage, "Chat Completions does not have some token counts or usage members; they were added to another count or dropped")

@@ -62,7 +62,7 @@ func TestLossTable(t *testing.T) {
 
 // responseLosses lists the losses of responses that are sent.
 var responseLosses = []*loss.Rule{
-	envelope.UnknownFormat, envelope.TooLarge, envelope.TooLate, envelope.TwoVendors, lossTextSignature, lossUncarriedState, lossHiddenReasoning,
+	envelope.UnknownFormat, envelope.TooLarge, envelope.TooLate, envelope.TwoVendors, lossTextSignature, response.LossUncarriedState, response.LossFinishedThinking, lossHiddenReasoning,
 	lossResponseImage, lossImageMember, lossResponseFile, lossResponseTool, lossResponsePart, lossManyChoices, lossTextOrder,
 	response.LossCallName, response.LossCallArguments, response.LossSentCall, response.LossCutCall, response.LossCallID, response.LossNamespace, lossManyFunctions,
 	lossResponseCitation, lossCitedPassage, lossManyCitations, lossStopReason, lossStopSequence, response.LossStopDetails, lossUsageCounts,

@@ -615,7 +615,7 @@ func (s *encoder) finish() {
 	s.FinishLastCall(0, s.Candidates[0].Stop.Reason)
 	s.FinishClosed()
 	s.DropUnsigned(s.hideThinking)
-	s.DropPending(s.hideThinking)
+	s.DropPending(0, s.hideThinking)
 	if len(s.logprobs) > 0 {
 		s.LoseAt("logprobs", foreign.LogprobsLoss)
 	}

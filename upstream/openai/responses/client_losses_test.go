@@ -16,7 +16,7 @@ func TestClientLossTable(t *testing.T) {
 
 // clientLosses lists the losses of responses that are sent.
 var clientLosses = []*loss.Rule{
-	envelope.UnknownFormat, envelope.TooLarge, envelope.TooLate, envelope.TwoVendors, lossSentSignature, response.LossUncarriedState, response.LossHiddenThinking,
+	envelope.UnknownFormat, envelope.TooLarge, envelope.TooLate, envelope.TwoVendors, lossSentSignature, response.LossUncarriedState, response.LossFinishedThinking, response.LossHiddenThinking,
 	lossSentImage, lossOpenImage, lossSentFile, lossSentTool, lossSentPart, response.LossCallName, response.LossCallArguments, lossSentArguments, response.LossCutCall,
 	lossNotAllowed, response.LossCallID, lossSentCitation, lossCitedText, lossSentCandidates, lossSentStop, response.LossStopDetails, lossSentSequence, lossSentCounts,
 	lossSentCache, lossSentMembers, lossSentEvent, lossKeptOutput, lossNoSummary, lossNotStored,
