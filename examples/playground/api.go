@@ -67,6 +67,9 @@ func (a *api) serve(mux *http.ServeMux) {
 	post(a, mux, "/api/places", findPlaces)
 	post(a, mux, "/api/response", translateResponse)
 	post(a, mux, "/api/stream", translateStream)
+	post(a, mux, "/api/curl", curlCommand)
+	post(a, mux, "/api/program", goProgram)
+	post(a, mux, "/api/echo", sendToEcho)
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, _ *http.Request) {
 		writeError(w, http.StatusNotFound, "not found")
 	})

@@ -40,6 +40,7 @@ var headers = map[string]string{
 func newHandler(loopback bool) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/", servePage)
+	mux.HandleFunc("/losses.html", serveLosses)
 	newAPI(loopback).serve(mux)
 	origin := http.NewCrossOriginProtection()
 	origin.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -54,20 +54,27 @@ type loss struct {
 	Neutral  string `json:"neutral"`
 	Severity string `json:"severity"`
 	Reason   string `json:"reason"`
-	More     int    `json:"more"` // places that are not in the list
-
-	// FoldedInto is the index, in the same list, of the first place of the same loss. It is nil
-	// for that place.
-	FoldedInto *int `json:"foldedInto,omitempty"`
+	More     int    `json:"more"` // places that are not in the list; at the first place of a reason
+	Line     int    `json:"line"` // of docs/losses.md, or 0
 
 	Input  *span `json:"input"`
 	Output *span `json:"output"` // of responses
 }
 
-// newLoss returns the loss of l at one place, without its places in documents. path converts
-// the place.
-func newLoss(l *content.Loss, at string, path func(string) string) loss {
-	return loss{Path: path(at), Neutral: at, Severity: l.Severity.String(), Reason: l.Reason}
+// newLosses returns losses, each place by itself. path converts their paths, and mark sets the
+// places in documents.
+func newLosses(found []content.Loss, path func(string) string, mark func(*loss)) []loss {
+	list := make([]loss, 0, len(found))
+	for i := range found {
+		l, first := &found[i], len(list)
+		for at := range l.Places() {
+			entry := loss{Path: path(at), Neutral: at, Severity: l.Severity.String(), Reason: l.Reason, Line: lossLine(l)}
+			mark(&entry)
+			list = append(list, entry)
+		}
+		list[first].More = l.More
+	}
+	return list
 }
 
 // translateRequest translates a request to all targets.
@@ -132,7 +139,7 @@ func (to *target) translate(ctx context.Context, req *upstream.Request, src *sou
 	begin := time.Now()
 	req = to.requestFor(req)
 	out := requestOutput{Format: to.Format, Model: req.Model, Losses: []loss{}}
-	up, err := to.format.NewUpstream(to.URL)
+	up, err := to.format.NewUpstream(to.URL, "", nil)
 	if err != nil {
 		out.Error = err.Error()
 		return out
@@ -195,20 +202,7 @@ func (s *source) violations(err error, path func(string) string) ([]violation, i
 	return list, more
 }
 
-// losses returns losses, each place by itself. path converts their paths.
+// losses returns losses of a request. path converts their paths.
 func (s *source) losses(found []content.Loss, path func(string) string) []loss {
-	list := make([]loss, 0, len(found))
-	for i := range found {
-		first := len(list)
-		for at := range found[i].Places() {
-			entry := newLoss(&found[i], at, path)
-			entry.Input = s.at(entry.Path)
-			if len(list) > first {
-				entry.FoldedInto = &first
-			}
-			list = append(list, entry)
-		}
-		list[first].More = found[i].More
-	}
-	return list
+	return newLosses(found, path, func(l *loss) { l.Input = s.at(l.Path) })
 }

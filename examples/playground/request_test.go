@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -63,22 +65,24 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// Hints that a list for people shows as one refer to the first of them.
-func TestFoldedHints(t *testing.T) {
-	marked := `{"role":"user","content":[{"type":"text","text":"Hi.","cache_control":{"type":"ephemeral"}}]},`
-	text := `{"model":"m","max_tokens":9,"messages":[` + strings.TrimSuffix(strings.Repeat(marked, 3), ",") + `]}`
+// A loss is listed at each of its places, and the first has the number of those that are not listed.
+func TestPlaces(t *testing.T) {
+	const n = 1003
+	place := `"exclusiveMinimum":0`
+	var tools []string
+	for i := range n {
+		tools = append(tools, fmt.Sprintf(`{"name":"f%d","input_schema":{"type":"object","properties":{"a":{"type":"number",%s}}}}`, i, place))
+	}
+	text := `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"Hi."}],"tools":[` + strings.Join(tools, ",") + `]}`
 	var r requestResult
-	answer(t, "/api/request", taskBody(t, "messages", text, "openai"), &r)
-	losses := r.Outputs[0].Losses
-	if len(losses) != 3 || losses[0].FoldedInto != nil {
-		t.Fatalf("got %+v", losses)
+	answer(t, "/api/request", taskBody(t, "messages", text, "generatecontent"), &r)
+	losses := slices.DeleteFunc(r.Outputs[0].Losses, func(l loss) bool { return !strings.HasSuffix(l.Path, "exclusiveMinimum") })
+	if len(losses) != 1000 || losses[0].More != n-1000 {
+		t.Fatalf("got %d places, %+v", len(losses), losses[0])
 	}
 	for i, l := range losses {
-		if i > 0 && (l.FoldedInto == nil || *l.FoldedInto != 0) {
-			t.Errorf("loss %d is not folded: %+v", i, l)
-		}
-		if l.Input == nil || cutText(text, *l.Input) != `"cache_control":{"type":"ephemeral"}` || i > 0 && l.Input.From <= losses[i-1].Input.From {
-			t.Errorf("place of loss %d: %+v", i, l.Input)
+		if i > 0 && (l.More != 0 || l.Input.From <= losses[i-1].Input.From) || l.Reason != losses[0].Reason || cutText(text, *l.Input) != place {
+			t.Fatalf("place %d: %+v", i, l)
 		}
 	}
 }

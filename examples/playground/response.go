@@ -36,7 +36,8 @@ func translateResponse(_ *http.Request, t *task) (*responseResult, error) {
 	src := newSource(t.Text)
 	result := &responseResult{Violations: []violation{}, Losses: []loss{}, Events: []event{}, Outputs: []responseOutput{}}
 	resp, err := t.source.DecodeResponse([]byte(t.Text), nil)
-	if failed := new(upstream.Error); errors.As(err, &failed) && failed.Details != nil { // the response is an error
+	failed := new(upstream.Error)
+	if errors.As(err, &failed) && failed.Details != nil { // the response is an error
 		for _, to := range t.Targets {
 			status, _, document := to.format.Client.EncodeError(to.format.AnyRequest(""), err)
 			out := responseOutput{Format: to.Format, Losses: []loss{}, Status: status}
@@ -46,8 +47,8 @@ func translateResponse(_ *http.Request, t *task) (*responseResult, error) {
 		return result, nil
 	}
 	if err != nil {
-		text := errorText(err)
-		result.Violations = append(result.Violations, violation{Text: text, Code: errorCode(err), span: src.violation("", text)})
+		text, code := errorText(err), cmp.Or(failed.Code, upstream.CodeInternal)
+		result.Violations = append(result.Violations, violation{Text: text, Code: string(code), span: src.violation("", text)})
 		return result, nil
 	}
 	result.Events = newEvents(resp.Frame.Events)
@@ -74,39 +75,22 @@ func (out *responseOutput) setText(document []byte) {
 
 // errorText returns the text of an error of decoding a response.
 func errorText(err error) string {
-	e := new(upstream.Error)
-	if !errors.As(err, &e) {
-		return err.Error()
+	if e := new(upstream.Error); errors.As(err, &e) {
+		if e.Text == "" && e.Err != nil {
+			return e.Err.Error()
+		}
+		return cmp.Or(e.Text, string(e.Code))
 	}
-	cause := ""
-	if e.Err != nil {
-		cause = e.Err.Error()
-	}
-	return cmp.Or(e.Text, cause, string(e.Code))
-}
-
-// errorCode returns the code of an error of decoding a response.
-func errorCode(err error) string {
-	e := new(upstream.Error)
-	if !errors.As(err, &e) {
-		return string(upstream.CodeInternal)
-	}
-	return string(e.Code)
+	return err.Error()
 }
 
 // responseLosses returns losses of a response with their places in the input and, if out is
 // not nil, in the output.
 func responseLosses(found []content.Loss, path func(string) string, in, out *responsePlaces) []loss {
-	list := make([]loss, 0, len(found))
-	for i := range found {
-		for at := range found[i].Places() {
-			entry := newLoss(&found[i], at, path)
-			entry.Input = in.find(at)
-			if out != nil {
-				entry.Output = out.find(at)
-			}
-			list = append(list, entry)
+	return newLosses(found, path, func(l *loss) {
+		l.Input = in.find(l.Neutral)
+		if out != nil {
+			l.Output = out.find(l.Neutral)
 		}
-	}
-	return list
+	})
 }

@@ -27,9 +27,9 @@ type streamResult struct {
 // A step is an event of the vendor and what becomes of it.
 type step struct {
 	span
-	Events  []event      `json:"events"`
-	Outputs []string     `json:"outputs"` // text that the event appends, for each target
-	Losses  []streamLoss `json:"losses"`
+	Events  []event       `json:"events"`
+	Outputs []string      `json:"outputs"` // text that the event appends, for each target
+	Losses  []*streamLoss `json:"losses"`
 }
 
 // A streamLoss is a loss of a step.
@@ -47,7 +47,7 @@ func translateStream(r *http.Request, t *task) (*streamResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &streamTranslation{in: in, result: &streamResult{Steps: in.steps, End: []string{}}, path: t.source.Client.Path, known: map[lossKey]bool{}}
+	s := &streamTranslation{in: in, result: &streamResult{Steps: in.steps, End: []string{}}, path: t.source.Client.Path, known: map[lossKey]*streamLoss{}}
 	for i := range t.Targets {
 		s.targets = append(s.targets, newStreamTarget(t.Targets[i].format))
 	}
@@ -81,7 +81,7 @@ func newEventSource(text string) (*eventSource, error) {
 		}
 		to := from + eventLen(text[from:])
 		s.chunks = append(s.chunks, text[from:to])
-		s.steps = append(s.steps, &step{span: offsets.span(span{from, to}), Events: []event{}, Losses: []streamLoss{}})
+		s.steps = append(s.steps, &step{span: offsets.span(span{from, to}), Events: []event{}, Losses: []*streamLoss{}})
 		from = to
 	}
 	if s.steps == nil {
@@ -141,7 +141,7 @@ type streamTranslation struct {
 	targets []*streamTarget
 	result  *streamResult
 	path    func(string) string // of losses of decoding
-	known   map[lossKey]bool
+	known   map[lossKey]*streamLoss
 }
 
 // A lossKey identifies a place of a loss that is already reported.
@@ -180,7 +180,7 @@ func (s *streamTranslation) Send(events []upstream.Event) error {
 	st.Events = append(st.Events, newEvents(events)...)
 	for i := range events {
 		if l := events[i].Loss; l != nil {
-			s.addLoss(l, st, s.path, -1)
+			s.addLosses(st, []content.Loss{*l}, s.path, -1)
 		}
 	}
 	for i, t := range s.targets {
@@ -188,31 +188,21 @@ func (s *streamTranslation) Send(events []upstream.Event) error {
 			t.err = t.w.Send(slices.Clone(events)) // which may change them
 		}
 		st.Outputs[i] += t.take()
-		s.addLosses(st, i)
+		s.addLosses(st, t.w.Losses(), t.client.Path, i)
 	}
 	return nil
 }
 
-// addLosses adds the new losses of a target to a step.
-func (s *streamTranslation) addLosses(st *step, target int) {
-	t := s.targets[target]
-	all := t.w.Losses()
-	for i := range all {
-		s.addLoss(&all[i], st, t.client.Path, target)
-	}
-}
-
-// addLoss adds the places of a loss that are new at a step.
-func (s *streamTranslation) addLoss(l *content.Loss, st *step, path func(string) string, target int) {
-	for at := range l.Places() {
-		decoded, key := lossKey{-1, l.Reason, at}, lossKey{target, l.Reason, at}
-		if s.known[decoded] || s.known[key] {
-			continue
+// addLosses adds the places of losses that are new at a step.
+func (s *streamTranslation) addLosses(st *step, found []content.Loss, path func(string) string, target int) {
+	for _, l := range newLosses(found, path, func(l *loss) { l.Input = &st.span }) {
+		key := lossKey{target, l.Reason, l.Neutral}
+		if old := s.known[key]; old != nil {
+			old.More = l.More
+		} else if s.known[lossKey{-1, l.Reason, l.Neutral}] == nil {
+			s.known[key] = &streamLoss{l, target}
+			st.Losses = append(st.Losses, s.known[key])
 		}
-		s.known[key] = true
-		found := newLoss(l, at, path)
-		found.Input = &st.span
-		st.Losses = append(st.Losses, streamLoss{found, target})
 	}
 }
 
@@ -225,7 +215,7 @@ func (s *streamTranslation) end(err error) {
 		}
 		s.result.End = append(s.result.End, t.take())
 		if st := s.in.last; st != nil {
-			s.addLosses(st, i)
+			s.addLosses(st, t.w.Losses(), t.client.Path, i)
 		}
 	}
 }

@@ -38,20 +38,12 @@ type targetPlace struct {
 // It needs no table of a target: it changes an item of the request, encodes it again, and
 // compares both documents.
 func findPlaces(r *http.Request, t *task) (*placesResult, error) {
-	if err := t.check(); err != nil {
+	req, err := t.decode()
+	if err != nil {
 		return nil, err
 	}
-	if len(t.Targets) != 1 {
-		return nil, fmt.Errorf("targets: want one target, got %d", len(t.Targets))
-	}
-	result := &placesResult{Places: []targetPlace{}}
-	req, _, err := t.source.Client.DecodeRequest([]byte(t.Text))
-	if err != nil {
-		return result, nil
-	}
-	to := &t.Targets[0]
-	req = to.requestFor(req)
-	up, err := to.format.NewUpstream(to.URL)
+	result, to := &placesResult{Places: []targetPlace{}}, t.Targets[0]
+	up, err := to.format.NewUpstream(to.URL, "", nil)
 	if err != nil {
 		return result, nil // the output has the error
 	}

@@ -139,7 +139,7 @@ func (t *task) check(refuse string) error {
 	case response && t.url != "":
 		return errors.New("-url: only for requests")
 	}
-	_, err := format.ByName(t.to).NewUpstream(t.url)
+	_, err := format.ByName(t.to).NewUpstream(t.url, "", nil)
 	if err != nil {
 		return fmt.Errorf("-url: %w", err)
 	}

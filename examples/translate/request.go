@@ -42,7 +42,7 @@ func (t *task) translate(ctx context.Context, body []byte) (document []byte, los
 	}
 	req = req.WithModel(t.name(req.Model))
 	req.ForwardLinks = true // do not fetch links
-	up, err := format.ByName(t.to).NewUpstream(t.url)
+	up, err := format.ByName(t.to).NewUpstream(t.url, "", nil)
 	if err != nil {
 		return nil, nil, nil, err
 	}

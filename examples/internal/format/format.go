@@ -52,8 +52,8 @@ type StreamWriter interface {
 // A Server has the functions for the side of servers.
 type Server struct {
 	// NewUpstream returns an upstream that encodes requests for the server at a URL. An
-	// empty URL means the vendor's server.
-	NewUpstream func(url string) (upstream.Upstream, error)
+	// empty URL means the vendor's server. client may be nil.
+	NewUpstream func(url, key string, client *http.Client) (upstream.Upstream, error)
 
 	DecodeResponse  func(body []byte, lim *content.Limits) (*upstream.Response, error)
 	NewStreamReader func(io.Reader) upstream.FrameReader
@@ -106,8 +106,8 @@ var All = []*Format{
 			Path:            new(messages.Request).Path,
 		},
 		Server: Server{
-			NewUpstream: func(url string) (upstream.Upstream, error) {
-				return anthropic.New(&anthropic.Options{BaseURL: url})
+			NewUpstream: func(url, key string, client *http.Client) (upstream.Upstream, error) {
+				return anthropic.New(&anthropic.Options{BaseURL: url, Key: key, HTTPClient: client})
 			},
 			DecodeResponse: messages.DecodeResponse,
 			NewStreamReader: func(r io.Reader) upstream.FrameReader {
@@ -125,8 +125,8 @@ var All = []*Format{
 			Path:            new(generatecontent.Request).Path,
 		},
 		Server: Server{
-			NewUpstream: func(url string) (upstream.Upstream, error) {
-				return gemini.New(&gemini.Options{BaseURL: url})
+			NewUpstream: func(url, key string, client *http.Client) (upstream.Upstream, error) {
+				return gemini.New(&gemini.Options{BaseURL: url, Key: key, HTTPClient: client})
 			},
 			DecodeResponse: generatecontent.DecodeResponse,
 			NewStreamReader: func(r io.Reader) upstream.FrameReader {
@@ -145,8 +145,8 @@ var All = []*Format{
 			everything:      `{"model":"m","messages":[{"role":"user","content":"Hello."}],"stream":true,"stream_options":{"include_usage":true}}`,
 		},
 		Server: Server{
-			NewUpstream: func(url string) (upstream.Upstream, error) {
-				return openai.New(&openai.Options{BaseURL: url})
+			NewUpstream: func(url, key string, client *http.Client) (upstream.Upstream, error) {
+				return openai.New(&openai.Options{BaseURL: url, Key: key, HTTPClient: client})
 			},
 			DecodeResponse: chatcompletions.DecodeResponse,
 			NewStreamReader: func(r io.Reader) upstream.FrameReader {
@@ -165,8 +165,8 @@ var All = []*Format{
 			everything:      `{"model":"m","input":"Hello.","store":false,"include":["reasoning.encrypted_content"],"reasoning":{"summary":"auto"}}`,
 		},
 		Server: Server{
-			NewUpstream: func(url string) (upstream.Upstream, error) {
-				return openai.NewResponses(&openai.Options{BaseURL: url})
+			NewUpstream: func(url, key string, client *http.Client) (upstream.Upstream, error) {
+				return openai.NewResponses(&openai.Options{BaseURL: url, Key: key, HTTPClient: client})
 			},
 			DecodeResponse: responses.DecodeResponse,
 			NewStreamReader: func(r io.Reader) upstream.FrameReader {

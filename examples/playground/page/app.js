@@ -81,9 +81,14 @@ function target(f) {
   if (!t) {
     t = new Target({ format: f, tooltip, onSelect: select, onModel: typed, onWiden: (pane) => panes.widen(pane), name: nameOf, onPoint: (at) => state.kind === 'stream' && stepper.goToOutput(t, at) });
     state.targets.set(f.name, t);
+    for (const b of t.pane.querySelectorAll('.copies button')) copyOn(b, async () => (b.value === 'text' ? t.editor.text : (await make(b.value, f.name, t.model))?.text), `${b.getAttribute('aria-label')}: copied.`);
   }
   return t;
 }
+
+// make returns a document that the server makes of the input for one target, or undefined if a newer call has
+// replaced this one.
+const make = (what, format, model = '') => call('make', `/api/${what}`, { format: state.format, text: input.text, targets: [{ format, model, url: '' }] });
 
 // nameOf returns the name of the tool that an item is about.
 function nameOf(item) {
@@ -100,6 +105,7 @@ function layOut() {
   $('format').replaceChildren(...state.formats.map((f) => new Option(f.title, f.name, false, f.name === state.format)));
   $('targets').replaceChildren($('targets').querySelector('legend'), ...targetFormats().map(checkbox));
   $('tidy').hidden = kind === 'stream';
+  $('send').hidden = kind !== 'request';
   $('stepper').hidden = kind !== 'stream';
   input.setSyntax(kind === 'stream' ? 'stream' : 'json');
   const shown = shownTargets();
@@ -149,6 +155,7 @@ function loadSample(sample) {
 function setInput({ kind, format, text, sample }) {
   state.kind = kind;
   state.format = format;
+  lasting = ['', false];
   listSamples();
   $('sample').value = sample ?? '';
   layOut();
@@ -181,7 +188,7 @@ async function pasted() {
   translate();
 }
 
-let lasting = ''; // an error that a translation does not remove
+let lasting = ['', false]; // a notice that a translation does not remove, and whether it is an error
 let typing; // timer
 let since; // when the input has changed
 
@@ -198,7 +205,7 @@ function typed() {
   tooltip.hide();
   if (document.activeElement === input.area) $('sample').value = '';
   stop();
-  lasting = '';
+  lasting = ['', false];
   since = performance.now();
   typing = setTimeout(translate, typingPause);
 }
@@ -232,7 +239,7 @@ async function translate() {
     return;
   }
   if (!result) return; // a newer call has replaced this one
-  notify(lasting, lasting !== '');
+  notify(...lasting);
   const server = ({ request: showRequest, response: showResponse, stream: showStream })[kind](result, shown, body);
   showStatus(result, performance.now() - started, server);
   announce(shown);
@@ -369,10 +376,10 @@ function notify(text, error) {
   $('notice').classList.toggle('error', !!error);
 }
 
-// warn shows an error that a translation does not remove. The next change of the input does.
-function warn(text) {
-  lasting = text;
-  notify(text, true);
+// warn shows an error, or another notice, that a translation does not remove. The next change of the input does.
+function warn(text, error = true) {
+  lasting = [text, error];
+  notify(text, error);
 }
 
 // Selection
@@ -423,8 +430,10 @@ addEventListener('drop', async (e) => {
 
 // Controls
 
+const keep = () => state.kept.set(state.kind, { kind: state.kind, format: state.format, text: input.text, sample: $('sample').value });
+
 $('kinds').addEventListener('change', (e) => {
-  state.kept.set(state.kind, { kind: state.kind, format: state.format, text: input.text, sample: $('sample').value });
+  keep();
   const kind = e.target.value;
   const kept = state.kept.get(kind);
   if (kept) setInput(kept);
@@ -454,27 +463,40 @@ $('tidy').addEventListener('click', () => {
   else if (text !== input.text) input.replace(text);
 });
 
-$('copy').addEventListener('click', async () => {
-  const button = $('copy');
+$('send').addEventListener('click', async () => {
   try {
-    const hash = await toHash({ k: state.kind, f: state.format, t: input.text });
-    history.replaceState(null, '', hash);
-    await copyText(location.href);
-    button.textContent = 'Copied';
-    $('live').textContent = announced = 'The link is copied. It contains the input.';
+    const response = await make('echo', state.format);
+    if (!response) return;
+    keep();
+    setInput(response);
+    warn('This is the response of echo, a model that describes its request. The request is under “Request”.', false);
   } catch (err) {
     warn(err.message);
-    return;
   }
-  setTimeout(() => (button.textContent = 'Copy link'), 1600);
 });
 
-async function copyText(text) {
-  try {
-    await navigator.clipboard.writeText(text);
-  } catch {
-    throw new Error('The browser does not allow access to the clipboard. The address of this page is the link.');
-  }
+copyOn($('copy-input'), () => input.text, 'The input is copied.');
+copyOn($('copy'), async () => {
+  history.replaceState(null, '', await toHash({ k: state.kind, f: state.format, t: input.text }));
+  return location.href;
+}, 'The link is copied. It contains the input.');
+
+// copyOn makes a button copy the text that get returns.
+function copyOn(button, get, said) {
+  const label = button.textContent;
+  button.addEventListener('click', async () => {
+    try {
+      const text = await get();
+      if (!text) return;
+      await navigator.clipboard.writeText(text);
+    } catch (err) {
+      warn(err.name === 'NotAllowedError' ? 'The browser does not allow access to the clipboard.' : err.message);
+      return;
+    }
+    button.textContent = 'Copied';
+    $('live').textContent = announced = said;
+    setTimeout(() => (button.textContent = label), 1600);
+  });
 }
 
 const dark = matchMedia('(prefers-color-scheme: dark)');
@@ -523,8 +545,9 @@ async function start() {
   state.formats = formats.formats;
   state.samples = samples.samples;
   if (!(await restore())) {
-    lasting = $('notice').textContent;
+    const problem = $('notice').textContent;
     loadSample(state.samples[0]);
+    warn(problem);
   }
 }
 

@@ -11,6 +11,7 @@ const lineHeight = 18; // as in style.css
 const overscan = 12; // lines above and below the view
 const maxTokens = 2000; // longer lines are rendered in chunks, as far as they are in view
 const chunk = 400; // characters
+const maxInserted = 500; // lines that insertText inserts
 const padding = 6; // above the first line, in pixels
 
 // A mark is {from, to, severity, items, enclosing}: a range of the text, its most severe item, and
@@ -89,7 +90,6 @@ export class Editor {
     if (!keep) this.root.scrollTop = this.root.scrollLeft = 0;
   }
 
-  // setWrap chooses whether long lines continue on the next row.
   // setSyntax selects the colours of the text.
   setSyntax(syntax) {
     if (syntax === this.syntax) return;
@@ -98,6 +98,7 @@ export class Editor {
     this.invalidate(true);
   }
 
+  // setWrap chooses whether long lines continue on the next row.
   setWrap(wrap) {
     if (wrap === this.wrap) return;
     this.wrap = wrap;
@@ -113,10 +114,11 @@ export class Editor {
     const result = lines(text);
     area.focus();
     area.select();
-    // No other call keeps the undo history. Chromium needs a minute for insertText with 10,000 lines, and
-    // Firefox has insertHTML only outside of text fields.
+    // No other calls keep the undo history. Chromium needs a minute for insertText with 10,000 lines, and its
+    // insertHTML adds a line break after an undo. Firefox has insertHTML only outside of text fields.
     const html = result.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
-    if (!document.execCommand('insertHTML', false, html)) document.execCommand('insertText', false, result);
+    const long = result.split('\n', maxInserted).length === maxInserted;
+    if (!long || !document.execCommand('insertHTML', false, html)) document.execCommand('insertText', false, result);
     if (area.value !== result) {
       area.value = result;
       this.edited();

@@ -10,18 +10,26 @@ export function plural(n, noun) {
   return `${n.toLocaleString('en')} ${n === 1 ? noun : nouns}`;
 }
 
-// places returns the number of places of a loss.
-const places = (loss) => 1 + (loss.more ?? 0);
+// places returns the number of places of items.
+const places = (items) => items.reduce((n, i) => n + 1 + (i.more ?? 0), 0);
 
-// counts returns [severity, number] for the severities that occur, most severe first.
+// counts returns [severity, phrase] for the severities that occur, most severe first: "2 violations", at
+// their places, or "1 dropped", "2 degraded", "5 hints", which are reasons.
 export function counts(items) {
-  return severities.map((s) => [s, items.filter((i) => i.severity === s).reduce((n, i) => n + places(i), 0)]).filter(([, n]) => n > 0);
+  return severities.map((s) => [s, items.filter((i) => i.severity === s)]).filter(([, some]) => some.length).map(([s, some]) => {
+    const n = s === 'violation' ? places(some) : group(some).length;
+    return [s, s === 'hint' || s === 'violation' ? plural(n, s) : `${n.toLocaleString('en')} ${s}`];
+  });
 }
 
-// inWords returns counts as a phrase such as "1 dropped, 2 degraded, 5 hints".
-export function inWords(items) {
-  return counts(items).map(([s, n]) => (s === 'hint' || s === 'violation' ? plural(n, s) : `${n.toLocaleString('en')} ${s}`)).join(', ');
+// total returns a phrase such as "3 reasons, 121 places", or "" if there are only violations.
+export function total(items) {
+  const losses = items.filter((i) => i.severity !== 'violation');
+  return losses.length ? `${plural(group(losses).length, 'reason')}, ${plural(places(losses), 'place')}` : '';
 }
+
+// inWords returns a phrase such as "3 reasons, 121 places: 1 dropped, 2 degraded".
+export const inWords = (items) => [total(items), counts(items).map(([, phrase]) => phrase).join(', ')].filter(Boolean).join(': ');
 
 // group returns the items by severity and reason, most severe first.
 export function group(items) {

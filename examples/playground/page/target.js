@@ -1,7 +1,7 @@
 // The pane of a target: its model, its losses and its document.
 
 import { Editor } from './editor.js';
-import { counts, group, inWords, pathElement, plural, symbol } from './loss.js';
+import { counts, group, inWords, pathElement, plural, symbol, total } from './loss.js';
 import { milliseconds, size } from './text.js';
 
 const shownPlaces = 8; // of one reason
@@ -20,10 +20,10 @@ export class LossList {
   set(items) {
     this.buttons.clear();
     this.details.hidden = !items.length;
-    this.summary.replaceChildren(...counts(items).map(([severity, n]) => {
+    this.summary.replaceChildren(total(items), ...counts(items).map(([severity, phrase]) => {
       const count = document.createElement('span');
       count.className = 'count';
-      count.append(symbol(severity), severity === 'hint' || severity === 'violation' ? plural(n, severity) : `${n} ${severity}`);
+      count.append(symbol(severity), phrase);
       return count;
     }));
     this.list.replaceChildren(...group(items).map((g) => this.group(g)));
@@ -37,6 +37,12 @@ export class LossList {
     what.className = 'hidden';
     what.textContent = `${items[0].severity}: `;
     reason.append(symbol(items[0].severity), what, items[0].reason);
+    if (items[0].line) {
+      const link = document.createElement('a');
+      Object.assign(link, { className: 'why', href: `losses.html#L${items[0].line}`, target: '_blank', textContent: 'docs' });
+      link.setAttribute('aria-label', `docs: ${items[0].reason}`);
+      reason.append(link);
+    }
     const places = document.createElement('div');
     places.className = 'places';
     places.append(...items.slice(0, shownPlaces).map((i) => this.button(i)));
@@ -121,6 +127,7 @@ export class Target {
           <label class="field model">Model <input type="text" spellcheck="false" autocomplete="off" autocapitalize="off"></label>
           <span class="meta"></span>
         </div>
+        <div class="row copies"><button type="button" value="text">Copy</button><button type="button" value="curl">curl</button><button type="button" value="program">Go program</button></div>
         <p class="notice" hidden></p>
       </header>
       <details class="losses" open hidden><summary></summary><div class="list"></div></details>
@@ -140,6 +147,7 @@ export class Target {
     this.modelInput.value = model ?? '';
     this.modelInput.setAttribute('aria-label', `Model of ${title}`);
     this.modelInput.addEventListener('input', () => options.onModel());
+    for (const b of pane.querySelectorAll('.copies button')) b.setAttribute('aria-label', b.value === 'text' ? `Copy ${title}` : `Copy ${title} as ${b.textContent}`);
     this.list = new LossList(pane.querySelector('.losses'), { onSelect: (items) => options.onSelect(items, this), name: options.name });
     this.editor = new Editor(pane.querySelector('.editor'), {
       label: `Document for ${title}`,
@@ -157,6 +165,7 @@ export class Target {
   setKind(kind) {
     const [first, second] = this.pane.querySelectorAll('.row');
     second.hidden = kind !== 'request';
+    for (const b of this.pane.querySelectorAll('.copies [value]:not([value=text])')) b.hidden = second.hidden;
     if (second.hidden) first.insertBefore(this.meta, this.widen);
     else second.append(this.meta);
     this.editor.syntax = kind === 'stream' ? 'stream' : 'json';
