@@ -273,4 +273,5 @@ response begins. The adapter remembers that for an hour.
 
 A schema has a strict form if it means the same with ` + "`additionalProperties: false`" + ` in each object. Where that was
 missing, it is added, which is a hint. OpenAI's strict form also needs every property to be required.
+From clients of OpenAI's formats, a schema of the response without ` + "`strict`" + ` stays without it.
 `

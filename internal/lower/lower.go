@@ -42,7 +42,6 @@ type Request struct {
 
 	Effort string   // of thinking, as it is to be sent; empty: none is sent
 	Switch Switch   // of thinking
-	Strict bool     // the response must satisfy Output.Schema exactly
 	Object bool     // the response is any JSON object
 	Cut    []string // stop sequences that the server does not have; the reader of the response cuts at them
 

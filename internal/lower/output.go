@@ -168,27 +168,25 @@ func (l *lowering) anyObject() {
 }
 
 // strictSchema lowers the schema of the response. It is strict if the strict schema is
-// equivalent.
+// equivalent, unless the client asks for less.
 func (l *lowering) strictSchema() {
 	o, rules := &l.to.Output, &l.t.Output
-	if !rules.Strict || o.Strict != nil && !*o.Strict {
+	switch {
+	case !rules.Strict, o.Strict == nil && l.n.Defaults.LooseOutput, o.Strict != nil && !*o.Strict:
 		l.responseSchema(rules.Schema, false)
 		return
-	}
-	if l.to.Strict = schema.Fits(rules.StrictSchema, o.Schema); l.to.Strict {
-		return
-	}
-	if o.Strict == nil && l.n.Defaults.LooseOutput {
-		l.responseSchema(rules.Schema, false)
+	case schema.Fits(rules.StrictSchema, o.Schema):
+		o.Strict = new(true)
 		return
 	}
 	text, losses := l.schemas.Output(rules.StrictSchema, o.Schema)
 	if text != "" && !slices.ContainsFunc(losses, changesModel) { // one pass
 		l.schemaLosses(losses, At("output.schema"))
-		o.Schema, l.to.Strict = content.Schema{JSON: text}, true
+		o.Schema, o.Strict = content.Schema{JSON: text}, new(true)
 		return
 	}
 	l.lose(OutputStrict, At("output.schema"))
+	o.Strict = &notStrict
 	l.responseSchema(rules.Schema, false)
 }
 

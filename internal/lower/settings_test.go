@@ -203,13 +203,20 @@ func TestTools(t *testing.T) {
 			},
 		},
 		{
+			name: "not strict by default", target: func(t *Target) { t.Format, t.Tools.StrictDefault = "t", true }, from: with(func(*content.Tool) {}),
+			to: func(r *Request) {
+				plainTool(r)
+				r.Tools[0].Strict, r.Defaults.Format = new(false), "t"
+			},
+		},
+		{
 			name: "strict if equal", target: func(t *Target) { t.Tools.Strict, t.Tools.StrictSchema = StrictEqual, schema.OpenAIStrict },
 			from: with(func(f *content.Tool) {
 				f.Strict, f.Input.JSON = new(true), `{"type":"object","properties":{"a":{"type":"string"}}}`
 			}),
 			to: func(r *Request) {
 				plainTool(r)
-				r.Tools[0].Input.JSON = `{"type":"object","properties":{"a":{"type":"string"}}}`
+				r.Tools[0].Input.JSON, r.Tools[0].Strict = `{"type":"object","properties":{"a":{"type":"string"}}}`, new(false)
 			},
 			losses: []Loss{toolLost(ToolStrict, 0, "input")},
 		},
@@ -458,7 +465,7 @@ func TestOutput(t *testing.T) {
 	}
 	values := content.Schema{JSON: `{"type":"string","enum":["a","b"]}`}
 	testSettings(t, []settingsCase{
-		{name: "strict", target: strict, from: output("", object), to: func(r *Request) { r.Strict = true }},
+		{name: "strict", target: strict, from: output("", object), to: func(r *Request) { r.Output.Strict = new(true) }},
 		{
 			name: "not strict by choice", target: strict,
 			from: upstream.Request{Output: upstream.Output{Schema: object, Strict: new(false)}},
@@ -466,11 +473,11 @@ func TestOutput(t *testing.T) {
 		{
 			name: "name, description and verbosity", target: named,
 			from: upstream.Request{Output: upstream.Output{Schema: object, Name: "plan", Description: "A plan.", Verbosity: "low"}},
-			to:   func(r *Request) { r.Strict = true },
+			to:   func(r *Request) { r.Output.Strict = new(true) },
 		},
 		{
 			name: "invalid name", target: named, from: upstream.Request{Output: upstream.Output{Schema: object, Name: "a plan"}},
-			to:     func(r *Request) { r.Strict, r.Output.Name = true, shortNames.Name.convert("a plan", 0) },
+			to:     func(r *Request) { r.Output.Strict, r.Output.Name = new(true), shortNames.Name.convert("a plan", 0) },
 			losses: []Loss{lost(OutputName, "output.name")},
 		},
 		{
@@ -481,10 +488,14 @@ func TestOutput(t *testing.T) {
 		{
 			name: "neither name, description nor verbosity", target: strict,
 			from:   upstream.Request{Output: upstream.Output{Schema: object, Name: "plan", Description: "A plan.", Verbosity: "low"}},
-			to:     func(r *Request) { r.Strict, r.Output = true, upstream.Output{Schema: object} },
+			to:     func(r *Request) { r.Output = upstream.Output{Schema: object, Strict: new(true)} },
 			losses: []Loss{lost(OutputVerbosity, "output.verbosity"), lost(OutputName, "output.name"), lost(OutputDescription, "output.description")},
 		},
-		{name: "not strict", target: strict, from: output(jsonType, loose), losses: []Loss{lost(OutputStrict, "output.schema")}},
+		{
+			name: "not strict by default", target: strict,
+			from: upstream.Request{Output: upstream.Output{Schema: object}, Defaults: upstream.Defaults{LooseOutput: true}},
+		},
+		{name: "not strict", target: strict, from: output(jsonType, loose), to: func(r *Request) { r.Output.Strict = new(false) }, losses: []Loss{lost(OutputStrict, "output.schema")}},
 		{
 			name: "any object", target: strict, from: output(jsonType, content.Schema{}), to: anyObject,
 			losses: []Loss{lost(OutputObject, "output.media_type")},

@@ -41,7 +41,7 @@ func (l *lowering) strict(t *content.Tool, at Path) (done bool) {
 	case StrictEqual:
 		if done = l.equalStrict(t, at.Member("input")); !done {
 			l.lose(ToolStrict, at.Member("input"))
-			t.Strict = nil
+			t.Strict = &notStrict
 		}
 	case StrictAlways:
 		if !l.strictUse.allows(l.t.Tools.StrictLimit, t.Input.JSON) {

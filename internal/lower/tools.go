@@ -20,6 +20,7 @@ type ToolRules struct {
 	OpenAPISchema schema.Dialect // of schemas in the OpenAPI dialect
 	OpenAPI       bool           // such schemas stay in their dialect
 	Strict        StrictTools
+	StrictDefault bool // functions without a setting are strict if they can be
 	StrictLimit   StrictLimit
 	KeepsSchema   bool // functions may have no schema, and members that add nothing are left out
 	Results       bool // functions have schemas of their results
@@ -175,6 +176,9 @@ func (l *lowering) function(t *content.Tool, at Path) (changed bool) {
 	return changed || t.Input != was.Input || t.Output != was.Output || t.Strict != strict
 }
 
+// notStrict is the setting of functions whose arguments are not validated. It is never changed.
+var notStrict = false
+
 // isOn reports whether a setting is set and true.
 func isOn(setting *bool) bool { return setting != nil && *setting }
 
@@ -188,6 +192,9 @@ func (l *lowering) functionSchemas(t *content.Tool, at Path) {
 		done = l.strict(t, at)
 	case validated && rules.Strict > StrictChoice:
 		done = l.validated(t, path)
+	}
+	if t.Strict == nil && rules.StrictDefault && l.n.Defaults.Format != l.t.Format {
+		t.Strict = &notStrict // models make up values for the optional members of strict schemas
 	}
 	if !done && (t.Input.JSON != "" || !rules.KeepsSchema) {
 		l.inputSchema(t, path)

@@ -203,6 +203,13 @@ func (c *Encoder) Float(name string, v *float64) {
 	}
 }
 
+// Flag writes a member if v is not nil.
+func (c *Encoder) Flag(name string, v *bool) {
+	if v != nil {
+		c.W.BoolMember(name, *v)
+	}
+}
+
 // Int writes an integer, if there is one.
 func (c *Encoder) Int(name string, v *int64) {
 	if v != nil {

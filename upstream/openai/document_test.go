@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/tidwall/gjson"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/upstream"
@@ -80,6 +81,70 @@ func TestDocumentsPass(t *testing.T) {
 			losses, err := upstream.Preflight(t.Context(), up, n)
 			if err != nil || (len(losses) > 0) != (tt.want == "") {
 				t.Errorf("losses %v, error %v", losses, err)
+			}
+		})
+	}
+}
+
+// TestStrictOfEdited checks that requests which the host has changed keep the settings of their tools
+// and of their output. An absent one means the default of the vendor, which differs between the formats:
+// Responses makes functions strict, and requests of other formats do not want that.
+func TestStrictOfEdited(t *testing.T) {
+	const schema = `{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`
+	input := func(tool, output string) string {
+		return `{"model":"gpt-5.2","input":"Hi","tools":[{"type":"function","name":"f","parameters":` + schema + tool + `}],` +
+			`"text":{"format":{"type":"json_schema","name":"n","schema":` + schema + output + `}}}`
+	}
+	chat := func(tool, output string) string {
+		return `{"model":"gpt-5.2","messages":[{"role":"user","content":"Hi"}],"tools":[{"type":"function","function":{"name":"f","parameters":` + schema + tool + `}}],` +
+			`"response_format":{"type":"json_schema","json_schema":{"name":"n","schema":` + schema + output + `}}}`
+	}
+	const isTrue, isFalse, isNull = `,"strict":true`, `,"strict":false`, `,"strict":null`
+	for _, tt := range []struct {
+		name, body      string
+		responses, chat [2]string // of the function and the output; empty if absent
+	}{
+		{"Responses, absent", input("", ""), [2]string{}, [2]string{}},
+		{"Responses, null", input(isNull, isNull), [2]string{}, [2]string{}},
+		{"Responses, false", input(isFalse, isFalse), [2]string{"false", "false"}, [2]string{"", "false"}},
+		{"Responses, true", input(isTrue, isTrue), [2]string{"true", "true"}, [2]string{"true", "true"}},
+		{"Chat Completions, absent", chat("", ""), [2]string{"false", ""}, [2]string{}},
+		{"Chat Completions, null", chat(isNull, isNull), [2]string{"false", ""}, [2]string{}},
+		{"Chat Completions, false", chat(isFalse, isFalse), [2]string{"false", "false"}, [2]string{"", "false"}},
+		{"Chat Completions, true", chat(isTrue, isTrue), [2]string{"true", "true"}, [2]string{"true", "true"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			n, _, err := responses.DecodeRequest([]byte(tt.body), nil)
+			if strings.Contains(tt.body, "messages") {
+				n, _, err = chatcompletions.DecodeRequest([]byte(tt.body), nil)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			n.Turns[0].Parts[0].(*content.Text).Text = "Ho"
+			own, err := NewResponses(&Options{Key: "k"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			other, err := New(&Options{Key: "k"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, server := range []struct {
+				up           upstream.Upstream
+				tool, output string
+				want         [2]string
+			}{
+				{own, "tools.0.strict", "text.format.strict", tt.responses},
+				{other, "tools.0.function.strict", "response_format.json_schema.strict", tt.chat},
+			} {
+				got, err := upstream.EncodeRequest(t.Context(), server.up, n)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(server.want, [2]string{gjson.Get(got.Document, server.tool).Raw, gjson.Get(got.Document, server.output).Raw}); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", server.tool, diff)
+				}
 			}
 		})
 	}

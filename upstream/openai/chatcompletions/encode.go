@@ -384,7 +384,7 @@ func (c *requestEncoder) responseFormat() {
 		w.Object("json_schema")
 		c.SchemaName()
 		w.RawMember("schema", o.Schema.JSON)
-		w.BoolMember("strict", c.Req.Strict)
+		c.Flag("strict", c.Req.Output.Strict)
 		w.EndObject()
 		w.EndObject()
 	case !c.Req.Object:

@@ -69,6 +69,7 @@ func EncodeRequest(w *jsonwire.Writer, r *lower.Request, shape *openaiformat.Sha
 // BaseTarget returns what every server of this format accepts. The caller may change it.
 func BaseTarget() *lower.Target {
 	t := openaiformat.BaseTarget(Format)
+	t.Tools.StrictDefault = true
 	t.Members.Fields, t.Members.State, t.Members.Merged = encodedMembers, encodedState, mergedMembers
 	t.Limit.Min = minTokens
 	t.Sampling.Stops.Cut = true

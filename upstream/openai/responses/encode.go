@@ -348,9 +348,7 @@ func (c *requestEncoder) tool(t *content.Tool) {
 	}
 	if !t.Freeform {
 		w.RawMember("parameters", t.Input.JSON)
-		// By default, OpenAI makes schemas strict. Models then make up values for optional
-		// members.
-		w.BoolMember("strict", t.Strict != nil && *t.Strict)
+		c.Flag("strict", t.Strict)
 		w.OptRawMember("output_schema", t.Output.JSON)
 	}
 	if t.Deferred {
@@ -385,10 +383,10 @@ func (c *requestEncoder) textFormat(own string) {
 	w.Object("text")
 	switch {
 	case schema != "":
-		c.jsonSchema(schema, c.Req.Strict)
+		c.jsonSchema(schema, c.Req.Output.Strict)
 	case !c.Req.Object:
 	case c.Shape.ObjectForm:
-		c.jsonSchema(`{"type":"object"}`, false)
+		c.jsonSchema(`{"type":"object"}`, nil)
 	default:
 		w.RawMember("format", `{"type":"json_object"}`)
 	}
@@ -399,13 +397,13 @@ func (c *requestEncoder) textFormat(own string) {
 	w.EndObject()
 }
 
-func (c *requestEncoder) jsonSchema(text string, strict bool) {
+func (c *requestEncoder) jsonSchema(text string, strict *bool) {
 	w := c.W
 	w.Object("format")
 	c.W.Member("type", "json_schema")
 	c.SchemaName()
 	w.RawMember("schema", text)
-	w.BoolMember("strict", strict)
+	c.Flag("strict", strict)
 	w.EndObject()
 }
 
