@@ -185,7 +185,7 @@ func appendElements(dst []byte, open string, list []byte) []byte {
 func oncePerRule(report lossFunc) lossFunc {
 	var reported []*loss.Rule
 	return func(r *loss.Rule) {
-		if !slices.Contains(reported, r) { // bounded by the rules of the format
+		if !slices.Contains(reported, r) { // bounded by loss.Rule
 			reported = append(reported, r)
 			report(r)
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	goformat "go/format"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,7 +10,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/polywire/polywire/docs"
 	"github.com/polywire/polywire/examples/internal/format"
 )
 
@@ -72,8 +72,8 @@ func TestPrograms(t *testing.T) {
 			if out, err := exec.Command("go", "vet", file).CombinedOutput(); err != nil {
 				t.Errorf("%s\n%s", out, got.Text)
 			}
-			if out, err := exec.Command("gofmt", "-l", file).CombinedOutput(); err != nil || len(out) > 0 {
-				t.Errorf("gofmt: %s, %v\n%s", out, err, got.Text)
+			if formatted, err := goformat.Source([]byte(got.Text)); err != nil || string(formatted) != got.Text {
+				t.Errorf("not formatted (%v):\n%s", err, got.Text)
 			}
 		})
 	}
@@ -110,7 +110,7 @@ func TestNoDocument(t *testing.T) {
 
 // Each loss of the samples is on the page of losses, at its line.
 func TestLossLines(t *testing.T) {
-	lines := strings.Split(docs.Losses, "\n")
+	lines := strings.Split(losses, "\n")
 	n := 0
 	check := func(list []loss) {
 		for _, l := range list {
