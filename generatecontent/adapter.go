@@ -28,7 +28,7 @@ func BaseTarget() lower.Target { return baseTarget }
 // nothing more, that has to be changed.
 func LoweredRequest(n *lower.Request) *Request {
 	r := requestFromExtra(n.Extra)
-	r.jsonParsed = n.Parsed
+	r.jsonParsed, r.literals = n.Parsed, n.Literals
 	r.Model, r.Contents, r.Tools, r.ServiceTier = n.Model, n.Turns, n.Tools, n.ServiceTier
 	if s := r.SystemInstruction; s != nil {
 		s.Parts = n.System

@@ -432,9 +432,11 @@ func (e *encoder) object(name string, t *object.Type, from any, rest string) {
 type Body struct{ w jsonwire.Writer }
 
 // Body encodes the request. It fails as [Request.AppendJSON] does. Len is the
-// Content-Length. GetBody of an HTTP request can return a new Reader for each attempt.
+// Content-Length. GetBody of an HTTP request can return a new Reader for each attempt. If the
+// request is a translation, long texts have the escapes of the client's document.
 func (r *Request) Body() (*Body, error) {
 	b := &Body{}
+	b.w.Literals = r.literals
 	if err := r.write(&b.w); err != nil {
 		return nil, err
 	}

@@ -64,7 +64,7 @@ func parseRequest(body string, how reading) (*Request, error) {
 	defer p.close()
 	p.version, p.Quota = cmp.Or(how.version, p.version), codec.NewQuota(how.limits)
 	r, o := &w.request, &w.origin
-	r.origin, o.Body = o, body
+	r.origin, o.Body, doc.Literals = o, body, &o.Literals
 	p.Origin, p.Root, p.Replaced = &o.Origin, r, replacedMembers
 	if how.count {
 		p.countRequest(root)

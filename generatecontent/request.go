@@ -51,7 +51,9 @@ type Request struct {
 
 	origin *origin // nil for a request that was not parsed
 
-	jsonParsed bool // the result of lowering a parsed request: its JSON texts are valid
+	// Of the result of lowering a parsed request.
+	jsonParsed bool               // its JSON texts are valid
+	literals   []jsonwire.Literal // strings that Body does not escape again
 }
 
 // Instruction is the system instruction. Its role in a document has no meaning.

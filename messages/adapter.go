@@ -25,7 +25,7 @@ func BaseTarget(n *upstream.Request) lower.Target {
 // target made from [BaseTarget].
 func LoweredRequest(n *lower.Request) *Request {
 	r := fromExtra(n.Extra)
-	r.jsonParsed = n.Parsed
+	r.jsonParsed, r.literals = n.Parsed, n.Literals
 	r.Model, r.MaxTokens, r.Stream = n.Model, n.MaxTokens, n.Stream
 	r.System, r.Messages, r.Tools = n.System, n.Turns, n.Tools
 	r.Temperature, r.TopP, r.TopK, r.StopSequences = n.Temperature, n.TopP, n.TopK, n.StopSequences

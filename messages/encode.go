@@ -262,11 +262,13 @@ type Body struct{ w jsonwire.Writer }
 
 // Body encodes the request. It returns the errors of [Request.AppendJSON].
 // [Body.Len] is the Content-Length of an HTTP request, and [Body.Reader] can serve
-// as its GetBody.
+// as its GetBody. If the request is a translation, long texts have the escapes of the client's
+// document.
 func (r *Request) Body() (*Body, error) { return r.body(requestType) }
 
 func (r *Request) body(t *object.Type) (*Body, error) {
 	b := &Body{}
+	b.w.Literals = r.literals
 	if err := r.writeAs(t, &b.w); err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/document"
+	"github.com/polywire/polywire/internal/jsonwire"
 )
 
 // Format names the Messages wire format in [content.Extra], signatures and
@@ -46,7 +47,9 @@ type Request struct {
 
 	origin *origin // nil for a request that was not parsed
 
-	jsonParsed bool // the result of lowering a parsed request: its JSON texts are valid
+	// Of the result of lowering a parsed request.
+	jsonParsed bool               // its JSON texts are valid
+	literals   []jsonwire.Literal // strings that Body does not escape again
 }
 
 // Metadata is the request's metadata.

@@ -19,6 +19,8 @@ type Origin struct {
 
 	Found
 
+	Literals []jsonwire.Literal // strings of the document
+
 	spans []document.Span // of the members that adapters replace
 	room  [4]document.Span
 }
@@ -52,5 +54,5 @@ func (o *Origin) Finish(q *Quota, list *violation.List, style Style) error {
 
 // Document returns the document of a format for adapters.
 func (o *Origin) Document(f content.Format) *document.Document {
-	return &document.Document{In: f, Body: o.Body, Spans: o.spans, Lenient: o.Lenient}
+	return &document.Document{In: f, Body: o.Body, Spans: o.spans, Literals: o.Literals, Lenient: o.Lenient}
 }

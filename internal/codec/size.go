@@ -6,9 +6,9 @@ import (
 )
 
 const (
-	maxInitialSize = 512 << 10 // limit for the initial buffer of a document
-	textOverhead   = 48        // estimated bytes around a text
-	longJSON       = 4 << 10   // the length from which the writer does not copy JSON
+	maxInitialSize = 64 << 10 // limit for the initial buffer of a document, which others follow
+	textOverhead   = 48       // estimated bytes around a text
+	longJSON       = 4 << 10  // the length from which the writer does not copy JSON
 )
 
 // DocumentSize estimates the length of the document of a request, for its buffer, without

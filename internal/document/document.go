@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/jsonwire"
 )
 
 // A Document is the document from which a request was parsed. An adapter of the same
@@ -14,7 +15,9 @@ type Document struct {
 	In    content.Format // the format of Body
 	Body  string
 	Spans []Span // members that adapters replace
-	Model string // that the client requested, or empty if it is unknown
+
+	Literals []jsonwire.Literal // strings of the document, also of one that only converts paths
+	Model    string             // that the client requested, or empty if it is unknown
 
 	// Parsed converts paths of the request to paths in the document. It may be nil.
 	Parsed interface{ Path(neutral string) string }
@@ -88,7 +91,7 @@ func (d *Document) Paths() *Document {
 		return nil
 	}
 	return &Document{
-		In: d.In, Parsed: d.Parsed, StateDropped: d.StateDropped,
+		In: d.In, Literals: d.Literals, Parsed: d.Parsed, StateDropped: d.StateDropped,
 		OtherFormatErr: d.OtherFormatErr, SameFormatErr: d.SameFormatErr,
 	}
 }

@@ -40,7 +40,17 @@ type Doc struct {
 	tape     *tape
 	replaced int
 	arena    Arena
+
+	// Literals, if not nil, is where [Value.Str] adds long strings with escapes.
+	Literals *[]Literal
 }
+
+// A Literal is a string with escapes, and the text between its quotes in a document. A [Writer]
+// that has Literals references that text, instead of escaping the string again.
+type Literal struct{ Text, Source string }
+
+// literalSize is the length from which strings are Literals.
+const literalSize = 512
 
 // A tape is the pooled memory of a Doc: its nodes and scratch space.
 type tape struct {

@@ -96,15 +96,23 @@ func (v Value) Str() string {
 // text decodes the string or name at n.
 func (d *Doc) text(n *node) string {
 	text := d.src[n.start+1 : n.end-1]
-	shrink := n.num()
-	if shrink == 0 {
+	if n.num() == 0 {
 		return text
 	}
+	s := d.decode(n, text)
+	if d.Literals != nil && len(s) >= literalSize {
+		*d.Literals = append(*d.Literals, Literal{s, text})
+	}
+	return s
+}
+
+// decode decodes text, the inside of the string at n.
+func (d *Doc) decode(n *node, text string) string {
 	if decoded := d.decoded(n); decoded != nil {
 		return d.arena.Bytes(decoded)
 	}
 	buf := d.tape.buffer()
-	if size := len(text) - shrink; size > arenaWhole {
+	if size := len(text) - n.num(); size > arenaWhole {
 		return decodeLong(buf, text, size)
 	}
 	k, _ := unescape(buf, text)

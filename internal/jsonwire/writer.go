@@ -13,7 +13,7 @@ const (
 	// chunkSize is the length from which a buffer does not grow, since that would
 	// copy it: another buffer follows. chunkRoom is the free space of a buffer for
 	// the next value.
-	chunkSize = 256 << 10
+	chunkSize = 64 << 10
 	chunkRoom = 2 * refSize
 	// maxGrow bounds the memory that Grow allocates.
 	maxGrow = 1 << 20
@@ -28,11 +28,16 @@ const (
 // Texts of 4 KB and more that need no escaping are kept by reference. The zero
 // Writer is ready to use. A Writer must be used by one goroutine at a time.
 type Writer struct {
-	full  [][]byte // full buffers, in order
-	buf   []byte   // the last buffer
-	refs  []ref
-	long  int  // total length of refs and full
-	comma bool // the next value or name needs a comma
+	// Literals are strings that are likely to be written, in about this order. Their sources are
+	// kept by reference.
+	Literals []Literal
+
+	literal int      // index of the Literal after the last one that was written
+	full    [][]byte // full buffers, in order
+	buf     []byte   // the last buffer
+	refs    []ref
+	long    int  // total length of refs and full
+	comma   bool // the next value or name needs a comma
 }
 
 // A ref is a text in the document before buf[at:] of its buffer. If at is negative,
@@ -78,8 +83,26 @@ func (w *Writer) add(text string) {
 		w.buf = append(w.buf, text...)
 		return
 	}
+	w.ref(text)
+}
+
+// ref adds text by reference.
+func (w *Writer) ref(text string) {
 	w.refs = append(w.refs, ref{len(w.buf), text})
 	w.long += len(text)
+}
+
+// source returns the source of s if it is one of the next Literals, or "".
+func (w *Writer) source(s string) string {
+	const ahead = 64 // bounds the time
+	next := w.Literals[w.literal:]
+	for i := range next[:min(len(next), ahead)] {
+		if next[i].Text == s {
+			w.literal += i + 1
+			return next[i].Source
+		}
+	}
+	return ""
 }
 
 // BeginObject begins an object. Name and values add its members.
@@ -121,7 +144,7 @@ func (w *Writer) RawName(name string) {
 // String writes s as [AppendString] does.
 func (w *Writer) String(s string) {
 	w.separate(true)
-	if len(s) < refSize {
+	if len(s) < literalSize || len(s) < refSize && len(w.Literals) == 0 {
 		w.buf = AppendString(w.buf, s)
 		return
 	}
@@ -144,6 +167,12 @@ func (w *Writer) JoinedString(texts ...string) {
 // escapes the rest.
 func (w *Writer) text(s string) {
 	w.room()
+	if len(s) >= literalSize {
+		if source := w.source(s); source != "" {
+			w.ref(source)
+			return
+		}
+	}
 	if len(s) < refSize {
 		n, high := len(w.buf), false
 		if w.buf, high = appendEscaped(w.buf, s); !high || utf8.ValidString(s) {

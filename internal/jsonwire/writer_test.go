@@ -3,6 +3,7 @@ package jsonwire
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"runtime"
@@ -223,6 +224,45 @@ func TestJoinedString(t *testing.T) {
 			t.Errorf("%.20q: %.80s, want %.80s", texts, got.Text(), want.Text())
 		}
 	}
+}
+
+// TestLiterals checks that strings of a document are written as they were there, whatever the
+// order, and other strings are escaped.
+func TestLiterals(t *testing.T) {
+	var elems []string
+	for i := range 100 {
+		elems = append(elems, fmt.Sprintf(`"\u003c%d\/%s\n"`, i, strings.Repeat("x", literalSize)))
+	}
+	d, err := Parse("["+strings.Join(elems, ",")+`,"\u003c"]`, Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	var w Writer
+	d.Literals = &w.Literals
+	var texts []string
+	for _, v := range d.Root().Elems() {
+		texts = append(texts, v.Str())
+	}
+	if len(w.Literals) != len(elems) {
+		t.Errorf("%d literals, want %d", len(w.Literals), len(elems))
+	}
+	write := func(texts ...string) {
+		for _, s := range texts {
+			w.String(s)
+		}
+	}
+	other := texts[3][:len(texts[3])-1] + "\t"
+	w.BeginArray()
+	write(texts[5], texts[5], texts[1], other, texts[60], texts[100])
+	w.JoinedString(texts[100], texts[99], "\n")
+	w.EndArray()
+	escaped := func(s string) string { return string(AppendString(nil, s)) }
+	want := []string{
+		elems[5], escaped(texts[5]), escaped(texts[1]), escaped(other), elems[60], `"<"`,
+		`"<` + strings.Trim(elems[99], `"`) + `\n"`,
+	}
+	checkOutput(t, &w, "["+strings.Join(want, ",")+"]")
 }
 
 // TestWriterChunks checks documents of many buffers with texts between them, and

@@ -24,6 +24,8 @@ package lower
 
 import (
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/document"
+	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/internal/violation"
@@ -39,6 +41,8 @@ type Request struct {
 	// Parsed reports that all JSON texts come from a parsed document or were made by
 	// lowering it, so that they are valid.
 	Parsed bool
+
+	Literals []jsonwire.Literal // strings of the document from which the request was parsed
 
 	Effort string   // of thinking, as it is to be sent; empty: none is sent
 	Switch Switch   // of thinking
@@ -64,6 +68,9 @@ type Request struct {
 func Lower(n *upstream.Request, t *Target, loaded bool) (*Request, []Report, error) {
 	l := lowering{t: t, n: n, to: &Request{Request: *n, Parsed: snapshot.IsUnchanged(n)}, loaded: loaded}
 	l.schemas.Cache = t.Schemas
+	if d := document.Of(n.Wire); d != nil {
+		l.to.Literals = d.Literals
+	}
 	if t.Cloud != nil {
 		l.restrict()
 	}

@@ -340,7 +340,7 @@ func (p *plan) isThinkingOff() bool {
 
 // write writes the document.
 func (p *plan) write(ctx context.Context) *jsonwire.Writer {
-	w := new(jsonwire.Writer)
+	w := &jsonwire.Writer{Literals: p.Request.Literals}
 	w.Grow(codec.DocumentSize(p.Request.System, p.Request.Turns, p.Request.Tools))
 	p.shape = p.target.shape(p.client.format)
 	if p.counting {

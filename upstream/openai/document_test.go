@@ -12,6 +12,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 	"github.com/polywire/polywire/upstream/openai/chatcompletions"
 	"github.com/polywire/polywire/upstream/openai/responses"
@@ -202,6 +203,38 @@ func TestStoredRequests(t *testing.T) {
 		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("POST", "/v1/responses", strings.NewReader(`{"model":"m",  "input":"Hi"}`)))
 		if !strings.Contains(sent, want) {
 			t.Errorf("sent %s, want %s", sent, want)
+		}
+	}
+}
+
+// TestLongTexts checks that a long text has the escapes of the client's document, unless the host
+// has changed it.
+func TestLongTexts(t *testing.T) {
+	long := strings.Repeat("x", 1000)
+	document := `{"model":"m","max_tokens":1,"messages":[{"role":"user","content":[
+		{"type":"text","text":"\u003ca>` + long + `"},{"type":"text","text":"\u003csecret>` + long + `"},{"type":"text","text":"\u003cb>` + long + `"}]}]}`
+	n, _, err := messages.DecodeRequest([]byte(document), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.Turns[0].Parts[1].(*content.Text).Text = "<hidden>" + long
+	chat, err := New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	responses, err := NewResponses(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]upstream.Upstream{"chat": chat, "responses": responses} {
+		sent, err := upstream.EncodeRequest(t.Context(), c, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range []string{`"\u003ca>` + long, `"<hidden>` + long, `"\u003cb>` + long} {
+			if !strings.Contains(sent.Document, text) {
+				t.Errorf("%s: no text %.20s", name, text)
+			}
 		}
 	}
 }

@@ -41,7 +41,7 @@ func parseRequest(body string, lim content.Limits) (*Request, error) {
 	}
 	defer doc.Close()
 	r, o := &w.request, &w.origin
-	r.origin, o.Body = o, body
+	r.origin, o.Body, doc.Literals = o, body, &o.Literals
 	p := parsers.Get().(*parser)
 	p.begin(lim)
 	defer p.close()
