@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -234,6 +235,50 @@ func TestLongTexts(t *testing.T) {
 		for _, text := range []string{`"\u003ca>` + long, `"<hidden>` + long, `"\u003cb>` + long} {
 			if !strings.Contains(sent.Document, text) {
 				t.Errorf("%s: no text %.20s", name, text)
+			}
+		}
+	}
+}
+
+// TestCompactionPasses checks that OpenAI's server gets the item that asks for a compaction, and the
+// client the item that it makes, byte for byte. Other servers are asked for a summary in words.
+func TestCompactionPasses(t *testing.T) {
+	const body = `{"model":"m","input":[{"role":"user","content":"Hi"},{"type":"compaction_trigger"}],"store":false`
+	const own = `{"id":"cmp_9","type":"compaction","encrypted_content":"gAAA","x":1.50}`
+	const text = `{"type":"message","id":"msg_1","role":"assistant","status":"completed","content":[{"type":"output_text","text":"They said hi.","annotations":[]}]}`
+	for kind, item := range map[ServerKind]string{ServerOpenAI: own, ServerCompatible: text} {
+		for _, streamed := range []bool{false, true} {
+			var got string
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				b, _ := io.ReadAll(r.Body)
+				got = string(b)
+				response := `{"id":"resp_1","object":"response","created_at":1,"status":"completed","model":"m","output":[` + item + `],"usage":{"input_tokens":4,"output_tokens":2,"total_tokens":6}}`
+				if w.Header().Set("Content-Type", "application/json"); streamed {
+					w.Header().Set("Content-Type", "text/event-stream")
+					for i, event := range []string{`"response.created","response":` + strings.Replace(response, item, "", 1), `"response.output_item.added","output_index":0,"item":` + item,
+						`"response.output_item.done","output_index":0,"item":` + item, `"response.completed","response":` + response} {
+						_, _ = io.WriteString(w, "data: {\"sequence_number\":"+strconv.Itoa(i)+`,"type":`+event+"}\n\n")
+					}
+					return
+				}
+				_, _ = io.WriteString(w, response)
+			}))
+			up, err := NewResponses(&Options{BaseURL: server.URL + "/v1", Key: "k", Dialect: Dialect{Kind: kind}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			sent := body + "}"
+			if streamed {
+				sent = body + `,"stream":true}`
+			}
+			w := httptest.NewRecorder()
+			responses.NewHandler(up, nil).ServeHTTP(w, httptest.NewRequest("POST", "/v1/responses", strings.NewReader(sent)))
+			server.Close()
+			if passes := kind == ServerOpenAI; (got == sent) != passes || strings.Contains(got, "compaction_trigger") != passes || strings.Contains(w.Body.String(), own) != passes {
+				t.Errorf("%v: sent %s\nreceived %s", kind, got, w.Body)
+			}
+			if n := strings.Count(w.Body.String(), `"encrypted_content"`); w.Code != 200 || n == 0 || !streamed && n != 1 || strings.Contains(w.Body.String(), `"type":"message"`) {
+				t.Errorf("%v: %d %s", kind, w.Code, w.Body)
 			}
 		}
 	}

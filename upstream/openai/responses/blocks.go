@@ -146,7 +146,7 @@ func (s *encoder) OpenBlock(b *sentBlock, rest []upstream.Event) response.When {
 	s.newestOpen = b.Number
 	report := s.LossesOf(b)
 	if s.compacting {
-		if b.Kind == response.Text {
+		if b.Kind == response.Text || isCompaction(b.Part) {
 			return response.Now
 		}
 		return response.Never

@@ -5,12 +5,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/document"
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -18,7 +21,8 @@ import (
 // type "compaction_trigger", or on the path …/responses/compact. The handler asks the model for
 // it. The client receives one item of type "compaction", whose encrypted_content is an envelope
 // with the summary, and sends it in place of the items before it; it becomes a text of the user
-// then: see [decodeCompaction].
+// then: see [decodeCompaction]. The vendor's own server gets the document with the trigger, and
+// makes an item of its own.
 
 const typeTrigger = "compaction_trigger"
 
@@ -29,26 +33,27 @@ const textSummarize = "Summarize the conversation so far. The summary replaces t
 
 var lossNoSummary = loss.Dropped(loss.ResponseText, "the model wrote no summary, or one of more than 4 MiB; there is no compaction item")
 
-// wantsSummaryItem reports whether the last item asks for a summary.
+// wantsSummaryItem reports whether the last item asks for a summary. r may be nil.
 func (r *Request) wantsSummaryItem() bool {
+	if r == nil {
+		return false
+	}
 	n := len(r.Input)
 	return n > 0 && r.Input[n-1].Type == typeTrigger
 }
 
-// summaryRequest returns the request for a summary of the conversation in r. It does not change r.
-func summaryRequest(r *upstream.Request) *upstream.Request {
-	n := *r
-	n.Wire = document.Of(r.Wire).Paths().Wire()
-	n.Output, n.Choice = upstream.Output{}, content.ToolChoice{}
+// summarize makes n, which nothing else uses yet, the request for a summary of its conversation.
+func summarize(n *upstream.Request) {
+	n.Output = upstream.Output{}
 	if len(n.Tools) > 0 {
-		n.Choice.Mode = content.ChoiceNone
+		n.Choice = content.ToolChoice{Mode: content.ChoiceNone}
 	}
-	n.Turns = slices.Clone(r.Turns)
+	n.Turns = slices.Clone(n.Turns)
 	ask := &content.Text{Text: textSummarize}
 	last := len(n.Turns) - 1
 	if last < 0 || n.Turns[last].Role != content.RoleUser {
 		n.Turns = append(n.Turns, content.Turn{Role: content.RoleUser, Parts: []content.Part{ask}})
-		return &n
+		return
 	}
 	parts := slices.Clone(n.Turns[last].Parts)
 	if i := len(parts) - 1; i >= 0 && isTrigger(parts[i]) {
@@ -57,7 +62,6 @@ func summaryRequest(r *upstream.Request) *upstream.Request {
 		parts = append(parts, ask)
 	}
 	n.Turns[last].Parts = parts
-	return &n
 }
 
 func isTrigger(p content.Part) bool {
@@ -72,8 +76,18 @@ func (s *encoder) addSummary(text string) {
 	}
 }
 
-// endSummary adds the compaction item. It returns the failure of a response without one.
+// isCompaction reports whether a part is a compaction item of the vendor.
+func isCompaction(p content.Part) bool {
+	t, ok := p.(*content.Thinking)
+	return ok && t.Redacted.Format == Format && gjson.Get(t.Redacted.Data, "type").Str == typeCompaction
+}
+
+// endSummary adds the compaction item, unless there is one of the vendor. It returns the failure of
+// a response without one.
 func (s *encoder) endSummary() *handler.Failure {
+	if s.next > 0 {
+		return nil
+	}
 	summary := s.summary.String()
 	state, ok := encodeCompaction(summary)
 	if !ok || strings.TrimSpace(summary) == "" {
@@ -96,8 +110,10 @@ func (d *dialect) compact(_ string, r *http.Request, body string) (*handler.Oper
 	if err != nil {
 		return nil, err
 	}
-	op.Request = summaryRequest(op.Request)
-	op.Request.Stream, op.EncodeAnew = false, true
+	if op.Request.Stream, op.EncodeAnew = false, true; !snapshot.Parsed[*Request](op.Request).wantsSummaryItem() {
+		op.Request.Wire = document.Of(op.Request.Wire).Paths().Wire()
+		summarize(op.Request)
+	}
 	op.Response = func(n *upstream.Request, resp *upstream.Response) (*jsonwire.Writer, []content.Loss) {
 		s := encoderFor(n)
 		s.whole, s.compacting = true, true

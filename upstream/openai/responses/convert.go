@@ -95,6 +95,9 @@ func (r *Request) neutralWith(header []upstream.HeaderField, keep bool) (*upstre
 	r.origin.places = r.neutral(n)
 	decoded, dropped := decodeState(n.Turns)
 	n.Turns, n.Header = decoded.Turns, header
+	if r.wantsSummaryItem() {
+		summarize(n)
+	}
 	d := r.origin.Document(Format)
 	d.Parsed, d.StateDropped = r, dropped
 	snapshot.Keep(n, d, keep && !decoded.Changed)

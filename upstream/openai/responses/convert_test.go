@@ -73,7 +73,7 @@ func TestTurns(t *testing.T) {
 			"user: hi\nassistant: web_search_call() computer_call() computer_call_output() acme:item()\n"},
 		{"compaction of the vendor", `{"type":"compaction","encrypted_content":"gAAA"},` + userHi, "assistant: compaction()\nuser: hi\n"},
 		{"compaction of this module", `{"type":"compaction","id":"cmp_1","encrypted_content":"` + ourSummary + `"},` + userHi, "user: Summary of the conversation so far:\n\nWe met. hi\n"},
-		{"request for a compaction", userHi + `,{"type":"compaction_trigger"}`, "user: hi compaction_trigger()\n"},
+		{"request for a compaction", userHi + `,{"type":"compaction_trigger"}`, "user: hi " + textSummarize + "\n"},
 	} {
 		n, losses, err := DecodeRequest([]byte(withInput(tt.items)), nil)
 		if err != nil || len(losses) > 0 {

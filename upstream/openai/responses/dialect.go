@@ -132,12 +132,9 @@ func (d *dialect) createResponse(_ string, r *http.Request, body string) (*handl
 		return nil, err
 	}
 	compacting := snapshot.Parsed[*Request](op.Request).wantsSummaryItem()
-	if compacting {
-		op.Request = summaryRequest(op.Request)
-	}
 	configured := func(n *upstream.Request, whole bool) *encoder {
 		s := encoderFor(n)
-		s.whole, s.compacting = whole, compacting
+		s.whole = whole
 		if d.openResponses {
 			s.settings.restrict(snapshot.Parsed[*Request](n))
 		}

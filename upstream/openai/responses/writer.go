@@ -9,6 +9,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -120,6 +121,7 @@ func encoderFor(r *upstream.Request) *encoder {
 		s.model = r.Model
 		s.expectation = expectationOf(r)
 		s.settings = settingsOf(r)
+		s.compacting = snapshot.Parsed[*Request](r).wantsSummaryItem()
 	}
 	return s
 }
