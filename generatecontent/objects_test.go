@@ -191,6 +191,18 @@ func TestObjectsRoundTrip(t *testing.T) {
 				if b, err := again.AppendJSON(nil); err != nil || string(b) != s.Canonical {
 					t.Errorf("%s: %s: encoded again: %v\n%s", name, s.Name, err, b)
 				}
+				back, losses := roundTrip(t, r)
+				if len(losses) > 0 || back == nil || !strings.Contains(s.Sent, "Type") && strings.Contains(s.Sent, "fileData") {
+					continue // told, or the type that is usual for a link is added
+				}
+				if c := r.ToolConfig; c != nil && len(r.Tools) == 0 { // the choice has no effect
+					if c.FunctionCalling = nil; cmp.Equal(*c, ToolConfig{}) {
+						r.ToolConfig = nil
+					}
+				}
+				if diff := cmp.Diff(bare(r), bare(back), ignoreOrigin); diff != "" {
+					t.Errorf("%s: %s: through the neutral request without a loss (-want +got):\n%s\n%s", name, s.Name, diff, s.Sent)
+				}
 			}
 		}
 	}

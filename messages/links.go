@@ -18,7 +18,8 @@ import (
 func (d *dialect) referencedFiles(r *Request) []handler.File {
 	lim := fileLimits(&d.limits)
 	return handler.Files(r.System, r.Messages, func(ref *handler.Reference) handler.File {
-		_, image := ref.In[len(ref.In)-1].(*content.Image)
+		_, block := typeOf(ref.In[len(ref.In)-1])
+		image := block.Find("source").Value == imageSource
 		return handler.File{Source: ref.Source, Path: referencePath(ref), Check: func(b content.Blob) error {
 			return checkLoaded(b, image, d.mediaTypes, lim)
 		}}
@@ -36,7 +37,8 @@ func referencePath(ref *handler.Reference) string {
 		case step == "source" && i+1 < len(steps): // of several blocks
 			path.Push("content")
 		case i > 0 && (steps[i-1] == "content" || steps[i-1] == "system"): // the index of a block
-			path.Push(blockName(in[0]))
+			kind, _ := typeOf(in[0])
+			path.Push(kind)
 			in = in[1:]
 		}
 	}
@@ -44,17 +46,6 @@ func referencePath(ref *handler.Reference) string {
 		return path.At("file", "file_id")
 	}
 	return path.At("url", "url")
-}
-
-// blockName returns the name that paths have for a block with a file.
-func blockName(p content.Part) string {
-	switch p.(type) {
-	case *content.Image:
-		return "image"
-	case *content.ToolResult:
-		return "tool_result"
-	}
-	return "document"
 }
 
 // checkLoaded validates a file that was loaded for a URL or an id. The violation

@@ -175,6 +175,16 @@ func TestObjectsRoundTrip(t *testing.T) {
 			if b, err := again.AppendJSON(nil); err != nil || string(b) != s.Canonical {
 				t.Errorf("%s: %s: encoded again: %v\n%s", name, s.Name, err, b)
 			}
+			if r.Thinking != nil && r.Thinking.Type == "disabled" {
+				r.Thinking.Display = "" // nothing is displayed
+			}
+			back, losses, err := roundTrip(t, r)
+			if err != nil || len(losses) > 0 {
+				continue // told
+			}
+			if diff := cmp.Diff(r, back, ignoreOrigin); diff != "" {
+				t.Errorf("%s: %s: through the neutral request without a loss (-want +got):\n%s", name, s.Name, diff)
+			}
 		}
 	}
 }
