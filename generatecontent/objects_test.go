@@ -193,7 +193,7 @@ func TestObjectsRoundTrip(t *testing.T) {
 				}
 				back, losses := roundTrip(t, r)
 				if len(losses) > 0 || back == nil || !strings.Contains(s.Sent, "Type") && strings.Contains(s.Sent, "fileData") {
-					continue // told, or the type that is usual for a link is added
+					continue // reported, or the type that is usual for a link is added
 				}
 				if c := r.ToolConfig; c != nil && len(r.Tools) == 0 { // the choice has no effect
 					if c.FunctionCalling = nil; cmp.Equal(*c, ToolConfig{}) {

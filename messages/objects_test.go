@@ -180,7 +180,7 @@ func TestObjectsRoundTrip(t *testing.T) {
 			}
 			back, losses, err := roundTrip(t, r)
 			if err != nil || len(losses) > 0 {
-				continue // told
+				continue // reported
 			}
 			if diff := cmp.Diff(r, back, ignoreOrigin); diff != "" {
 				t.Errorf("%s: %s: through the neutral request without a loss (-want +got):\n%s", name, s.Name, diff)
