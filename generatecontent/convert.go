@@ -62,7 +62,7 @@ func readRequest(body, version string, opts *ValidateOptions) (*Request, error) 
 // WireOf returns the document from which r was parsed if it is a generateContent document
 // and r still represents it. An adapter sends it instead of encoding r, with another value
 // of the member "model" if it has one, and with r.Header. WireOf returns false if r is a
-// copy other than one of [upstream.Request.WithModel] and [upstream.Request.WithCache], or
+// copy other than one of [upstream.Request.WithModel], or
 // if a field or part of r has changed. It ignores changes of Model, Stream, Session, Resolver,
 // ForwardLinks and RejectLoss,
 // which the document does not contain or the adapter replaces. It also ignores the

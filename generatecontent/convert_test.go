@@ -688,25 +688,6 @@ var toolMappings = []mapping{
 		want: declaredF, lost: []string{"dropped choice.extra.x", "dropped choice.mode"}, rules: []*loss.Rule{foreign.UnknownLoss, lower.ChoiceUnknown}},
 }
 
-// TestWithCache checks that a cache mark, which the format does not have, keeps the document.
-func TestWithCache(t *testing.T) {
-	const document = `{"contents":[{"role":"user","parts":[{"text":"a"},{"text":"b"}]}]}`
-	n, _, err := DecodeRequest([]byte(document), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	marked, err := n.WithCache(0, 1, &content.Cache{TTL: "1h"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if body, ok := WireOf(marked); !ok || body != document {
-		t.Errorf("the document is %q, %v", body, ok)
-	}
-	if c := marked.Turns[0].Parts[1].(*content.Text).Cache; c == nil || c.TTL != "1h" {
-		t.Errorf("the mark is %+v", c)
-	}
-}
-
 // A request from a neutral one that was parsed can be changed: its JSON texts are checked
 // when it is written.
 func TestChangedRequestFromUpstream(t *testing.T) {

@@ -13,6 +13,10 @@ import (
 	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/upstream/gemini"
+	"github.com/polywire/polywire/upstream/openai"
+	"github.com/polywire/polywire/upstream/openai/chatcompletions"
+	"github.com/polywire/polywire/upstream/openai/responses"
 )
 
 const (
@@ -279,4 +283,84 @@ func TestCacheBreakWithoutDocument(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, d, err)
 		}
 	}
+}
+
+// A mark that a host sets in a request of a format without marks is sent to servers that have marks,
+// also to those of that format, and is a loss for others. A removed one is not sent.
+func TestMarksOfOtherFormats(t *testing.T) {
+	const lost = "hint contents[0].parts[0].cache: the server accepts no cache mark at this place; the mark was omitted, and the server decides what it caches"
+	openaiLost := strings.Replace(lost, "contents[0].parts[0].cache", "messages[0].content", 1)
+	responsesLost := strings.Replace(lost, "contents[0].parts[0].cache", "input", 1)
+	chat, responsesUp, google := must(openai.New(nil)), must(openai.NewResponses(nil)), must(gemini.New(nil))
+	for _, tt := range []struct {
+		name   string
+		decode func([]byte) (*upstream.Request, []content.Loss, error)
+		body   string
+		up     upstream.Upstream
+		sent   string // of the mark
+		losses []string
+	}{
+		{"generateContent", func(b []byte) (*upstream.Request, []content.Loss, error) {
+			return generatecontent.DecodeRequest(b, nil)
+		},
+			`{"contents":[{"role":"user","parts":[{"text":"Hi."}]}]}`, google, "", []string{lost}},
+		{"Chat Completions", decodeChat, `{"model":"gpt-5.2","messages":[{"role":"user","content":"Hi."}]}`, chat, "", []string{openaiLost}},
+		{"Chat Completions with breakpoints", decodeChat, `{"model":"gpt-5.6","messages":[{"role":"user","content":"Hi."}]}`, chat, `"prompt_cache_breakpoint":{"mode":"explicit"}`, nil},
+		{"Responses", decodeResponses, `{"model":"gpt-5.2","input":"Hi.","store":false}`, responsesUp, "", []string{responsesLost}},
+		{"Responses with breakpoints", decodeResponses, `{"model":"gpt-5.6","input":"Hi.","store":false}`, responsesUp, `"prompt_cache_breakpoint":{"mode":"explicit"}`, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r, _, err := tt.decode([]byte(tt.body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Model == "" { // it is in the path
+				r.Model = "gemini-3.1-pro-preview"
+			}
+			for _, c := range []*content.Cache{{}, nil} {
+				if r, err = r.WithCache(0, 0, c); err != nil {
+					t.Fatal(err)
+				}
+				losses, err := upstream.Preflight(t.Context(), tt.up, r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var got []string
+				for _, l := range losses {
+					l.Path = r.Path(l.Path)
+					got = append(got, l.String())
+				}
+				e, err := upstream.EncodeRequest(t.Context(), tt.up, r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want, sent := tt.losses, tt.sent
+				if c == nil {
+					want, sent = nil, ""
+				}
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("losses with mark %v (-want +got):\n%s", c, diff)
+				}
+				if has := strings.Contains(e.Document, "prompt_cache_breakpoint"); has != (sent != "") || !strings.Contains(e.Document, sent) || !strings.Contains(e.Document, "Hi.") {
+					t.Errorf("with mark %v: %s", c, e.Document)
+				}
+			}
+		})
+	}
+}
+
+// must returns u, a client that no option can make invalid.
+func must[U upstream.Upstream](u U, err error) U {
+	if err != nil {
+		panic(err)
+	}
+	return u
+}
+
+func decodeChat(b []byte) (*upstream.Request, []content.Loss, error) {
+	return chatcompletions.DecodeRequest(b, nil)
+}
+
+func decodeResponses(b []byte) (*upstream.Request, []content.Loss, error) {
+	return responses.DecodeRequest(b, nil)
 }

@@ -238,10 +238,10 @@ func (r *Request) WithModel(name string) *Request {
 }
 
 // WithCache returns a shallow copy of r with another cache mark at a part of a turn. Nil
-// removes the mark. Unlike a changed Clone the copy keeps the Wire: adapters of Messages send
-// a document of Messages with the mark in it and with all other bytes unchanged. A document of
-// another format, if an adapter sends it, is sent as it is, without the mark; set the Wire of the
-// copy to nil to have it encoded with the mark. A request that is translated has the mark.
+// removes the mark. Unlike a changed Clone the copy keeps a Wire of Messages: adapters of Messages
+// send the document with the mark in it and with all other bytes unchanged. A request of another
+// format is encoded with the mark, which is a [content.Loss] where the server accepts none; its
+// Wire converts paths only.
 //
 // It returns an error if there is no such part, or if parts of its kind cannot have a mark,
 // such as thinking. It does not check whether the vendor accepts the mark.

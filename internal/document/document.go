@@ -31,12 +31,12 @@ type Document struct {
 	StateDropped bool
 
 	// Mark returns the edit that sets the cache mark at a place of Body, or removes it if c
-	// is nil. It is nil if documents of the format have no cache marks.
+	// is nil. It is nil if documents of the format are encoded anew with marks.
 	Mark func(body string, at Place, c *content.Cache) (Edit, error)
 
 	// Marked returns the document of the request to, which is equal to the request from
-	// except for the cache mark at a place. It returns nil if from has changed since it was
-	// parsed. Package snapshot sets it.
+	// except for the cache mark at a place. It returns nil without Mark, or if from has changed
+	// since it was parsed. Package snapshot sets it.
 	Marked func(d *Document, from, to any, at Place, c *content.Cache) (*Document, error)
 
 	// OtherFormatErr, if not nil, is the error if the request would be sent in another

@@ -50,15 +50,12 @@ func Parsed[T any](r *upstream.Request) (parsed T) {
 func marked(d *document.Document, from, to any, at document.Place, c *content.Cache) (*document.Document, error) {
 	r, ok := to.(*upstream.Request)
 	old, isRequest := from.(*upstream.Request)
-	if !ok || !isRequest || d.Request != from || !matches(&d.Snapshot, old) {
+	if !ok || !isRequest || d.Mark == nil || d.Request != from || !matches(&d.Snapshot, old) {
 		return nil, nil
 	}
-	var e document.Edit
-	if d.Mark != nil {
-		var err error
-		if e, err = d.Mark(d.Body, at, c); err != nil {
-			return nil, err
-		}
+	e, err := d.Mark(d.Body, at, c)
+	if err != nil {
+		return nil, err
 	}
 	n := d.Replace(e)
 	n.Request, n.Snapshot = r, record(r)

@@ -69,7 +69,7 @@ func (r *Request) Upstream() *upstream.Request {
 // WireOf returns the document from which r was parsed if it is a document of this format and r
 // still represents it. An adapter sends it instead of encoding r, with another value of the
 // members "model" and "stream" if needed. WireOf returns false if r is a copy other than one of
-// [upstream.Request.WithModel] and [upstream.Request.WithCache], or if a field or part of r has
+// [upstream.Request.WithModel], or if a field or part of r has
 // changed. It ignores changes of Model, Stream, Session, Resolver, ForwardLinks and RejectLoss, which the
 // document does not contain or the adapter replaces.
 //
