@@ -40,20 +40,21 @@ func (v *validator) conversation() {
 		}
 		return
 	}
-	v.pairing.v = v
 	for i := range places {
 		v.Path.Push("messages")
 		v.Path.PushIndex(i)
 		v.message(i, &places[i])
 		v.Path.Truncate(0)
 	}
-	v.pairing.end(len(places))
+	v.Path.Push("messages")
+	v.endCalls(-len(places))
+	v.Path.Truncate(0)
 }
 
 // message validates one message at the path.
 func (v *validator) message(i int, at *place) {
 	if at.turn < 0 {
-		v.pairing.other(i)
+		v.endCalls(i)
 		v.content(at, bySystem, v.r.System[at.part:at.part+at.content])
 		v.author(v.r.System[at.part:])
 		return
@@ -82,9 +83,9 @@ func (v *validator) message(i int, at *place) {
 		return // what the message may have is not known
 	}
 	if by == byAssistant {
-		v.pairing.assistant(i, at, t)
+		v.beginCalls(i, at, t)
 	} else {
-		v.pairing.other(i)
+		v.endCalls(i)
 	}
 	v.content(at, by, t.Parts)
 	v.name(t.Extra)
@@ -104,7 +105,7 @@ func (v *validator) isUnreadable(name string) bool {
 func (v *validator) result(i int, at *place, r *content.ToolResult) {
 	switch {
 	case at.legacy:
-		v.pairing.other(i)
+		v.endCalls(i)
 		if r.Name == "" && !v.isUnreadable("name") {
 			v.MissingMember("name")
 		}
@@ -114,7 +115,7 @@ func (v *validator) result(i int, at *place, r *content.ToolResult) {
 			v.MissingMember("tool_call_id")
 		}
 	default:
-		v.pairing.result(r.ID)
+		v.matchResult(r.ID)
 	}
 	by := byTool
 	if !v.opts.Strict {
@@ -270,17 +271,16 @@ func (v *validator) file(member string, kind openaiformat.FileKind, s content.So
 // A pairing checks that each tool call has its result directly after its message, and that each
 // result has a call.
 type pairing struct {
-	v *validator
-
 	open       map[string]bool // ids of the calls of the latest message of the assistant; false: without a result
 	ids        []string        // the same in order
 	incomplete bool            // a call or a result could not be read
 }
 
-// assistant begins the calls of a message of the assistant.
-func (p *pairing) assistant(i int, at *place, t *content.Turn) {
-	p.other(i)
-	p.incomplete = p.v.isUnreadable("tool_calls")
+// beginCalls begins the calls of a message of the assistant.
+func (v *validator) beginCalls(i int, at *place, t *content.Turn) {
+	v.endCalls(i)
+	p := &v.pairing
+	p.incomplete = v.isUnreadable("tool_calls")
 	if at.calls == 0 || at.legacy {
 		return
 	}
@@ -297,12 +297,13 @@ func (p *pairing) assistant(i int, at *place, t *content.Turn) {
 	}
 }
 
-// result matches the result of a message at the path with its call.
-func (p *pairing) result(id string) {
+// matchResult matches the result of a message at the path with its call.
+func (v *validator) matchResult(id string) {
+	p := &v.pairing
 	if _, known := p.open[id]; known {
 		p.open[id] = true
 	} else if !p.incomplete {
-		p.v.Violation(content.CodePairing, "role",
+		v.Violation(content.CodePairing, "role",
 			"Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.")
 	}
 }
@@ -313,8 +314,10 @@ const maxKept = 64
 // maxReportedIDs is the maximum number of ids in one violation.
 const maxReportedIDs = 20
 
-// other ends the results of the latest message of the assistant before message i.
-func (p *pairing) other(i int) {
+// endCalls ends the results of the latest message of the assistant before message i, or at the
+// end of the conversation if i is negative.
+func (v *validator) endCalls(i int) {
+	p := &v.pairing
 	if len(p.ids) == 0 {
 		return
 	}
@@ -342,15 +345,6 @@ func (p *pairing) other(i int) {
 	if i < 0 {
 		name = ""
 	}
-	p.v.Violation(content.CodePairing, name, "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. "+
+	v.Violation(content.CodePairing, name, "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. "+
 		"The following tool_call_ids did not have response messages: "+strings.Join(missing, ", "))
-}
-
-// end ends the conversation of n messages.
-func (p *pairing) end(n int) {
-	if len(p.ids) > 0 {
-		p.v.Path.Push("messages")
-		p.other(-n)
-		p.v.Path.Truncate(0)
-	}
 }

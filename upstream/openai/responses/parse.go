@@ -50,6 +50,9 @@ func parseRequest(body string, lim content.Limits) (*Request, error) {
 	defer p.close()
 	p.origin, p.Origin, p.Replaced = o, &o.Origin, replacedMembers
 	p.Strict, p.Quota = &o.Unknown, codec.NewQuota(lim)
+	p.items.Seed(w.items[:])
+	p.texts.Seed(w.texts[:])
+	p.lists.Seed(w.parts[:])
 	p.Seed(w.integers[:], w.numbers[:])
 	if root := doc.Root(); root.Kind() != jsonwire.Object {
 		p.Violation(content.CodeType, "", "The request body must be a JSON object.")
@@ -66,11 +69,16 @@ func parseRequest(body string, lim content.Limits) (*Request, error) {
 
 // A parsedRequest allocates a request together with everything that it needs once.
 type parsedRequest struct {
-	request  Request
-	origin   origin
-	doc      jsonwire.Doc
+	request Request
+	origin  origin
+	doc     jsonwire.Doc
+
+	// These are enough for a request with one message.
 	integers [1]int64
 	numbers  [2]float64
+	items    [1]Item
+	texts    [1]content.Text
+	parts    [1]content.Part
 }
 
 // A parser reads a Request from a document that is valid JSON, by the tables of objects. It
@@ -94,6 +102,7 @@ type parser struct {
 	callItem     callItem[*content.ToolUse]
 	resultItem   callItem[*content.ToolResult]
 
+	items          codec.Chunk[Item]
 	texts          codec.Chunk[content.Text]
 	toolUses       codec.Chunk[content.ToolUse]
 	toolResults    codec.Chunk[content.ToolResult]
@@ -175,14 +184,14 @@ func (p *parser) input(f *object.Field, name string, v jsonwire.Value) []Item {
 		if n := len(v.Str()); n > maxInput {
 			p.LongText(name, maxInput, int64(n))
 		}
-		return []Item{{Type: typeMessage, Role: roleUser, Parts: p.text(v)}}
+		return append(p.items.List(1, 1), Item{Type: typeMessage, Role: roleUser, Parts: p.text(v)})
 	}
 	n := v.Len()
 	if !p.Quota.Turns(n) {
 		return nil
 	}
 	p.Expect(n)
-	items := make([]Item, n)
+	items := p.items.List(n, n)[:n]
 	p.Each(f, v, func(i int, x jsonwire.Value) {
 		if !p.Quota.Exceeded() {
 			p.item = i
