@@ -83,3 +83,17 @@ func ExampleEncodeError() {
 	// Output:
 	// 429 7 {"error":{"code":429,"message":"Slow down.","status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"7s"}]}}
 }
+
+// The vendor's own error for a wrong key, from middleware that has checked it. It is not that of
+// [upstream.CodeUnauthenticated], which the vendor sends for access tokens.
+func ExampleEncodeError_key() {
+	status, _, document := generatecontent.EncodeError(nil, &upstream.Error{
+		Code: upstream.CodeInvalid,
+		Text: "API key not valid. Please pass a valid API key.",
+		Details: &content.Extra{Format: generatecontent.Format,
+			JSON: `{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"API_KEY_INVALID","domain":"googleapis.com"}`},
+	})
+	fmt.Println(status, string(document))
+	// Output:
+	// 400 {"error":{"code":400,"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"API_KEY_INVALID","domain":"googleapis.com"}]}}
+}

@@ -73,3 +73,16 @@ func ExampleEncodeError() {
 	// Output:
 	// 429 7 {"type":"error","error":{"type":"rate_limit_error","message":"Slow down."}
 }
+
+// The vendor's own error for a wrong key, from middleware that has checked it. The client also
+// receives headers that its SDK knows.
+func ExampleEncodeError_key() {
+	status, header, document := messages.EncodeError(nil, &upstream.Error{
+		Code:   upstream.CodeUnauthenticated,
+		Header: []upstream.HeaderField{{Name: "x-should-retry", Value: "false"}},
+	})
+	start, _, _ := strings.Cut(string(document), `,"request_id"`)
+	fmt.Println(status, header.Get("X-Should-Retry"), start)
+	// Output:
+	// 401 false {"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}
+}

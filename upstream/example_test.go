@@ -11,6 +11,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/upstream/echo"
 )
 
 // parrot is a complete Upstream. It repeats the texts of the last turn and refuses
@@ -264,6 +265,27 @@ func ExampleKeys() {
 	// 200
 	// 401
 	// 401
+}
+
+type tenantKey struct{}
+
+// Each tenant has an upstream of its own.
+func ExampleSelect() {
+	byTenant := map[string]upstream.Upstream{"ada": parrot, "bob": echo.New()}
+	up := upstream.Select(func(ctx context.Context, _ *upstream.Request) (upstream.Upstream, error) {
+		tenant, _ := ctx.Value(tenantKey{}).(string) // Authenticate of the handler has set it
+		if up := byTenant[tenant]; up != nil {
+			return up, nil
+		}
+		return nil, &upstream.Error{Code: upstream.CodePermission, Text: "This key has no model."}
+	})
+	for _, tenant := range []string{"ada", "eve"} {
+		resp, err := upstream.Collect(context.WithValue(context.Background(), tenantKey{}, tenant), up, user("Hello!"))
+		fmt.Println(tenant, len(resp.Parts), err)
+	}
+	// Output:
+	// ada 1 <nil>
+	// eve 0 upstream: permission: This key has no model.
 }
 
 const secret = "swordfish"

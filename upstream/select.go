@@ -82,7 +82,8 @@ func (f router) FormatOf(ctx context.Context, r *Request) (content.Format, error
 
 // A Swap is an Upstream that passes requests to another one, which can be replaced while it is used,
 // such as when a configuration is read again. Requests that have begun keep the Upstream with which
-// they began. The zero Swap has none, and its Generate fails with [CodeUnavailable]. A Swap is safe for concurrent use and must not be copied.
+// they began. The zero Swap has none: what it is asked to do for a request fails with
+// [CodeUnavailable]. A Swap is safe for concurrent use and must not be copied.
 type Swap struct{ current atomic.Pointer[Upstream] }
 
 // Store makes u the Upstream of all calls that begin from now on. It panics if u is nil.
@@ -95,19 +96,18 @@ func (s *Swap) Store(u Upstream) {
 
 // Generate generates the response with the current Upstream.
 func (s *Swap) Generate(ctx context.Context, r *Request, w *Writer) error {
-	u := s.Unwrap()
-	if u == nil {
-		return errNoUpstream
-	}
-	return u.Generate(ctx, r, w)
+	return s.Unwrap().Generate(ctx, r, w)
 }
 
-var errNoUpstream = &Error{Code: CodeUnavailable, Err: errors.New("upstream: Swap without an Upstream: call Store before it is used")}
-
-// Unwrap returns the current Upstream, or nil. With it all operations use the current one.
+// Unwrap returns the current Upstream. With it all operations use the current one. Before the first
+// Store it returns one that fails.
 func (s *Swap) Unwrap() Upstream {
 	if u := s.current.Load(); u != nil {
 		return *u
 	}
-	return nil
+	return noUpstream
 }
+
+var noUpstream = Select(func(context.Context, *Request) (Upstream, error) {
+	return nil, &Error{Code: CodeUnavailable, Err: errors.New("upstream: Swap without an Upstream: call Store before it is used")}
+})

@@ -77,9 +77,16 @@ func TestSelect(t *testing.T) {
 // operations.
 func TestSwap(t *testing.T) {
 	var s upstream.Swap
-	var failed *upstream.Error
-	if _, err := upstream.Collect(t.Context(), &s, &upstream.Request{}); !errors.As(err, &failed) || failed.Code != upstream.CodeUnavailable {
-		t.Errorf("without an Upstream: %v", err)
+	r := new(upstream.Request)
+	_, err1 := upstream.Collect(t.Context(), &s, r)
+	_, err2 := upstream.CountTokens(t.Context(), &s, r)
+	_, err3 := upstream.Preflight(t.Context(), &s, r)
+	_, err4 := upstream.EncodeRequest(t.Context(), &s, r)
+	_, err5 := upstream.FormatOf(t.Context(), &s, r)
+	for i, err := range []error{err1, err2, err3, err4, err5} {
+		if failed := new(upstream.Error); !errors.As(err, &failed) || failed.Code != upstream.CodeUnavailable {
+			t.Errorf("%d: without an Upstream: %v", i, err)
+		}
 	}
 	if _, err := upstream.Models(t.Context(), &s); !errors.Is(err, upstream.ErrUnsupported) {
 		t.Errorf("models without an Upstream: %v", err)

@@ -91,3 +91,15 @@ func ExampleEncodeError() {
 	// Output:
 	// 429 7 {"error":{"message":"Slow down.","type":"rate_limit_error","param":null,"code":"rate_limit_exceeded"}}
 }
+
+// The vendor's own error for a wrong key, from middleware that has checked it. The client also
+// receives headers that its SDK knows.
+func ExampleEncodeError_key() {
+	status, header, document := chatcompletions.EncodeError(nil, &upstream.Error{
+		Code:   upstream.CodeUnauthenticated,
+		Header: []upstream.HeaderField{{Name: "x-should-retry", Value: "false"}},
+	})
+	fmt.Println(status, header.Get("X-Should-Retry"), string(document))
+	// Output:
+	// 401 false {"error":{"message":"Incorrect API key provided.","type":"invalid_request_error","param":null,"code":"invalid_api_key"}}
+}
