@@ -83,15 +83,10 @@ func (s *responseEncoder) candidate(k int) *sentCandidate {
 	return &s.states[k]
 }
 
-// state returns the state that the candidate of a block has to carry.
-func (s *responseEncoder) state(b *sentBlock) *envelope.Pending {
-	return &s.Candidates[b.Candidate].State
-}
-
 // forget reports the thinking of a block that no vendor has signed: see [response.Format].
 func (s *responseEncoder) forget(b *sentBlock) {
-	if n, ok := s.state(b).DropIfUnsigned(b.Number, &s.Room); ok {
-		s.reportHidden(b.Candidate, n)
+	if n, ok := s.State(b).DropIfUnsigned(b.Number, &s.Room); ok && s.hidesThinking() {
+		s.LoseAt(s.Path(b.Candidate, n), response.LossHiddenThinking)
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/partfield"
-	"github.com/polywire/polywire/internal/response"
 )
 
 // State of other vendors is sent as thoughtSignature; see [envelope]. Every client
@@ -40,7 +39,7 @@ func (s *responseEncoder) openThinking(b *sentBlock, p *content.Thinking) bool {
 		s.Lose(b, envelope.UnknownFormat)
 		return false
 	}
-	s.state(b).Open(b.Number, b.Index, p, &s.Room)
+	s.State(b).Open(b.Number, b.Index, p, &s.Room)
 	if s.hidesThinking() {
 		s.signHidden(b, p.Signature)
 		return false
@@ -101,18 +100,6 @@ func (s *responseEncoder) dropHidden(k int) {
 	}
 }
 
-// reportHidden reports thinking that no vendor has signed, unless the client receives it.
-func (s *responseEncoder) reportHidden(k, n int) {
-	if s.hidesThinking() {
-		s.LoseAt(s.Path(k, n), response.LossHiddenThinking)
-	}
-}
-
-// dropUnsigned drops the complete thinking of a candidate that no vendor has signed.
-func (s *responseEncoder) dropUnsigned(k int) {
-	s.Candidates[k].State.DropUnsigned(&s.Room, func(n int) { s.reportHidden(k, n) })
-}
-
 // visibleOnly removes the parts of thinking that this format cannot represent.
 func visibleOnly(p *content.Thinking, report lossFunc) {
 	if isForeign(p.Signature) {
@@ -124,7 +111,7 @@ func visibleOnly(p *content.Thinking, report lossFunc) {
 // signThinking stores the signature of a thinking block. It reports whether the
 // signature is of another format, and thus complete.
 func (s *responseEncoder) signThinking(b *sentBlock, sig content.Signature) bool {
-	if !s.state(b).Sign(b.Number, sig, &s.Room) && isForeign(sig) {
+	if !s.State(b).Sign(b.Number, sig, &s.Room) && isForeign(sig) {
 		s.Lose(b, envelope.TooLate)
 	}
 	return isForeign(sig)
@@ -168,7 +155,7 @@ func (s *responseEncoder) signatureOfCall(k int) content.Signature {
 // takeState returns the signature that carries the state before a part, or the zero Signature
 // if there is none.
 func (s *responseEncoder) takeState(k int) content.Signature {
-	s.dropUnsigned(k)
+	s.DropUnsigned(k, s.hidesThinking())
 	encode := func(f content.Format, data string) (string, bool) {
 		return envelope.EncodeBase64(f, envelope.KindThinking, data)
 	}

@@ -88,7 +88,7 @@ func convertResponse(r *upstream.Response, client expectation) (*Response, []con
 		s.Parts(i, all[i].Parts)
 		s.FinishLastCall(k, all[i].Stop.Reason)
 		s.carryState(k)
-		s.dropUnsigned(k)
+		s.DropUnsigned(k, s.hidesThinking())
 		s.dropHidden(k)
 		s.addMembers(all[i].Extra, k)
 		s.Candidates[k].Stop = all[i].Stop
@@ -116,7 +116,7 @@ func (w *wholeResponse) OpenBlock(b *sentBlock, _ []upstream.Event) response.Whe
 	switch p := b.Part.(type) {
 	case *content.Thinking:
 		received := w.blocks.openThinking(b, p)
-		w.blocks.state(b).AppendText(b.Number, p.Text, &w.blocks.Room)
+		w.blocks.State(b).AppendText(b.Number, p.Text, &w.blocks.Room)
 		if !received {
 			return response.Never
 		}

@@ -505,7 +505,7 @@ func (s *stream) finish() {
 		s.blocks.FinishQueued(k)
 		s.blocks.FinishLastCall(k, s.blocks.Candidates[k].Stop.Reason)
 		s.blocks.carryState(k)
-		s.blocks.dropUnsigned(k)
+		s.blocks.DropUnsigned(k, s.blocks.hidesThinking())
 		s.blocks.dropHidden(k)
 		if s.written(k).finishReason != "" {
 			s.release(k)

@@ -97,7 +97,7 @@ func (s *responseEncoder) OpenBlock(b *sentBlock, rest []upstream.Event) respons
 // prepare prepares a block that opens: see [response.Format].
 func (s *responseEncoder) prepare(b *sentBlock, rest []upstream.Event) response.When {
 	s.to.startMessage()
-	s.DropUnsigned(s.hideThinking)
+	s.DropUnsigned(0, s.hideThinking)
 	thinking, _ := b.Part.(*content.Thinking)
 	if s.hidesThinking(b.Part) || s.isOnlyState(b.Part) {
 		b.Kind, b.State.hidden = response.Thinking, true
@@ -146,8 +146,8 @@ func (s *responseEncoder) BeginBlock(b *sentBlock) {
 	st := &b.State
 	if p, ok := b.Part.(*content.ToolUse); ok { // a copy
 		s.nameCall(b)
-		s.DropUnsigned(s.hideThinking)
-		p.ID = s.State().CallID(b.Index, p.ID, st.toCarry, s.returnsBlocks && s.inBlocks, &s.Room, s.LosePart)
+		s.DropUnsigned(0, s.hideThinking)
+		s.CarryInID(b, p, st.toCarry, s.returnsBlocks && s.inBlocks)
 		st.toCarry, s.inBlocks = content.Signature{}, false
 	}
 	switch p := b.Part.(type) {
@@ -283,7 +283,7 @@ func (s *responseEncoder) finish() {
 	s.FinishQueued(0)
 	s.FinishLastCall(0, s.Candidates[0].Stop.Reason)
 	s.FinishClosed()
-	s.DropUnsigned(s.hideThinking)
+	s.DropUnsigned(0, s.hideThinking)
 	s.DropPending(0, s.hideThinking)
 	s.writeSearch()
 }

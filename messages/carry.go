@@ -239,7 +239,7 @@ func (s *responseEncoder) signThinking(b *sentBlock, sig content.Signature, repo
 // reveal writes hidden thinking that a Messages vendor has signed: the vendor decides
 // whether to think.
 func (s *responseEncoder) reveal(b *sentBlock, sig content.Signature, report lossFunc) {
-	text, ok := s.State().Remove(b.Number, &s.Room)
+	text, ok := s.State(b).Remove(b.Number, &s.Room)
 	if !ok {
 		report(response.LossHiddenThinking)
 		return
@@ -259,7 +259,7 @@ func (s *responseEncoder) signPending(b *sentBlock, sig content.Signature, repor
 	case s.returnsBlocks:
 	case !isForeign(sig):
 		report(envelope.UnknownFormat)
-	case s.carriesInID(sig) && !s.State().Sign(b.Number, sig, &s.Room):
+	case s.carriesInID(sig) && !s.State(b).Sign(b.Number, sig, &s.Room):
 		report(envelope.TooLate)
 	}
 }
@@ -293,9 +293,5 @@ func (s *responseEncoder) nameCall(b *sentBlock) {
 		return
 	}
 	b.State.named = true
-	id := s.ids.Name(t.ID)
-	if t.ID != "" && t.ID != id {
-		s.Lose(b, response.LossCallID)
-	}
-	t.ID = id
+	s.NameCall(b, t, &s.ids)
 }

@@ -50,10 +50,9 @@ func EncodeRequest(ctx context.Context, u Upstream, r *Request) (EncodedRequest,
 	if err != nil {
 		return EncodedRequest{}, err
 	}
-	if e, ok := findAs[RequestEncoder](u); ok {
-		return e.EncodeRequest(ctx, r)
-	}
-	return EncodedRequest{}, fmt.Errorf("encoding a request: %w", ErrUnsupported)
+	return operate(ctx, u, r, EncodeRequest, RequestEncoder.EncodeRequest, func() (EncodedRequest, error) {
+		return EncodedRequest{}, fmt.Errorf("encoding a request: %w", ErrUnsupported)
+	})
 }
 
 // A CacheDiff describes what the prompts of two requests have in common, as a vendor

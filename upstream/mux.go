@@ -15,7 +15,8 @@ import (
 
 // A Mux is an Upstream that selects another Upstream for each request by the name of
 // the model. If no pattern matches the name, it returns an [*Error] with CodeNotFound.
-// It also counts tokens, reports losses and lists models.
+// [CountTokens], [Preflight], [EncodeRequest] and [FormatOf] use the Upstream that it selects, and it
+// lists models.
 //
 // To select among several upstreams for one name by losses, use [First]; to use the next
 // one after an error, use [Failover].
@@ -131,7 +132,7 @@ func (m *Mux) match(model string) *route {
 	return nil
 }
 
-// route implements router.
+// route returns the Upstream for r.Model: see [router].
 func (m *Mux) route(_ context.Context, r *Request) (Upstream, *Request, error) {
 	to := m.match(r.Model)
 	if to == nil {
@@ -150,26 +151,6 @@ func (m *Mux) route(_ context.Context, r *Request) (Upstream, *Request, error) {
 // Generate generates the response with the Upstream for r.Model.
 func (m *Mux) Generate(ctx context.Context, r *Request, w *Writer) error {
 	return router(m.route).Generate(ctx, r, w)
-}
-
-// CountTokens counts the tokens of r with the Upstream for r.Model.
-func (m *Mux) CountTokens(ctx context.Context, r *Request) (TokenCount, error) {
-	return router(m.route).CountTokens(ctx, r)
-}
-
-// Preflight returns the losses of r with the Upstream for r.Model.
-func (m *Mux) Preflight(ctx context.Context, r *Request) ([]content.Loss, error) {
-	return router(m.route).Preflight(ctx, r)
-}
-
-// EncodeRequest encodes r with the Upstream for r.Model.
-func (m *Mux) EncodeRequest(ctx context.Context, r *Request) (EncodedRequest, error) {
-	return router(m.route).EncodeRequest(ctx, r)
-}
-
-// FormatOf returns the wire format of the Upstream for r.Model.
-func (m *Mux) FormatOf(ctx context.Context, r *Request) (content.Format, error) {
-	return router(m.route).FormatOf(ctx, r)
 }
 
 // Models returns all models that a request can name, each once, under that name. These

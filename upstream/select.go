@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"sync/atomic"
-
-	"github.com/polywire/polywire/content"
 )
 
 // Select returns an Upstream that passes each request to the Upstream that f returns for it, in every
@@ -29,8 +27,11 @@ func Select(f func(ctx context.Context, r *Request) (Upstream, error)) Upstream 
 	})
 }
 
-// A router returns the Upstream of a request, and the request that it receives.
+// A router returns the Upstream of a request, and the request that it receives. Operations look through
+// it: see [operate].
 type router func(ctx context.Context, r *Request) (Upstream, *Request, error)
+
+func (f router) route(ctx context.Context, r *Request) (Upstream, *Request, error) { return f(ctx, r) }
 
 // Generate generates the response with the Upstream for r.
 func (f router) Generate(ctx context.Context, r *Request, w *Writer) error {
@@ -42,42 +43,6 @@ func (f router) Generate(ctx context.Context, r *Request, w *Writer) error {
 		w.setRequest(changed)
 	}
 	return up.Generate(ctx, changed, w)
-}
-
-// CountTokens counts the tokens of r with the Upstream for r.
-func (f router) CountTokens(ctx context.Context, r *Request) (TokenCount, error) {
-	up, r, err := f(ctx, r)
-	if err != nil {
-		return TokenCount{}, err
-	}
-	return CountTokens(ctx, up, r)
-}
-
-// Preflight returns the losses of r with the Upstream for r.
-func (f router) Preflight(ctx context.Context, r *Request) ([]content.Loss, error) {
-	up, r, err := f(ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	return Preflight(ctx, up, r)
-}
-
-// EncodeRequest encodes r with the Upstream for r.
-func (f router) EncodeRequest(ctx context.Context, r *Request) (EncodedRequest, error) {
-	up, r, err := f(ctx, r)
-	if err != nil {
-		return EncodedRequest{}, err
-	}
-	return EncodeRequest(ctx, up, r)
-}
-
-// FormatOf returns the wire format of the Upstream for r.
-func (f router) FormatOf(ctx context.Context, r *Request) (content.Format, error) {
-	up, r, err := f(ctx, r)
-	if err != nil {
-		return "", err
-	}
-	return FormatOf(ctx, up, r)
 }
 
 // A Swap is an Upstream that passes requests to another one, which can be replaced while it is used,

@@ -149,10 +149,7 @@ type FormatReporter interface {
 // [Run] and the handlers use it for requests that refer to state at a vendor, which only an
 // Upstream of the same format can use: see messages.Handler.
 func FormatOf(ctx context.Context, u Upstream, r *Request) (content.Format, error) {
-	if f, ok := findAs[FormatReporter](u); ok {
-		return f.FormatOf(ctx, r)
-	}
-	return "", nil
+	return operate(ctx, u, r, FormatOf, FormatReporter.FormatOf, func() (content.Format, error) { return "", nil })
 }
 
 // ErrUnsupported is the error that [Models], [Preflight], [EncodeRequest] and [RequestKey]
@@ -168,18 +165,19 @@ func CountTokens(ctx context.Context, u Upstream, r *Request) (TokenCount, error
 	if err != nil {
 		return TokenCount{}, err
 	}
-	if c, ok := findAs[TokenCounter](u); ok {
-		return c.CountTokens(ctx, r)
-	}
-	return TokenCount{Tokens: EstimateTokens(r), Estimated: true}, nil
+	return operate(ctx, u, r, CountTokens, TokenCounter.CountTokens, func() (TokenCount, error) {
+		return TokenCount{Tokens: EstimateTokens(r), Estimated: true}, nil
+	})
 }
 
 // Models returns the models of u. It uses the first Upstream in the chain of wrapped
 // upstreams that is a [ModelLister]. If there is no ModelLister, the error wraps
 // [ErrUnsupported].
 func Models(ctx context.Context, u Upstream) ([]Model, error) {
-	if l, ok := findAs[ModelLister](u); ok {
-		return l.Models(ctx)
+	for ; u != nil; u = unwrap(u) {
+		if l, ok := u.(ModelLister); ok {
+			return l.Models(ctx)
+		}
 	}
 	return nil, fmt.Errorf("listing models: %w", ErrUnsupported)
 }
@@ -189,25 +187,39 @@ func Models(ctx context.Context, u Upstream) ([]Model, error) {
 // [Preflighter]; if there is no Preflighter, the error wraps [ErrUnsupported]. The
 // adapters of this module report each loss for at most 1,000 places.
 func Preflight(ctx context.Context, u Upstream, r *Request) ([]content.Loss, error) {
-	if p, ok := findAs[Preflighter](u); ok {
-		return p.Preflight(ctx, r)
-	}
-	return nil, fmt.Errorf("preflight: %w", ErrUnsupported)
+	return operate(ctx, u, r, Preflight, Preflighter.Preflight, func() ([]content.Loss, error) {
+		return nil, fmt.Errorf("preflight: %w", ErrUnsupported)
+	})
 }
 
-// findAs returns the first Upstream of type T in the chain of u and the upstreams that
-// it wraps.
-func findAs[T any](u Upstream) (T, bool) {
+// operate calls method of the first T in the chain of u and the upstreams that it wraps. A
+// router in the chain, such as a [Mux], passes r on: again is called with the Upstream that it
+// selects. If there is no T, operate calls otherwise.
+func operate[T, R any](ctx context.Context, u Upstream, r *Request, again func(context.Context, Upstream, *Request) (R, error),
+	method func(T, context.Context, *Request) (R, error), otherwise func() (R, error)) (R, error) {
 	for u != nil {
 		if t, ok := u.(T); ok {
-			return t, true
+			return method(t, ctx, r)
 		}
-		w, ok := u.(interface{ Unwrap() Upstream })
-		if !ok {
-			break
+		if f, ok := u.(interface {
+			route(context.Context, *Request) (Upstream, *Request, error)
+		}); ok {
+			up, to, err := f.route(ctx, r)
+			if err != nil {
+				var none R
+				return none, err
+			}
+			return again(ctx, up, to)
 		}
-		u = w.Unwrap()
+		u = unwrap(u)
 	}
-	var none T
-	return none, false
+	return otherwise()
+}
+
+// unwrap returns the Upstream that u wraps, or nil.
+func unwrap(u Upstream) Upstream {
+	if w, ok := u.(interface{ Unwrap() Upstream }); ok {
+		return w.Unwrap()
+	}
+	return nil
 }

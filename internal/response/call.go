@@ -184,14 +184,14 @@ func (e *Engine[S]) input(ev *upstream.Event, rest []upstream.Event) {
 	e.writeArguments(b, text, ev)
 }
 
-// TakeSignature returns the signature of another format of a tool call that opens with the
-// signature opened, for the id of the call. Events of the batch may sign the call, before
-// another block opens. Such events are consumed.
+// TakeSignature returns the signature of a tool call that opens with the signature opened, for the
+// id of the call, if ids carry its format. Events of the batch may sign the call, before another
+// block opens. Such events are consumed.
 func (e *Engine[S]) TakeSignature(b *Block[S], opened content.Signature, events []upstream.Event) (sig content.Signature) {
-	if envelope.IsForeign(opened, e.client) {
+	client, closed := e.State(b).ClientFormat, false
+	if envelope.IsForeign(opened, client) {
 		sig = opened
 	}
-	closed := false
 	for i := range events {
 		ev := &events[i]
 		if closed && ev.Kind == upstream.EventOpen {
@@ -201,7 +201,7 @@ func (e *Engine[S]) TakeSignature(b *Block[S], opened content.Signature, events 
 			continue
 		}
 		closed = closed || ev.Kind == upstream.EventClose
-		if ev.Kind == upstream.EventSignature && envelope.IsForeign(*ev.Signature, e.client) && ev.Extra == nil {
+		if ev.Kind == upstream.EventSignature && envelope.IsForeign(*ev.Signature, client) && ev.Extra == nil {
 			sig = *ev.Signature
 			*ev = upstream.Event{} // consumed
 		}

@@ -3,17 +3,12 @@ package response
 import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/absent"
+	"github.com/polywire/polywire/internal/callid"
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/loss"
 )
 
-// For formats with one candidate whose tool calls carry the state of other vendors.
-
-// State returns the state for the id of the next tool call.
-func (e *Engine[S]) State() *envelope.Pending { return &e.Candidates[0].State }
-
-// LosePart reports a loss of the part with an index.
-func (e *Engine[S]) LosePart(n int, r *loss.Rule) { e.LoseAt(e.Path(0, n), r) }
+// For formats whose tool calls carry the state of other vendors in their ids.
 
 // Collect stores thinking for the id of the next call, without a signature that no call carries.
 func (e *Engine[S]) Collect(b *Block[S], t *content.Thinking) {
@@ -22,20 +17,39 @@ func (e *Engine[S]) Collect(b *Block[S], t *content.Thinking) {
 		c.Signature = content.Signature{}
 		t = &c
 	}
-	if e.State().Open(b.Number, b.Index, t, &e.Room) {
-		e.State().AppendText(b.Number, t.Text, &e.Room)
+	if s := e.State(b); s.Open(b.Number, b.Index, t, &e.Room) {
+		s.AppendText(b.Number, t.Text, &e.Room)
 	}
 }
 
-// DropUnsigned drops the thinking that no vendor has signed, and reports it if it is hidden. It
-// is called before a block begins and at the end.
-func (e *Engine[S]) DropUnsigned(hidden bool) {
-	if e.State().Empty() {
+// State returns the state for the next tool call of the candidate of a block.
+func (e *Engine[S]) State(b *Block[S]) *envelope.Pending { return &e.Candidates[b.Candidate].State }
+
+// NameCall sets the id of a tool call to that of its vendor or, if the vendor has none or a
+// duplicate, to a new one.
+func (e *Engine[S]) NameCall(b *Block[S], t *content.ToolUse, ids *callid.Namer) {
+	id := ids.Name(t.ID)
+	if t.ID != "" && t.ID != id {
+		e.Lose(b, LossCallID)
+	}
+	t.ID = id
+}
+
+// CarryInID adds the state of a call to its id: see [envelope.Pending.CallID].
+func (e *Engine[S]) CarryInID(b *Block[S], t *content.ToolUse, s content.Signature, inBlocks bool) {
+	t.ID = e.State(b).CallID(b.Index, t.ID, s, inBlocks, &e.Room, func(n int, r *loss.Rule) { e.LoseAt(e.Path(b.Candidate, n), r) })
+}
+
+// DropUnsigned drops the thinking of a candidate that no vendor has signed, and reports it if it is
+// hidden. It is called before a block begins and at the end.
+func (e *Engine[S]) DropUnsigned(k int, hidden bool) {
+	s := &e.Candidates[k].State
+	if s.Empty() {
 		return
 	}
-	e.State().DropUnsigned(&e.Room, func(n int) {
+	s.DropUnsigned(&e.Room, func(n int) {
 		if hidden {
-			e.LosePart(n, LossHiddenThinking)
+			e.LoseAt(e.Path(k, n), LossHiddenThinking)
 		}
 	})
 }

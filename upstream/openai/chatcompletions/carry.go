@@ -4,7 +4,6 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/jsonwire"
-	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/response"
 )
 
@@ -21,13 +20,10 @@ import (
 // isForeign reports whether a signature is of another format and must be carried.
 func isForeign(s content.Signature) bool { return envelope.IsForeign(s, Format) }
 
-// state returns the state that the next tool call of a choice has to carry.
-func (s *responseEncoder) state(k int) *envelope.Pending { return &s.Candidates[k].State }
-
 // openThinking stores the state of thinking, and returns when the client receives its text.
 func (s *responseEncoder) openThinking(b *sentBlock, p *content.Thinking) response.When {
 	s.dropHints(b, p)
-	k, redacted := b.Candidate, p.Redacted.Data != ""
+	redacted := p.Redacted.Data != ""
 	switch sig := p.Redacted; {
 	case redacted && sig.Format == Format:
 		b.State.own = sig.Data
@@ -37,13 +33,7 @@ func (s *responseEncoder) openThinking(b *sentBlock, p *content.Thinking) respon
 		s.Lose(b, envelope.UnknownFormat)
 		return response.Never
 	}
-	t := *p
-	if !isForeign(t.Signature) || !envelope.CallsCarryThinking(t.Signature.Format) {
-		t.Signature = content.Signature{} // no id carries it
-	}
-	if s.state(k).Open(b.Number, b.Index, &t, &s.Room) {
-		s.state(k).AppendText(b.Number, t.Text, &s.Room)
-	}
+	s.Collect(b, p)
 	s.signThinking(b, p.Signature)
 	switch {
 	case redacted:
@@ -84,7 +74,7 @@ func (s *responseEncoder) Sign(b *sentBlock, sig content.Signature, late bool) {
 		}
 		s.signThinking(b, sig)
 	case b.Kind == response.Thinking:
-		if envelope.CallsCarryThinking(sig.Format) && !s.state(b.Candidate).Sign(b.Number, sig, &s.Room) {
+		if envelope.CallsCarryThinking(sig.Format) && !s.State(b).Sign(b.Number, sig, &s.Room) {
 			s.Lose(b, envelope.TooLate)
 		}
 	case b.Kind == response.Call && foreign && !late && b.IsWaiting():
@@ -119,18 +109,13 @@ func (s *responseEncoder) writeOwnState(b *sentBlock) {
 	}
 }
 
-// nameCall sets the id of a tool call that begins: that of its vendor or a new one, with the
-// state that it carries.
+// nameCall sets the id of a tool call that begins, with the state that it carries. A function_call
+// has no id: the state is reported at the end.
 func (s *responseEncoder) nameCall(b *sentBlock, t *content.ToolUse) {
-	k := b.Candidate
-	s.state(k).DropUnsigned(&s.Room, func(int) {})
-	if s.functions {
-		return // a function_call has no id; the state is reported at the end
+	s.DropUnsigned(b.Candidate, false)
+	if !s.functions {
+		s.NameCall(b, t, &s.ids)
+		s.CarryInID(b, t, b.State.toCarry, false)
+		b.State.toCarry = content.Signature{}
 	}
-	id := s.ids.Name(t.ID)
-	if t.ID != "" && t.ID != id {
-		s.Lose(b, response.LossCallID)
-	}
-	t.ID = s.state(k).CallID(b.Index, id, b.State.toCarry, false, &s.Room, func(n int, r *loss.Rule) { s.LoseAt(s.Path(k, n), r) })
-	b.State.toCarry = content.Signature{}
 }

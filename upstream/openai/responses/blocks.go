@@ -142,7 +142,7 @@ func (s *encoder) init(turns []content.Turn) {
 // OpenBlock implements [response.Format], as the other exported methods do.
 func (s *encoder) OpenBlock(b *sentBlock, rest []upstream.Event) response.When {
 	s.start()
-	s.DropUnsigned(s.hideThinking)
+	s.DropUnsigned(0, s.hideThinking)
 	s.newestOpen = b.Number
 	report := s.LossesOf(b)
 	if s.compacting {
@@ -169,7 +169,7 @@ func (s *encoder) OpenBlock(b *sentBlock, rest []upstream.Event) response.When {
 		}
 		return response.Now
 	case *content.ToolUse: // a copy
-		b.State.toCarry = takeSignature(b.Number, p.Signature, rest)
+		b.State.toCarry = s.TakeSignature(b, p.Signature, rest)
 		switch {
 		case p.Name == "":
 			report(response.LossCallName)
@@ -614,7 +614,7 @@ func (s *encoder) finish() {
 	s.FinishQueued(0)
 	s.FinishLastCall(0, s.Candidates[0].Stop.Reason)
 	s.FinishClosed()
-	s.DropUnsigned(s.hideThinking)
+	s.DropUnsigned(0, s.hideThinking)
 	s.DropPending(0, s.hideThinking)
 	if len(s.logprobs) > 0 {
 		s.LoseAt("logprobs", foreign.LogprobsLoss)

@@ -5,7 +5,6 @@ import (
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/response"
-	"github.com/polywire/polywire/upstream"
 )
 
 // State that a vendor needs back is sent in two fields, which clients return unaltered:
@@ -77,30 +76,6 @@ func (s *encoder) openThinking(b *sentBlock, t *content.Thinking) response.When 
 	return response.Now
 }
 
-// takeSignature returns the signature of a tool call that opens with the signature opened.
-// Events of the batch may sign the call before another block opens. Such events are consumed.
-func takeSignature(number int, opened content.Signature, events []upstream.Event) (sig content.Signature) {
-	if envelope.IsForeign(opened, "") {
-		sig = opened
-	}
-	closed := false
-	for i := range events {
-		e := &events[i]
-		if closed && e.Kind == upstream.EventOpen {
-			break // a whole response may have many blocks
-		}
-		if e.Block != number {
-			continue
-		}
-		closed = closed || e.Kind == upstream.EventClose
-		if e.Kind == upstream.EventSignature && envelope.IsForeign(*e.Signature, "") && e.Extra == nil {
-			sig = *e.Signature
-			*e = upstream.Event{} // consumed
-		}
-	}
-	return sig
-}
-
 // Sign stores the signature of a block until the block ends.
 func (s *encoder) Sign(b *sentBlock, sig content.Signature, late bool) {
 	report, st := s.LossesOf(b), &b.State
@@ -122,7 +97,7 @@ func (s *encoder) Sign(b *sentBlock, sig content.Signature, late bool) {
 			report(lossSentSignature)
 		}
 	case !s.returnsItems:
-		if envelope.CallsCarryThinking(sig.Format) && !s.State().Sign(b.Number, sig, &s.Room) {
+		if envelope.CallsCarryThinking(sig.Format) && !s.State(b).Sign(b.Number, sig, &s.Room) {
 			report(envelope.TooLate)
 		}
 	case st.hidden:
@@ -134,14 +109,10 @@ func (s *encoder) Sign(b *sentBlock, sig content.Signature, late bool) {
 	}
 }
 
-// nameCall sets the id of a call to that of its vendor or, if the vendor has none or a
-// duplicate, to a new one, and adds the state that the id carries.
+// nameCall sets the id of a call, with the state that it carries.
 func (s *encoder) nameCall(b *sentBlock, t *content.ToolUse) {
-	id := s.ids.Name(t.ID)
-	if t.ID != "" && t.ID != id {
-		s.Lose(b, response.LossCallID)
-	}
-	s.DropUnsigned(s.hideThinking)
-	t.ID = s.State().CallID(b.Index, id, b.State.toCarry, s.returnsItems && s.inItems, &s.Room, s.LosePart)
+	s.NameCall(b, t, &s.ids)
+	s.DropUnsigned(0, s.hideThinking)
+	s.CarryInID(b, t, b.State.toCarry, s.returnsItems && s.inItems)
 	b.State.toCarry, s.inItems = content.Signature{}, false
 }

@@ -139,7 +139,7 @@ func (d *dialect) createResponse(_ string, r *http.Request, body string) (*handl
 			s.settings.restrict(snapshot.Parsed[*Request](n))
 		}
 		if stored != nil {
-			s.settings.previous = stored.previous
+			s.settings.set(previousName, stored.previous)
 			s.session, s.settings.store = stored, !stored.skips && !compacting
 		}
 		s.init(n.Turns)

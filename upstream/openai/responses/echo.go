@@ -53,18 +53,11 @@ func settingsOf(r *upstream.Request) settings {
 	if own == nil {
 		return settings{}
 	}
-	s := settings{
-		instructions:     textJSON(own.Instructions),
-		maxOutputTokens:  intJSON(own.MaxOutputTokens),
-		temperature:      numberJSON(own.Temperature),
-		topP:             numberJSON(own.TopP),
-		user:             textJSON(own.User),
-		safetyIdentifier: textJSON(own.SafetyIdentifier),
-		serviceTier:      textJSON(own.ServiceTier),
-		toolChoice:       choiceJSON(own.ToolChoice),
-	}
-	if p := own.ParallelToolCalls; p != nil && !*p {
-		s.parallelCalls = "false"
+	var s settings
+	for i, m := range echoes {
+		if m.of != nil {
+			s.echoes[i] = m.of(own)
+		}
 	}
 	if c := own.Reasoning; c != nil {
 		s.effort, s.summary = textJSON(c.Effort), textJSON(c.summary())
@@ -82,34 +75,14 @@ func settingsOf(r *upstream.Request) settings {
 		}
 		defer doc.Close()
 		for name, v := range doc.Root().Members() {
-			to := s.member(name)
-			if to != nil {
-				*to = strings.Clone(v.Raw())
+			for i, m := range echoes {
+				if m.of == nil && m.name == name {
+					s.echoes[i] = strings.Clone(v.Raw())
+				}
 			}
 		}
 	}
 	return s
-}
-
-// member returns the place of a member of the request without a field, or nil.
-func (s *settings) member(name string) *string {
-	switch name {
-	case "metadata":
-		return &s.metadata
-	case "max_tool_calls":
-		return &s.maxToolCalls
-	case "top_logprobs":
-		return &s.topLogprobs
-	case "prompt_cache_key":
-		return &s.cacheKey
-	case "truncation":
-		return &s.truncation
-	case "presence_penalty":
-		return &s.presencePenalty
-	case "frequency_penalty":
-		return &s.frequencyPenalty
-	}
-	return nil
 }
 
 // restrict changes s to the form that Open Responses specifies.

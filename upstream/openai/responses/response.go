@@ -11,25 +11,58 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// settings are the members of a request that responses repeat, as JSON texts. Empty ones are
-// the defaults.
+// settings are what responses repeat of a request, as JSON texts. Empty ones are the defaults.
 type settings struct {
 	openResponses bool // in the form that Open Responses specifies
 	store         bool
 
-	instructions, previous, conversation       string
-	maxOutputTokens, maxToolCalls, topLogprobs string
-	temperature, topP                          string
-	presencePenalty, frequencyPenalty          string
-	parallelCalls, toolChoice                  string
-	format, verbosity                          string
-	effort, summary                            string
-	metadata, user, safetyIdentifier, cacheKey string
-	truncation, serviceTier                    string
+	echoes                             [len(echoes)]string
+	effort, summary, format, verbosity string
 }
 
-// echo is a member of a response that repeats one of the request.
-type echo struct{ name, value, otherwise string }
+// echoes are the members of a response that repeat those of the request, with their defaults. of
+// returns the value of a member with a field; others are in the Extra of the request.
+var echoes = [...]struct {
+	name, otherwise string
+	of              func(*Request) string
+}{
+	{"instructions", "null", func(r *Request) string { return textJSON(r.Instructions) }},
+	{previousName, "null", func(*Request) string { return "" }}, // a store sets it
+	{"max_output_tokens", "null", func(r *Request) string { return intJSON(r.MaxOutputTokens) }},
+	{"max_tool_calls", "null", nil},
+	{"top_logprobs", "0", nil},
+	{"temperature", "1", func(r *Request) string { return numberJSON(r.Temperature) }},
+	{"top_p", "1", func(r *Request) string { return numberJSON(r.TopP) }},
+	{"presence_penalty", "0", nil},
+	{"frequency_penalty", "0", nil},
+	{"parallel_tool_calls", "true", func(r *Request) string {
+		if p := r.ParallelToolCalls; p != nil && !*p {
+			return "false"
+		}
+		return ""
+	}},
+	{"tool_choice", `"auto"`, func(r *Request) string { return choiceJSON(r.ToolChoice) }},
+	{"truncation", `"disabled"`, nil},
+	{tierName, `"default"`, func(r *Request) string { return textJSON(r.ServiceTier) }},
+	{"metadata", "{}", nil},
+	{"user", "null", func(r *Request) string { return textJSON(r.User) }},
+	{"safety_identifier", "null", func(r *Request) string { return textJSON(r.SafetyIdentifier) }},
+	{"prompt_cache_key", "null", nil},
+}
+
+const (
+	previousName = "previous_response_id"
+	tierName     = "service_tier"
+)
+
+// set sets what responses repeat of a member.
+func (s *settings) set(name, json string) {
+	for i := range echoes {
+		if echoes[i].name == name {
+			s.echoes[i] = json
+		}
+	}
+}
 
 // appendResponse appends the response object with all members that the vendor's SDKs or Open
 // Responses require. failed is the error of a failed response, or nil.
@@ -65,34 +98,17 @@ func (s *encoder) appendResponse(dst []byte, status string, failed *openaiformat
 	}
 	dst = append(dst, ']')
 	e := &s.settings
-	for _, m := range [...]echo{
-		{"instructions", e.instructions, "null"},
-		{"previous_response_id", e.previous, "null"},
-		{"max_output_tokens", e.maxOutputTokens, "null"},
-		{"max_tool_calls", e.maxToolCalls, "null"},
-		{"top_logprobs", e.topLogprobs, "0"},
-		{"temperature", e.temperature, "1"},
-		{"top_p", e.topP, "1"},
-		{"presence_penalty", e.presencePenalty, "0"},
-		{"frequency_penalty", e.frequencyPenalty, "0"},
-		{"parallel_tool_calls", e.parallelCalls, "true"},
-		{"tool_choice", e.toolChoice, `"auto"`},
-		{"truncation", e.truncation, `"disabled"`},
-		{"service_tier", serviceTier(cmp.Or(s.tier, openaiformat.ServiceTier(&s.Usage)), e.serviceTier), `"default"`},
-		{"metadata", e.metadata, "{}"},
-		{"user", e.user, "null"},
-		{"safety_identifier", e.safetyIdentifier, "null"},
-		{"prompt_cache_key", e.cacheKey, "null"},
-	} {
+	for i, m := range echoes {
+		value := e.echoes[i]
+		if m.name == tierName {
+			value = serviceTier(cmp.Or(s.tier, openaiformat.ServiceTier(&s.Usage)), value)
+		}
 		dst = append(append(append(dst, `,"`...), m.name...), `":`...)
-		if m.value == "" || m.value == "null" {
+		if value == "" || value == "null" {
 			dst = append(dst, m.otherwise...)
 		} else {
-			dst = jsonwire.AppendCompact(dst, m.value)
+			dst = jsonwire.AppendCompact(dst, value)
 		}
-	}
-	if e.conversation != "" {
-		dst = jsonwire.AppendCompact(append(dst, `,"conversation":`...), e.conversation)
 	}
 	dst = append(append(dst, `,"reasoning":{"effort":`...), orNull(e.effort)...)
 	dst = append(append(dst, `,"summary":`...), orNull(e.summary)...)
