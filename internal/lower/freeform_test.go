@@ -232,7 +232,9 @@ func TestRestorer(t *testing.T) {
 	}
 }
 
-func TestLossTable(t *testing.T) { losstable.Check(t, "restored", codec.ResponseFreeform, codec.ResponseFreeformMembers) }
+func TestLossTable(t *testing.T) {
+	losstable.Check(t, "restored", codec.ResponseFreeform, codec.ResponseFreeformMembers)
+}
 
 func TestRefusal(t *testing.T) {
 	refused := &content.Text{Text: "No.", Refusal: true}
