@@ -39,6 +39,8 @@ type stream struct {
 
 	head      string // the beginning of every chunk, up to the choices; empty before the first
 	tail      string // the end of every chunk
+	openText  []byte // what openDelta appends before its text for opened, the choice of the latest delta
+	opened    int    // one more than its position in Candidates
 	begun     []bool // the first chunk of a choice is written; parallel to Candidates
 	started   bool   // an EventStart was received
 	keptBytes int    // approximate bytes of stored members
@@ -300,15 +302,17 @@ func (s *stream) setHead() {
 
 // openDelta appends a chunk up to the members of its delta, and text.
 func (s *stream) openDelta(k int, text string) {
-	dst := append(append(s.dst, s.head...), `{"index":`...)
-	dst = jsonwire.AppendInt(dst, int64(s.blocks.Candidates[k].Index))
-	s.dst = append(append(dst, `,"delta":{`...), text...)
+	if s.opened != k+1 {
+		s.opened, s.openText = k+1, append(append(s.openText[:0], s.head...), `{"index":`...)
+		s.openText = jsonwire.AppendInt(s.openText, int64(s.blocks.Candidates[k].Index))
+		s.openText = append(s.openText, `,"delta":{`...)
+	}
+	s.dst = append(append(s.dst, s.openText...), text...)
 }
 
 // closeDelta appends text and the end of a chunk.
 func (s *stream) closeDelta(text string) {
-	dst := append(append(s.dst, text...), `,"finish_reason":null}]`...)
-	s.dst = append(dst, s.tail...)
+	s.dst = append(append(append(s.dst, text...), `,"finish_reason":null}]`...), s.tail...)
 }
 
 // writeText implements [messageWriter], as the other methods with names of this form do.

@@ -325,13 +325,13 @@ func (s *encoder) delta(it *item, text string, logprobs []byte) {
 	case it.isRefusal:
 		head = refusalDelta
 	default:
-		tail = "]}\n\n"
+		tail = `,"logprobs":[]}` + "\n\n"
 	}
 	dst := jsonwire.AppendInt(append(s.dst, head...), s.number)
 	s.number++
 	dst = jsonwire.AppendString(append(dst, it.delta...), text)
-	if tail[0] == ']' {
-		dst = append(append(dst, `,"logprobs":[`...), logprobs...)
+	if len(logprobs) > 0 {
+		dst, tail = append(append(dst, `,"logprobs":[`...), logprobs...), "]}\n\n"
 	}
 	s.dst = append(dst, tail...)
 }
