@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -34,18 +33,9 @@ func (r *Request) Inline(ctx context.Context, keep func(p content.Part, link *co
 	}
 	in := inliner{req: r, ctx: ctx, keep: keep}
 	system, changed := in.parts("system", r.System)
-	turns := r.Turns
-	own := false
-	for i := range r.Turns {
-		list, other := in.parts("turns."+strconv.Itoa(i)+".parts", r.Turns[i].Parts)
-		if !other {
-			continue
-		}
-		if !own {
-			own, turns = true, slices.Clone(turns)
-		}
-		turns[i].Parts = list
-	}
+	turns, own := partfield.MapTurns(r.Turns, func(i int, parts []content.Part) ([]content.Part, bool) {
+		return in.parts("turns."+strconv.Itoa(i)+".parts", parts)
+	})
 	if err := in.err(); err != nil {
 		return nil, err
 	}
@@ -77,18 +67,7 @@ func (in *inliner) err() error {
 
 // parts returns list with replaced sources, and whether it is a changed copy.
 func (in *inliner) parts(path string, list []content.Part) ([]content.Part, bool) {
-	own := false
-	for i, p := range list {
-		q := in.part(path, i, p)
-		if q == p {
-			continue
-		}
-		if !own {
-			own, list = true, slices.Clone(list)
-		}
-		list[i] = q
-	}
-	return list, own
+	return partfield.Map(list, func(i int, p content.Part) content.Part { return in.part(path, i, p) })
 }
 
 // part returns p, or a copy of p with replaced sources.

@@ -556,8 +556,7 @@ func (w *Writer) forward(events []Event) (same bool, err error) {
 			if w.forwardedBlock(e) == nil {
 				// The caller may omit a block without knowing which extra events a
 				// vendor sends for it.
-				l := lossOmittedBlock.At("parts")
-				*e, same = Event{Kind: EventLoss, Loss: &l}, false
+				*e, same = Event{Kind: EventLoss, Loss: new(lossOmittedBlock.At("parts"))}, false
 				w.batch = append(w.batch, *e)
 				continue
 			}

@@ -51,6 +51,21 @@ func CheckBody(name string, size int, lim content.Limits) error {
 	return nil
 }
 
+// DecodeCount decodes the response of a package's server to a request for a number of tokens, which
+// is in a member of the response.
+func DecodeCount(name string, body []byte, member string) (upstream.TokenCount, error) {
+	doc, err := jsonwire.Parse(string(body), jsonwire.Limits{AllowInvalidUTF8: true})
+	if err != nil {
+		return upstream.TokenCount{}, BadGateway(err)
+	}
+	defer doc.Close()
+	n, ok := doc.Root().Get(member).Int()
+	if !ok || n < 0 {
+		return upstream.TokenCount{}, BadGateway(fmt.Errorf("%s: the response has no valid %s", name, member))
+	}
+	return upstream.TokenCount{Tokens: n}, nil
+}
+
 // StatusCode returns the code for the HTTP status of a vendor's error.
 func StatusCode(status int) upstream.Code {
 	switch status {

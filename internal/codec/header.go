@@ -1,8 +1,11 @@
 package codec
 
 import (
+	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/polywire/polywire/upstream"
 )
 
 // HeaderList returns the values of comma-separated header lines in order, trimmed and
@@ -30,4 +33,13 @@ func HeaderList(lines ...string) []string {
 		}
 	}
 	return list
+}
+
+// HeaderOf returns the header with fields.
+func HeaderOf(fields []upstream.HeaderField) http.Header {
+	h := make(http.Header, len(fields))
+	for _, f := range fields {
+		h.Add(f.Name, f.Value)
+	}
+	return h
 }

@@ -1,11 +1,11 @@
 package envelope
 
 import (
-	"slices"
 	"strconv"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/partfield"
 )
 
 // IsForeign reports whether a handler of the format own encodes a signature as an
@@ -31,27 +31,15 @@ type Decoded struct {
 // does not change turns: it copies the lists in which a part is replaced. Every
 // part keeps its index.
 func DecodeTurns(turns []content.Turn, decode func(turn int, p content.Part) (content.Part, *loss.Rule)) Decoded {
-	d := Decoded{Turns: turns}
 	var losses loss.List
-	for i := range turns {
-		copied := false // the list of parts
-		for j, p := range turns[i].Parts {
+	to, changed := partfield.MapTurns(turns, func(i int, parts []content.Part) ([]content.Part, bool) {
+		return partfield.Map(parts, func(j int, p content.Part) content.Part {
 			decoded, lost := decode(i, p)
-			if decoded == p {
-				continue
-			}
-			if !d.Changed {
-				d.Changed, d.Turns = true, slices.Clone(turns)
-			}
-			if !copied {
-				copied, d.Turns[i].Parts = true, slices.Clone(turns[i].Parts)
-			}
-			d.Turns[i].Parts[j] = decoded
-			if lost != nil {
+			if lost != nil && decoded != p {
 				losses.AddPlace(lost, "turns."+strconv.Itoa(i)+".parts."+strconv.Itoa(j)+".signature")
 			}
-		}
-	}
-	d.Losses = losses.All
-	return d
+			return decoded
+		})
+	})
+	return Decoded{to, changed, losses.All}
 }

@@ -98,8 +98,7 @@ func (x *List) New(r *Rule, path string) *content.Loss {
 	if !isNew {
 		return nil
 	}
-	news := l // only what is new escapes
-	return &news
+	return new(l) // only what is new escapes
 }
 
 // AddPlace adds the loss of r at a place that the list does not have.

@@ -300,8 +300,7 @@ func (l *lowering) toolCall(p *content.ToolUse, at Path) {
 		l.push(p)
 		return
 	}
-	own := q // only a copy that is needed is allocated
-	l.push(&own)
+	l.push(new(q)) // only a copy that is needed is allocated
 }
 
 // signCall signs the first call of a step if the server requires that. The server does not

@@ -221,10 +221,7 @@ func (l *lowering) chosenFunctions() (names map[string]bool, limited bool) {
 	if l.t.Choice.Kind != ChoiceTools || len(c.Names) == 0 && c.Mode != content.ChoiceNone {
 		return nil, false
 	}
-	names = make(map[string]bool, len(c.Names))
-	for _, name := range c.Names {
-		names[name] = true
-	}
+	names = setOf(c.Names)
 	known, others := false, false
 	for i := range l.to.Tools {
 		if name, ok := l.functionName(&l.to.Tools[i]); ok {

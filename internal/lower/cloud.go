@@ -96,17 +96,9 @@ func (r *restriction) run() {
 		n.ServiceTier = ""
 	}
 	n.System, _ = r.parts(n.System, Path{}, System)
-	own := false
-	for i := range n.Turns {
-		parts, changed := r.parts(n.Turns[i].Parts, In(Turns, i), Parts)
-		if !changed {
-			continue
-		}
-		if !own {
-			n.Turns, own = slices.Clone(n.Turns), true
-		}
-		n.Turns[i].Parts = parts
-	}
+	n.Turns, _ = partfield.MapTurns(n.Turns, func(i int, parts []content.Part) ([]content.Part, bool) {
+		return r.parts(parts, In(Turns, i), Parts)
+	})
 	r.tools()
 }
 
@@ -204,19 +196,7 @@ func (r *restriction) tools() {
 // parts returns a list of parts without those that the service does not accept, and whether
 // it is a changed copy.
 func (r *restriction) parts(parts []content.Part, at Path, l List) (list []content.Part, changed bool) {
-	for i, p := range parts {
-		q := r.part(p, at.In(l, i))
-		if !changed && q != p {
-			list, changed = append(make([]content.Part, 0, len(parts)), parts[:i]...), true
-		}
-		if changed && q != nil {
-			list = append(list, q)
-		}
-	}
-	if !changed {
-		return parts, false
-	}
-	return list, true
+	return partfield.Map(parts, func(i int, p content.Part) content.Part { return r.part(p, at.In(l, i)) })
 }
 
 // part returns p, a changed copy, or nil if the service does not accept it.

@@ -5,50 +5,29 @@ import (
 	"strconv"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/partfield"
 )
 
 // turns renames the tool calls and results of all turns, in order.
 func (m *renamer) turns() {
 	m.used = make(map[string]string)
-	own := false
-	for i := range m.to.Turns {
-		parts, changed := m.parts(&m.to.Turns[i], i)
-		if !changed {
-			continue
-		}
-		if !own {
-			own, m.changed, m.to.Turns = true, true, slices.Clone(m.to.Turns)
-		}
-		m.to.Turns[i].Parts = parts
-	}
-}
-
-// parts returns the parts of a turn, or a changed copy.
-func (m *renamer) parts(t *content.Turn, turn int) (list []content.Part, changed bool) {
-	parts := t.Parts
-	pairs := m.pair(t)
-	list = parts
-	for j, p := range parts {
-		q := p
-		switch p := p.(type) {
-		case *content.ToolUse:
-			if p != nil {
-				q = m.call(p, turn, j)
+	turns, changed := partfield.MapTurns(m.to.Turns, func(i int, parts []content.Part) ([]content.Part, bool) {
+		pairs := m.pair(&m.to.Turns[i])
+		return partfield.Map(parts, func(j int, p content.Part) content.Part {
+			switch p := p.(type) {
+			case *content.ToolUse:
+				if p != nil {
+					return m.call(p, i, j)
+				}
+			case *content.ToolResult:
+				if p != nil {
+					return m.result(p, pairs, i, j)
+				}
 			}
-		case *content.ToolResult:
-			if p != nil {
-				q = m.result(p, pairs, turn, j)
-			}
-		}
-		if q == p {
-			continue
-		}
-		if !changed {
-			changed, list = true, slices.Clone(parts)
-		}
-		list[j] = q
-	}
-	return list, changed
+			return p
+		})
+	})
+	m.to.Turns, m.changed = turns, m.changed || changed
 }
 
 // pair returns the tool call of each result in a turn. Adjacent assistant turns are

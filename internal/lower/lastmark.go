@@ -115,29 +115,15 @@ func (l *lowering) markCaches() {
 
 // hasMark reports whether a request has a cache mark.
 func hasMark(n *upstream.Request) bool {
-	for i := range n.Tools {
-		if n.Tools[i].Cache != nil {
-			return true
-		}
-	}
-	for i := range n.Turns {
-		if isMarked(n.Turns[i].Parts) {
-			return true
-		}
-	}
-	return isMarked(n.System)
+	return isMarked(n.System) || slices.ContainsFunc(n.Tools, func(t content.Tool) bool { return t.Cache != nil }) || // one pass
+		slices.ContainsFunc(n.Turns, func(t content.Turn) bool { return isMarked(t.Parts) }) // one pass
 }
 
 func isMarked(parts []content.Part) bool {
-	for _, p := range parts {
-		if content.IsNil(p) {
-			continue
-		}
-		if f := partfield.Of(p); f.Cache != nil && *f.Cache != nil || f.Parts != nil && isMarked(*f.Parts) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(parts, func(p content.Part) bool { // one pass
+		f := partfield.Of(p)
+		return f.Cache != nil && *f.Cache != nil || f.Parts != nil && isMarked(*f.Parts)
+	})
 }
 
 // withMark returns parts with a mark at the last one, or nil if that cannot have one. Of a tool

@@ -27,11 +27,9 @@ func (l *lowering) limit() {
 		l.refuse(content.CodeUnsupported, At("max_tokens"), "must be at least 1; the server does not accept a request for no output")
 	case rules.Max > 0 && *n > rules.Max:
 		l.lose(LimitLowered, At("max_tokens"))
-		limit := rules.Max
-		l.to.MaxTokens = &limit
+		l.to.MaxTokens = new(rules.Max)
 	case *n < rules.Min && *n > 0:
 		l.lose(LimitRaised, At("max_tokens"))
-		limit := rules.Min
-		l.to.MaxTokens = &limit
+		l.to.MaxTokens = new(rules.Min)
 	}
 }

@@ -260,8 +260,7 @@ func (l *lowering) text(p *content.Text, at Path, in site) {
 	l.last = p
 	if q.Refusal != p.Refusal || q.Extra != p.Extra || q.Signature != p.Signature || q.Cache != p.Cache ||
 		len(q.Citations) != len(p.Citations) || len(q.Citations) > 0 && &q.Citations[0] != &p.Citations[0] {
-		own := q // only a copy that is needed is allocated
-		l.last = &own
+		l.last = new(q) // only a copy that is needed is allocated
 	}
 	l.push(l.last)
 }

@@ -193,6 +193,5 @@ func (c *freeformCall) text() (text string, r *loss.Rule) {
 
 // lost returns the event of a loss of a call.
 func (c *freeformCall) lost(r *loss.Rule, candidate int) upstream.Event {
-	l := r.At(response.PartPath(candidate, c.part))
-	return upstream.Event{Kind: upstream.EventLoss, Loss: &l}
+	return upstream.Event{Kind: upstream.EventLoss, Loss: new(r.At(response.PartPath(candidate, c.part)))}
 }

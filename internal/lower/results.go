@@ -259,8 +259,7 @@ func (l *lowering) resultContent(r *content.ToolResult, at Path, name string) (q
 	if sameResult(&to, r) {
 		return r, files
 	}
-	changed := to // only a copy that is needed is allocated
-	return &changed, files
+	return new(to), files // only a copy that is needed is allocated
 }
 
 // sameResult reports whether a copy of a result has the same fields.

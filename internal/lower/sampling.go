@@ -113,8 +113,7 @@ func number[T int64 | float64](l *lowering, n *T, rules *Number, at Path, losses
 		return n
 	case rules.Clamp && losses.nearest != nil:
 		l.lose(losses.nearest, at)
-		nearest := T(max(rules.Low, min(rules.High, v)))
-		return &nearest
+		return new(T(max(rules.Low, min(rules.High, v))))
 	default:
 		l.lose(losses.dropped, at)
 		return nil

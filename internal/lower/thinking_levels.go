@@ -136,17 +136,14 @@ func (l *lowering) fitRange(b *Budgets) {
 	switch {
 	case t.Mode == upstream.ThinkingOff && !b.Off:
 		l.lose(ModeOff, At("thinking.mode"))
-		low := b.Low
-		t.Mode, t.Budget = upstream.ThinkingBudget, &low
+		t.Mode, t.Budget = upstream.ThinkingBudget, new(b.Low)
 	case t.Mode != upstream.ThinkingBudget || t.Budget == nil:
 	case *t.Budget == -1, *t.Budget == 0 && b.Off, *t.Budget >= b.Low && *t.Budget <= b.High:
 	case *t.Budget == 0:
 		l.lose(ModeOff, At("thinking.mode"))
-		low := b.Low
-		t.Budget = &low
+		t.Budget = new(b.Low)
 	default:
 		l.lose(BudgetRange, At("thinking.budget"))
-		n := min(max(*t.Budget, b.Low), b.High)
-		t.Budget = &n
+		t.Budget = new(min(max(*t.Budget, b.Low), b.High))
 	}
 }

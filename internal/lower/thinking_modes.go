@@ -227,8 +227,7 @@ func (l *lowering) chooseMode(m *ModelModes, lost *Loss) {
 	if t.Mode, t.Budget = upstream.ThinkingAuto, nil; m.Adaptive {
 		return
 	}
-	some := l.effortBudget(t.Effort)
-	t.Mode, t.Budget = upstream.ThinkingBudget, &some
+	t.Mode, t.Budget = upstream.ThinkingBudget, new(l.effortBudget(t.Effort))
 	if lost == nil {
 		l.lose(ModeAuto, At("thinking.mode"))
 	}

@@ -284,10 +284,7 @@ type toolIndex struct {
 func (l *lowering) indexTools() *toolIndex {
 	if l.index == nil {
 		set := func() map[string]bool { return make(map[string]bool) }
-		l.index = &toolIndex{functions: set(), kinds: set(), names: set(), replaced: set(), chosen: set()}
-		for _, name := range l.n.Choice.Names {
-			l.index.chosen[name] = true
-		}
+		l.index = &toolIndex{functions: set(), kinds: set(), names: set(), replaced: set(), chosen: setOf(l.n.Choice.Names)}
 		for i := range l.to.Tools {
 			t := &l.to.Tools[i]
 			l.index.choosesTool = l.index.choosesTool || l.index.chosen[toolName(t)]

@@ -1,7 +1,6 @@
 package openaiformat
 
 import (
-	"net/http"
 	"strconv"
 	"strings"
 
@@ -226,7 +225,7 @@ func (e *ServerError) addDetails(f *handler.Failure, format content.Format) {
 func decodeDetails(f *handler.Failure) (e *upstream.Error) {
 	body := []byte(`{"error":` + f.Details.JSON + `}`)
 	if f.Status != 0 {
-		return DecodeError(f.Details.Format, f.Status, header(f.Header), body)
+		return DecodeError(f.Details.Format, f.Status, codec.HeaderOf(f.Header), body)
 	}
 	codec.ErrorBody(body, func(v jsonwire.Value) {
 		e = DecodeErrorObject(f.Details.Format, v, nil)
@@ -261,13 +260,4 @@ func appendNullable(dst []byte, s string) []byte {
 		return append(dst, "null"...)
 	}
 	return jsonwire.AppendString(dst, s)
-}
-
-// header returns the fields of a header.
-func header(fields []upstream.HeaderField) http.Header {
-	h := make(http.Header)
-	for _, f := range fields {
-		h.Add(f.Name, f.Value)
-	}
-	return h
 }

@@ -149,3 +149,39 @@ func TestAllocs(t *testing.T) {
 		t.Errorf("%v allocations, want 0", n)
 	}
 }
+
+// TestMap checks that lists are copied only if an element changes, and that nil parts stay.
+func TestMap(t *testing.T) {
+	a, b, c := &content.Text{Text: "a"}, &content.Text{Text: "b"}, &content.Text{Text: "c"}
+	list := []content.Part{a, nil, b}
+	same := func(_ int, p content.Part) content.Part { return p }
+	if to, changed := partfield.Map(list, same); changed || &to[0] != &list[0] {
+		t.Errorf("got %v, %v for a function that changes nothing", to, changed)
+	}
+	change := func(i int, p content.Part) content.Part {
+		switch i {
+		case 0:
+			return nil
+		case 2:
+			return c
+		}
+		return p
+	}
+	to, changed := partfield.Map(list, change)
+	if !changed || !reflect.DeepEqual(to, []content.Part{nil, c}) || list[0] != a || list[2] != b {
+		t.Errorf("got %v, %v; the list is now %v", to, changed, list)
+	}
+	turns := []content.Turn{{Parts: list[2:]}, {Parts: list}}
+	changedTurns, changed := partfield.MapTurns(turns, func(i int, parts []content.Part) ([]content.Part, bool) {
+		if i == 0 {
+			return partfield.Map(parts, same)
+		}
+		return partfield.Map(parts, change)
+	})
+	if !changed || len(turns[1].Parts) != 3 || len(changedTurns[1].Parts) != 2 || &changedTurns[0].Parts[0] != &list[2] {
+		t.Errorf("got %v, %v", changedTurns, changed)
+	}
+	if to, changed := partfield.MapTurns(turns[:1], func(_ int, parts []content.Part) ([]content.Part, bool) { return partfield.Map(parts, same) }); changed || &to[0] != &turns[0] {
+		t.Errorf("got %v, %v for turns without a change", to, changed)
+	}
+}

@@ -2,7 +2,6 @@ package anthropic
 
 import (
 	"encoding/base64"
-	"errors"
 	"io"
 	"slices"
 	"strconv"
@@ -34,8 +33,7 @@ func (p *plan) countBody(native bool) (adapter.Body, error) {
 		dropUncounted(r)
 	}
 	if rules.wrapsCount {
-		n := p.minLimit()
-		r.MaxTokens = &n
+		r.MaxTokens = new(p.minLimit())
 	}
 	return p.encode(r, hasModel)
 }
@@ -69,15 +67,6 @@ func dropUncounted(r *messages.Request) {
 	}
 }
 
-// A text is a document that is in memory.
-type text string
-
-// Len returns the length of the document in bytes.
-func (s text) Len() int64 { return int64(len(s)) }
-
-// Reader returns a reader of the whole document.
-func (s text) Reader() io.ReadCloser { return io.NopCloser(strings.NewReader(string(s))) }
-
 // wrap returns the document of a count request of Bedrock. It contains that of a request for
 // a response in base64.
 func wrap(b adapter.Body) (adapter.Body, error) {
@@ -89,19 +78,12 @@ func wrap(b adapter.Body) (adapter.Body, error) {
 	}
 	_ = e.Close() // writes to memory
 	s.WriteString(`"}}}`)
-	return text(s.String()), nil
+	w := new(jsonwire.Writer)
+	w.Raw(s.String())
+	return adapter.Written{Writer: w}, nil
 }
 
 // decodeWrapped decodes the response to a request that wrap has made.
 func decodeWrapped(body []byte) (upstream.TokenCount, error) {
-	doc, err := jsonwire.Parse(string(body), jsonwire.Limits{})
-	if err != nil {
-		return upstream.TokenCount{}, codec.BadGateway(err)
-	}
-	defer doc.Close()
-	n, ok := doc.Root().Get("inputTokens").Int()
-	if !ok || n < 0 {
-		return upstream.TokenCount{}, codec.BadGateway(errors.New("the response has no valid inputTokens"))
-	}
-	return upstream.TokenCount{Tokens: n}, nil
+	return codec.DecodeCount("bedrock", body, "inputTokens")
 }

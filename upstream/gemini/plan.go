@@ -37,10 +37,7 @@ func (c *Client) plan(n *upstream.Request) *plan {
 	// one pass
 	p.foreign = slices.ContainsFunc(n.Header, func(f upstream.HeaderField) bool { return strings.EqualFold(f.Name, "anthropic-version") })
 	if !p.foreign && len(n.Header) > 0 {
-		p.clientHeader = make(http.Header)
-		for _, f := range n.Header {
-			p.clientHeader.Add(f.Name, f.Value)
-		}
+		p.clientHeader = codec.HeaderOf(n.Header)
 	}
 	p.Document = snapshot.DocumentOf(n, generatecontent.Format)
 	vertex := isVertex(p.resource)

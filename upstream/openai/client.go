@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"net/http"
 	"strings"
 
 	"github.com/polywire/polywire/content"
@@ -142,18 +141,8 @@ func (c *Responses) CountTokens(ctx context.Context, req *upstream.Request) (ups
 	}
 }
 
-// decodeCount decodes a token count.
 func decodeCount(body []byte) (upstream.TokenCount, error) {
-	doc, err := jsonwire.Parse(string(body), jsonwire.Limits{AllowInvalidUTF8: true})
-	if err != nil {
-		return upstream.TokenCount{}, codec.BadGateway(err)
-	}
-	defer doc.Close()
-	n, ok := doc.Root().Get("input_tokens").Int()
-	if !ok || n < 0 {
-		return upstream.TokenCount{}, codec.BadGateway(errors.New("openai: the response has no token count"))
-	}
-	return upstream.TokenCount{Tokens: n}, nil
+	return codec.DecodeCount("openai", body, "input_tokens")
 }
 
 // invalidPath reports whether the server has no such endpoint. The format's error for
@@ -244,7 +233,7 @@ func (c *client) exchange(ctx context.Context, p *plan, w *upstream.Writer) (*ad
 	return c.server.Exchange(ctx, &p.Plan, w, func() (*adapter.Request, error) {
 		x := &adapter.Request{Path: c.pathOf(c.path, p.Model), Body: p.body(ctx), Stream: p.Source.Stream, Plan: &p.Plan}
 		if p.Document != nil {
-			x.ClientHeader = p.header
+			x.ClientHeader = codec.HeaderOf(p.Source.Header)
 		}
 		return x, nil
 	}, p.learn)
@@ -265,7 +254,6 @@ type plan struct {
 	client   *client
 	name     string // of the model, of which Model may be a deployment
 	target   target
-	header   http.Header        // of the client, sent with its document
 	counting bool               // tokens are counted; Responses API only
 	shape    openaiformat.Shape // of the document that was written last
 }
@@ -278,8 +266,6 @@ func (c *client) plan(req *upstream.Request) *plan {
 	p.setTarget()
 	if p.Document = p.document(); p.Document == nil {
 		p.lower()
-	} else {
-		p.setHeader()
 	}
 	if c.apiVersion != "" && !isDeployment(model) {
 		p.Err = &content.Violation{Code: content.CodeValue, Path: "model", Text: "is not a valid name of a deployment"}

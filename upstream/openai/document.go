@@ -2,7 +2,6 @@ package openai
 
 import (
 	"context"
-	"net/http"
 
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
@@ -32,16 +31,6 @@ func (p *plan) document() *document.Document {
 		return nil
 	}
 	return snapshot.DocumentOf(p.Source, p.client.format)
-}
-
-// setHeader sets the client's headers that are sent with the document.
-func (p *plan) setHeader() {
-	for _, f := range p.Source.Header {
-		if p.header == nil {
-			p.header = make(http.Header)
-		}
-		p.header.Add(f.Name, f.Value)
-	}
 }
 
 // body returns the document to send.

@@ -1,7 +1,6 @@
 package chatcompletions
 
 import (
-	"strings"
 	"unicode/utf8"
 
 	"github.com/polywire/polywire/content"
@@ -258,7 +257,7 @@ func (s *responseEncoder) Cite(b *sentBlock, e *upstream.Event) {
 func (s *responseEncoder) addCitation(b *sentBlock, c *content.Citation) {
 	st := &b.State
 	switch {
-	case c.URL == "" || c.Kind != content.CiteWeb && !isWebURL(c.URL) || st.refusal:
+	case c.URL == "" || c.Kind != content.CiteWeb && !openaiformat.IsWebURL(c.URL) || st.refusal:
 		s.Lose(b, lossResponseCitation)
 		return
 	case c.Kind != content.CiteWeb || c.Text != "":
@@ -272,10 +271,6 @@ func (s *responseEncoder) addCitation(b *sentBlock, c *content.Citation) {
 	}
 	st.citations = append(st.citations, *c)
 	s.sources.Cite(c)
-}
-
-func isWebURL(s string) bool {
-	return strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://")
 }
 
 func (s *responseEncoder) CloseBlock(*sentBlock) (later bool) { return false }

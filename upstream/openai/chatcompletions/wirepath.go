@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
 )
 
@@ -263,18 +264,10 @@ func toolSteps(steps []string, object string) []string {
 
 // join joins a path and steps. Steps that are numbers are indices.
 func join(path string, steps []string) string {
-	for _, s := range steps {
-		switch {
-		case s == "":
-		case parseIndex(s) >= 0:
-			path += "[" + s + "]"
-		case path == "":
-			path = s
-		default:
-			path += "." + s
-		}
-	}
-	return path
+	var b strings.Builder
+	b.WriteString(path)
+	codec.AppendSteps(&b, steps)
+	return b.String()
 }
 
 // wirePrefixes maps prefixes of neutral paths to prefixes of paths in the document. The longest

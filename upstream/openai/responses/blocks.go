@@ -14,6 +14,7 @@ import (
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/openaiformat"
 	"github.com/polywire/polywire/internal/partfield"
 	"github.com/polywire/polywire/internal/response"
 	"github.com/polywire/polywire/upstream"
@@ -449,7 +450,7 @@ func (s *encoder) Cite(b *sentBlock, e *upstream.Event) {
 func (s *encoder) cite(b *sentBlock, c *content.Citation) {
 	it, report := b.State.item, s.LossesOf(b)
 	own := c.Extra != nil && c.Extra.Format == Format && jsonwire.ValidObject(c.Extra.JSON)
-	isLink := c.Kind == content.CiteWeb || c.Kind == content.CiteSearchResult && isWebLink(c.URL)
+	isLink := c.Kind == content.CiteWeb || c.Kind == content.CiteSearchResult && openaiformat.IsWebURL(c.URL)
 	size := len(it.annotations) + itemCost*len(it.later) // the text of an item is limited elsewhere
 	if it.isRefusal || !own && (!isLink || c.URL == "") || size > s.maxKept && !s.whole {
 		report(lossSentCitation)
@@ -474,10 +475,6 @@ func (s *encoder) cite(b *sentBlock, c *content.Citation) {
 		return
 	}
 	s.annotate(it, urlCitation(c, c.Start, c.End))
-}
-
-func isWebLink(url string) bool {
-	return strings.HasPrefix(url, "https://") || strings.HasPrefix(url, "http://")
 }
 
 // urlCitation returns an annotation for a link.

@@ -191,8 +191,7 @@ func (d *responseDecoder) textOf(v jsonwire.Value) string {
 func (d *responseDecoder) add(e upstream.Event) { d.events = append(d.events, e) }
 
 func (d *responseDecoder) addLoss(r *loss.Rule, path string) {
-	l := r.At(path)
-	d.add(upstream.Event{Kind: upstream.EventLoss, Loss: &l})
+	d.add(upstream.Event{Kind: upstream.EventLoss, Loss: new(r.At(path))})
 }
 
 // blockPath returns the path of a block, or of the next block if block is negative.

@@ -38,8 +38,7 @@ func (c *stopCutter) next(r *StreamReader) (*upstream.Frame, error) {
 		}
 		c.cut(f)
 		if c.done {
-			l := lossCutUsage.At("usage")
-			f.Events = append(f.Events, upstream.Event{Kind: upstream.EventLoss, Loss: &l})
+			f.Events = append(f.Events, upstream.Event{Kind: upstream.EventLoss, Loss: new(lossCutUsage.At("usage"))})
 		}
 		if len(f.Events) > 0 {
 			return f, nil
