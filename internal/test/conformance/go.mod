@@ -8,9 +8,11 @@ require (
 	github.com/anthropics/anthropic-sdk-go/v2 v2.14.0
 	github.com/aws/aws-sdk-go-v2 v1.47.7
 	github.com/google/go-cmp v0.7.0
+	github.com/openai/openai-go v1.12.0
 	github.com/openai/openai-go/v3 v3.99.0
 	github.com/polywire/polywire v0.1.0
 	github.com/polywire/polywire/upstream/bedrock v0.0.0-00010101000000-000000000000
+	github.com/sashabaranov/go-openai v1.43.0
 	github.com/sony/gobreaker/v2 v2.4.0
 	go.uber.org/goleak v1.3.0
 	golang.org/x/oauth2 v0.30.0

@@ -101,6 +101,8 @@ var libraries = []library{
 	{name: "openai-sdk-7-of-2026-responses", format: "responses", run: inNode("responses", "openai-7", "responses")},
 	{name: "openai-runner-chat", format: "chat", hides: true, run: inNode("chat-runner", "openai-7", "chat")},
 	{name: "openai-runner-responses", format: "responses", run: inNode("responses-runner", "openai-7", "responses")},
+	{name: "go-openai-1-of-2026", format: "chat", run: goChatLoop(communityChat)},
+	{name: "openai-go-1-of-2025", format: "chat", run: goChatLoop(openAIGoV1)},
 	{name: "agents-sdk-0.20-of-2026-chat", format: "chat", hides: true, run: inNode("agents", "agents-0.20", "chat")},
 	{name: "agents-sdk-0.20-of-2026-responses", format: "responses", run: inNode("agents", "agents-0.20", "responses")},
 	{name: "ai-sdk-5-of-2026-chat", format: "chat", hides: true, run: inNode("ai", "ai-5", "chat")},
