@@ -49,13 +49,15 @@ func Example() {
 // A model is one function. It serves plain and streamed responses.
 func Example_upstream() {
 	reverse := upstream.Func(func(ctx context.Context, req *upstream.Request, w *upstream.Writer) error {
-		for _, p := range req.LastParts() {
-			if t, ok := p.(*content.Text); ok {
-				words := strings.Fields(t.Text)
-				for i := len(words) - 1; i >= 0; i-- {
-					if err := w.Text(words[i] + " "); err != nil {
-						return err // the client has left
-					}
+		for n, p := range req.LastParts() {
+			t, ok := p.(*content.Text)
+			if !ok { // nothing is dropped silently
+				return &content.Violation{Code: content.CodeUnsupported, Path: fmt.Sprintf("turns.%d.parts.%d", len(req.Turns)-1, n), Text: "must be a text"}
+			}
+			words := strings.Fields(t.Text)
+			for i := len(words) - 1; i >= 0; i-- {
+				if err := w.Text(words[i] + " "); err != nil {
+					return err // the client has left
 				}
 			}
 		}

@@ -20,7 +20,7 @@ var parrot = upstream.Func(func(ctx context.Context, req *upstream.Request, w *u
 	for i, p := range req.LastParts() {
 		t, ok := p.(*content.Text)
 		if !ok {
-			return &content.Violation{Path: fmt.Sprintf("turns.%d.parts.%d", len(req.Turns)-1, i), Text: "must be a text"}
+			return &content.Violation{Code: content.CodeUnsupported, Path: fmt.Sprintf("turns.%d.parts.%d", len(req.Turns)-1, i), Text: "must be a text"}
 		}
 		if err := w.Text(t.Text); err != nil {
 			return err

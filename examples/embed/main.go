@@ -60,14 +60,16 @@ func service(tenants map[string]string, logger *slog.Logger) http.Handler {
 // shout is an upstream.Func, the model.
 func shout(ctx context.Context, req *upstream.Request, w *upstream.Writer) error {
 	var words int64
-	for _, p := range req.LastParts() {
-		if t, ok := p.(*content.Text); ok {
-			for word := range strings.FieldsSeq(t.Text) {
-				if err := w.Text(strings.ToUpper(word) + " "); err != nil {
-					return err // the client has disconnected
-				}
-				words++
+	for i, p := range req.LastParts() {
+		t, ok := p.(*content.Text)
+		if !ok {
+			return &content.Violation{Code: content.CodeUnsupported, Path: fmt.Sprintf("turns.%d.parts.%d", len(req.Turns)-1, i), Text: "must be a text"}
+		}
+		for word := range strings.FieldsSeq(t.Text) {
+			if err := w.Text(strings.ToUpper(word) + " "); err != nil {
+				return err // the client has disconnected
 			}
+			words++
 		}
 	}
 	return w.Usage(content.Usage{Input: words, Output: words})

@@ -9,7 +9,14 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/upstream/upstreamtest"
 )
+
+func TestModel(t *testing.T) {
+	upstreamtest.Run(t, upstream.Func(shout), &upstreamtest.Options{Model: "demo", Deterministic: true})
+}
 
 // A client of one tenant.
 type client struct{ url, key string }
