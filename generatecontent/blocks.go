@@ -134,8 +134,8 @@ func complete(b *sentBlock) content.Part {
 // addMembers adds the members in x to the response or to candidate k.
 func (s *responseEncoder) addMembers(x *content.Extra, k int) {
 	var all response.Members
+	x = s.takeLogprobs(k, x)
 	c, index := s.candidate(k), s.Candidates[k].Index
-	x = c.logprobs.convert(x)
 	s.reportForeign(all.Add(x, Format), x, response.CandidatePath(index, ""))
 	for _, m := range all {
 		switch m.Name {
@@ -183,11 +183,27 @@ func (s *responseEncoder) endCandidate(k int, to *Candidate) {
 	}
 	c.members.Take("finishMessage")
 	c.members.Take("promptFeedback")
+	s.setLogprobs(c)
 	if avg := c.logprobs.average(); avg != "" {
-		c.members.Set("avgLogprobs", avg)
+		c.members.Set(averageMember, avg)
 	}
 	s.flushGrounding(k)
 	to.Extra = c.members.Extra(Format)
+}
+
+// setLogprobs adds the log probabilities that wait to the members of a candidate.
+func (s *responseEncoder) setLogprobs(c *sentCandidate) {
+	if json := c.logprobs.take(); json != "" {
+		c.members.Set(scoresMember, json)
+	}
+}
+
+// takeLogprobs is [response.Engine.TakeLogprobs] for x of another format.
+func (s *responseEncoder) takeLogprobs(k int, x *content.Extra) *content.Extra {
+	if x == nil || x.Format == Format {
+		return x
+	}
+	return s.TakeLogprobs(k, x)
 }
 
 // endResponse sets the members of to that are not in candidates.

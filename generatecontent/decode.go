@@ -350,6 +350,7 @@ func (d *decoder) candidate(place int, v jsonwire.Value, several bool) error {
 		supports = d.readGrounding(i, memberOf(v, candidateType, "groundingMetadata"))
 	}
 	c := &d.states[i]
+	scored := more && d.logprobs(i, v)
 	c.pending = supports
 	c.firstChunk, c.partIndex = !d.whole && c.blocks == 0, 0
 	inner, err := d.content(i, m.content)
@@ -365,7 +366,7 @@ func (d *decoder) candidate(place int, v jsonwire.Value, several bool) error {
 	}
 	unended := reason == "" && (m.message.Exists() || m.ratings.Exists())
 	if more || inner || unended {
-		d.candidateMembers(i, v, reason == "")
+		d.candidateMembers(i, v, reason == "", scored)
 	}
 	if reason != "" {
 		d.stopEvent(i, reason, m)
@@ -438,9 +439,27 @@ func (d *decoder) content(i int, v jsonwire.Value) (more bool, err error) {
 	return more, nil
 }
 
+const scoresMember, averageMember = "logprobsResult", "avgLogprobs"
+
+// logprobs reports the log probabilities of a candidate, if there are any, before its parts: in other
+// formats they are with their text.
+func (d *decoder) logprobs(i int, v jsonwire.Value) bool {
+	scores, average := memberOf(v, candidateType, scoresMember), memberOf(v, candidateType, averageMember)
+	if scores.Get("chosenCandidates").Len() == 0 {
+		return false
+	}
+	b := codec.AppendMember(d.parser.Extras.Begin(), scoresMember, scores.Raw())
+	if codec.IsSet(average) {
+		b = codec.AppendMember(b, averageMember, average.Raw())
+	}
+	d.add(upstream.Event{Kind: upstream.EventExtra, Candidate: i, Extra: d.parser.newExtra(b)})
+	return true
+}
+
 // candidateMembers reports the members of a candidate without a field. Without a
-// finishReason (unended), these include finishMessage and safetyRatings.
-func (d *decoder) candidateMembers(i int, v jsonwire.Value, unended bool) {
+// finishReason (unended), these include finishMessage and safetyRatings. If scored is true, logprobs
+// has reported log probabilities.
+func (d *decoder) candidateMembers(i int, v jsonwire.Value, unended, scored bool) {
 	m := &d.candidateValues
 	b := d.parser.Extras.Begin()
 	for name, x := range v.Members() {
@@ -449,7 +468,7 @@ func (d *decoder) candidateMembers(i int, v jsonwire.Value, unended bool) {
 			name = f.Name
 		}
 		switch {
-		case f != nil && x.Kind() == jsonwire.Null:
+		case f != nil && x.Kind() == jsonwire.Null, scored && (name == scoresMember || name == averageMember):
 		case f == nil, f.Kept(), unended && (x == m.message || x == m.ratings):
 			b = codec.AppendMember(b, name, x.Raw())
 		case x == m.content:

@@ -4,47 +4,59 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/jsonwire"
 )
 
-// logprobs sums the log probabilities of a candidate's tokens that came in another
-// format.
+// logprobs collects the log probabilities of a candidate's tokens that came in another
+// format. The lists have one element for each token that waits for its chunk.
 type logprobs struct {
-	sum float64
-	n   int
+	sum         float64 // of all tokens
+	n           int
+	chosen, top []byte
+	some        bool // an element of top is not empty
 }
 
-// convert converts the log probabilities in x to logprobsResult. It returns x itself if x has
-// other members or no log probabilities of another format.
-func (l *logprobs) convert(x *content.Extra) *content.Extra {
-	list := foreign.Logprobs(x)
-	if len(list) == 0 {
-		return x
-	}
-	chosen, top, some := []byte(`"chosenCandidates":[`), []byte(`"topCandidates":[`), false
-	for i, p := range list {
+// add adds tokens to those that wait for their chunk.
+func (l *logprobs) add(list []foreign.Logprob) {
+	for _, p := range list {
 		l.sum, l.n = l.sum+p.Value, l.n+1
-		if i > 0 {
-			chosen, top = append(chosen, ','), append(top, ',')
+		if len(l.chosen) > 0 {
+			l.chosen, l.top = append(l.chosen, ','), append(l.top, ',')
 		}
-		chosen = appendToken(chosen, &p)
-		top = append(top, `{"candidates":[`...)
+		l.chosen = appendToken(l.chosen, &p)
+		l.top = append(l.top, `{"candidates":[`...)
 		for i, p := range p.Top {
-			if some = true; i > 0 {
-				top = append(top, ',')
+			if l.some = true; i > 0 {
+				l.top = append(l.top, ',')
 			}
-			top = appendToken(top, &p)
+			l.top = appendToken(l.top, &p)
 		}
-		top = append(top, "]}"...)
+		l.top = append(l.top, "]}"...)
 	}
-	b := []byte(`{"logprobsResult":{`)
-	if some {
-		b = append(append(b, top...), "],"...)
+}
+
+// take returns the logprobsResult of the tokens that wait, or "" if there are none.
+func (l *logprobs) take() string {
+	if len(l.chosen) == 0 {
+		return ""
 	}
-	b = append(append(b, chosen...), "]}}"...)
-	return &content.Extra{Format: Format, JSON: string(b)}
+	top := ""
+	if l.some {
+		top = `"topCandidates":[` + string(l.top) + "],"
+	}
+	json := "{" + top + `"chosenCandidates":[` + string(l.chosen) + "]}"
+	l.chosen, l.top, l.some = l.chosen[:0], l.top[:0], false
+	return json
+}
+
+// askLogprobs returns the members that ask for log probabilities.
+func askLogprobs(top int64) string {
+	n := ""
+	if top > 0 {
+		n = `,"logprobs":` + strconv.FormatInt(top, 10)
+	}
+	return `{"generationConfig":{"responseLogprobs":true` + n + `}}`
 }
 
 // appendToken appends a token with its log probability.

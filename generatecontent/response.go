@@ -114,6 +114,12 @@ type wholeResponse struct {
 // OpenBlock implements [response.Format]. Blocks are complete when they open.
 func (w *wholeResponse) OpenBlock(b *sentBlock, _ []upstream.Event) response.When {
 	switch p := b.Part.(type) {
+	case *content.Text:
+		if p.Extra != nil {
+			c := *p
+			c.Extra = w.blocks.takeLogprobs(b.Candidate, c.Extra)
+			b.Part = &c
+		}
 	case *content.Thinking:
 		received := w.blocks.openThinking(b, p)
 		w.blocks.State(b).AppendText(b.Number, p.Text, &w.blocks.Room)
@@ -159,6 +165,11 @@ func (w *wholeResponse) carry(k int, sig content.Signature) {
 		}
 	}
 	w.list[k].Parts = append(list, &content.Text{Signature: sig})
+}
+
+// AddLogprobs implements [response.LogprobFormat].
+func (w *wholeResponse) AddLogprobs(k int, list []foreign.Logprob) {
+	w.blocks.candidate(k).logprobs.add(list)
 }
 
 // The parts of a whole response have no other events.

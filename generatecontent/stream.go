@@ -216,6 +216,7 @@ func (s *stream) OpenBlock(b *sentBlock, _ []upstream.Event) response.When {
 	switch p := b.Part.(type) {
 	case *content.Text:
 		c := *p
+		c.Extra = s.blocks.takeLogprobs(b.Candidate, c.Extra)
 		dropHints(&c, s.blocks.LossesOf(b))
 		b.Part, b.State.extra, b.State.signature = &c, c.Extra, c.Signature
 		for i := range p.Citations {
@@ -258,7 +259,9 @@ func (s *stream) WriteText(b *sentBlock, text string, e *upstream.Event) {
 		}
 		return
 	case x != nil && (x.Format != Format || !jsonwire.ValidObject(x.JSON)):
-		foreign.ResponseMembersOfPart(x, s.blocks.LossesOf(b))
+		if x = s.blocks.takeLogprobs(b.Candidate, x); x != nil {
+			foreign.ResponseMembersOfPart(x, s.blocks.LossesOf(b))
+		}
 		x = nil
 	}
 	s.writeText(b, text, x)
@@ -377,7 +380,10 @@ func (s *stream) holdMembers(e *upstream.Event) {
 	k := s.blocks.Candidate(e.Candidate)
 	s.endChunk()
 	full := s.heldMembers > maxHeldMembers
-	x := s.blocks.candidate(k).logprobs.convert(e.Extra)
+	x := s.blocks.takeLogprobs(k, e.Extra)
+	if x == nil {
+		return
+	}
 	var more response.Members
 	more.Add(x, Format)
 	for _, m := range more {
@@ -389,6 +395,15 @@ func (s *stream) holdMembers(e *upstream.Event) {
 	}
 	s.heldMembers += len(x.JSON)
 	s.blocks.addMembers(x, k)
+}
+
+// AddLogprobs implements [response.LogprobFormat].
+func (s *stream) AddLogprobs(k int, list []foreign.Logprob) {
+	s.endChunk()
+	l := &s.blocks.candidate(k).logprobs
+	if l.add(list); len(l.chosen)+len(l.top) > maxHeldMembers {
+		s.flushMembers(k)
+	}
 }
 
 // beginPart begins a chunk for a part of candidate k. The caller writes the part.
@@ -459,6 +474,7 @@ func (s *stream) writeIndex(k int) {
 	s.blocks.flushGrounding(k)
 	c := s.blocks.candidate(k)
 	s.dst = jsonwire.AppendInt(append(s.dst, `,"index":`...), int64(s.blocks.Candidates[k].Index))
+	s.blocks.setLogprobs(c)
 	s.dst = appendHeldMembers(s.dst, c.members, isCandidateMember)
 	c.members = c.members[:0]
 }
@@ -547,7 +563,7 @@ func (s *stream) hasPending() bool {
 // candidatePending reports whether anything is pending for a candidate.
 func (s *stream) candidatePending(k int) bool {
 	c := s.blocks.candidate(k)
-	return s.written(k).finishReason == "" || len(c.members) > 0 || c.grounding.pending() > 0
+	return s.written(k).finishReason == "" || len(c.members)+len(c.logprobs.chosen) > 0 || c.grounding.pending() > 0
 }
 
 // writeEnd writes the end of a candidate, with what is held of it.

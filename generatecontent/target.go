@@ -56,6 +56,7 @@ var baseTarget = lower.Target{
 		Frequency:   penalties,
 		Stops:       lower.Stops{NoEmpty: true, Max: maxStops},
 		Candidates:  true,
+		Logprobs:    askLogprobs,
 	},
 	Identity: lower.IdentityRules{Tiers: targetTiers},
 }

@@ -49,6 +49,7 @@ type Learned struct {
 	// LowBudget and HighBudget are the range of budgets of thinking tokens, or 0.
 	LowBudget, HighBudget int64
 	AlwaysThinks          bool
+	NoLogprobs            bool // the model returns no log probabilities
 }
 
 // And returns what v and old show, of which v is newer.
@@ -57,6 +58,7 @@ func (v Learned) And(old Learned) Learned {
 	v.Limit = cmp.Or(v.Limit, old.Limit)
 	v.LowBudget, v.HighBudget = cmp.Or(v.LowBudget, old.LowBudget), cmp.Or(v.HighBudget, old.HighBudget)
 	v.AlwaysThinks = v.AlwaysThinks || old.AlwaysThinks
+	v.NoLogprobs = v.NoLogprobs || old.NoLogprobs
 	return v
 }
 
@@ -82,6 +84,8 @@ func (v *Learned) Learn(text, effort string, sent *lower.Request) bool {
 		}
 	case effort != "" && containsAny(text, "effort", "thinking level", "thinking_level", "thinkinglevel"):
 		v.learnEffort(text, effort)
+	case strings.Contains(text, "logprobs is not"): // enabled, or supported
+		v.NoLogprobs = true
 	case strings.Contains(text, "only works in thinking mode"):
 		v.AlwaysThinks = true
 	case strings.Contains(text, "thinking budget"):

@@ -34,9 +34,9 @@ type format struct {
 	// number is the number of the first name, which the other names follow: see Number.
 	number byte
 
-	response map[string]*loss.Rule                  // members of responses and their parts whose loss is more than a hint
-	sources  *sourceList                            // nil if responses do not list sources
-	logprobs func(members jsonwire.Value) []Logprob // see Logprobs; may be nil
+	response map[string]*loss.Rule // members of responses and their parts whose loss is more than a hint
+	sources  *sourceList           // nil if responses do not list sources
+	logprobs *logprobs             // nil if the format has none
 
 	// signsCalls reports that the vendor signs tool calls, and needs no other signatures.
 	// holdsText reports whether a signature of thinking holds the text, too; nil if none does.

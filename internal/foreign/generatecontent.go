@@ -15,6 +15,7 @@ func generateContent() *format {
 		number: 1,
 
 		signsCalls: true,
+		logprobs:   geminiLogprobs,
 
 		response: map[string]*loss.Rule{
 			"citationMetadata": SourcesLoss, "urlContextMetadata": SourcesLoss, "groundingAttributions": SourcesLoss,

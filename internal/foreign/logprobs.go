@@ -1,7 +1,10 @@
 package foreign
 
 import (
+	"slices"
 	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
@@ -18,37 +21,129 @@ type Logprob struct {
 	Top []Logprob
 }
 
-// Logprobs returns the log probabilities of the tokens of a response if x has them, and no
-// other members. Otherwise it returns nil.
-func Logprobs(x *content.Extra) []Logprob {
-	if x == nil {
-		return nil
+// A logprobs is how a format asks for log probabilities and returns them. The first of members, names
+// in a response, has them; the others follow from it.
+type logprobs struct {
+	request map[string]bool // the members of a request that ask for them
+	asks    func(json string) (asks bool, top gjson.Result)
+	members []string
+	read    func(v jsonwire.Value) []Logprob
+}
+
+// maxTopLogprobs is the limit of [AsksLogprobs], in all formats.
+const maxTopLogprobs = 20
+
+// AsksLogprobs reports whether the members x of a request ask for log probabilities, and for how many
+// of the most probable tokens at each place.
+func AsksLogprobs(x *content.Extra) (top int64, asks bool) {
+	if x == nil || dataOf(x.Format).logprobs == nil {
+		return 0, false
 	}
-	read := dataOf(x.Format).logprobs
-	if read == nil {
-		return nil
+	asks, n := dataOf(x.Format).logprobs.asks(x.JSON)
+	top = int64(n.Num)
+	return top, asks && (n.Type == gjson.Null || n.Type == gjson.Number && float64(top) == n.Num && top >= 0 && top <= maxTopLogprobs)
+}
+
+// IsLogprobs reports whether a member of a request asks for log probabilities in a format. The name has
+// those of the objects that it is in, joined by dots.
+func IsLogprobs(f content.Format, name string) bool {
+	l := dataOf(f).logprobs
+	return l != nil && l.request[name]
+}
+
+// TakeLogprobs returns the log probabilities of the tokens of a response in x, which may be nil, and x
+// without them: nil if there are no other members. Without log probabilities it returns x itself.
+func TakeLogprobs(x *content.Extra) ([]Logprob, *content.Extra) {
+	if x == nil {
+		return nil, nil
+	}
+	l := dataOf(x.Format).logprobs
+	if l == nil || !strings.Contains(x.JSON, l.members[0]) {
+		return nil, x
 	}
 	doc, err := jsonwire.Parse(x.JSON, unlimited)
 	if err != nil {
-		return nil
+		return nil, x
 	}
 	defer doc.Close()
-	return read(doc.Root())
-}
-
-// openAILogprobs reads the log probabilities of Chat Completions.
-func openAILogprobs(v jsonwire.Value) []Logprob {
-	of := v.Get("logprobs")
-	text, ok := openAITokens(of.Get("content"), true)
-	refusal, valid := openAITokens(of.Get("refusal"), true)
-	if v.Len() != 1 || !ok || !valid {
-		return nil
+	list := l.read(doc.Root().Get(l.members[0]))
+	if len(list) == 0 {
+		return nil, x
 	}
-	return append(text, refusal...)
+	var w jsonwire.Writer
+	w.BeginObject()
+	_ = w.MembersExcept(x.JSON, func(s string) bool { return slices.Contains(l.members, s) }) // was parsed before
+	w.EndObject()
+	if w.Text() == "{}" {
+		return list, nil
+	}
+	return list, &content.Extra{Format: x.Format, JSON: w.Text()}
 }
 
-// openAITokens reads a list of tokens, which may be absent. It returns false if v is anything
-// else.
+// openAILogprobs are those of both formats of the vendor. A request of Responses that includes other
+// output, which servers of other formats do not have, is not translated.
+var openAILogprobs = &logprobs{
+	request: map[string]bool{"logprobs": true, "top_logprobs": true, "include": true},
+	members: []string{"logprobs"},
+	asks: func(json string) (asks bool, top gjson.Result) {
+		others := false
+		gjson.Get(json, "include").ForEach(func(_, v gjson.Result) bool {
+			asks = asks || v.Str == "message.output_text.logprobs"
+			others = others || v.Str != "message.output_text.logprobs" && v.Str != "reasoning.encrypted_content"
+			return !others
+		})
+		asks = asks || gjson.Get(json, "logprobs").Type == gjson.True
+		return asks && !others, gjson.Get(json, "top_logprobs")
+	},
+	read: func(v jsonwire.Value) []Logprob {
+		if v.Kind() == jsonwire.Array {
+			list, _ := openAITokens(v, true)
+			return list
+		}
+		text, ok := openAITokens(v.Get("content"), true)
+		refusal, valid := openAITokens(v.Get("refusal"), true)
+		if !ok || !valid {
+			return nil
+		}
+		return append(text, refusal...)
+	},
+}
+
+// geminiLogprobs are those of generateContent. Ids of tokens have no place in other formats.
+var geminiLogprobs = &logprobs{
+	request: map[string]bool{"generationConfig.responseLogprobs": true, "generationConfig.logprobs": true},
+	members: []string{"logprobsResult", "avgLogprobs"},
+	asks: func(json string) (asks bool, top gjson.Result) {
+		c := gjson.Get(json, "generationConfig")
+		return c.Get("responseLogprobs").Type == gjson.True, c.Get("logprobs")
+	},
+	read: func(v jsonwire.Value) []Logprob {
+		list := geminiTokens(v.Get("chosenCandidates"))
+		for i, x := range v.Get("topCandidates").Elems() {
+			if i < len(list) {
+				list[i].Top = geminiTokens(x.Get("candidates"))
+			}
+		}
+		return list
+	},
+}
+
+// geminiTokens reads a list of tokens. It returns nil if v is anything else.
+func geminiTokens(v jsonwire.Value) (list []Logprob) {
+	for _, x := range v.Elems() {
+		number, token := x.Get("logProbability"), x.Get("token")
+		p := Logprob{Token: token.Str(), Number: number.Raw()}
+		var ok bool
+		if p.Value, ok = number.Float(); !ok {
+			return nil
+		}
+		list = append(list, p)
+	}
+	return list
+}
+
+// openAITokens reads a list of tokens, which may be absent. It returns false, and no list, if v is
+// anything else.
 func openAITokens(v jsonwire.Value, withTop bool) (list []Logprob, ok bool) {
 	if v.Kind() != jsonwire.Array {
 		return nil, !v.Exists() || v.Kind() == jsonwire.Null

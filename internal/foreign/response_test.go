@@ -109,27 +109,84 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// TestLogprobs checks that log probabilities are read if nothing else is lost with them.
-func TestLogprobs(t *testing.T) {
+// TestTakeLogprobs checks that log probabilities are read in all forms, and what remains.
+func TestTakeLogprobs(t *testing.T) {
 	const a, b = `{"token":"a","logprob":-0.50,"bytes":[97],"top_logprobs":[{"token":"b","logprob":-1}]}`, `{"token":"b","logprob":-2,"top_logprobs":[]}`
-	for json, want := range map[string][]Logprob{
-		`{"logprobs":{"content":[` + a + `],"refusal":[` + b + `]}}`: {
-			{Token: "a", Number: "-0.50", Value: -0.5, Bytes: "[97]", Top: []Logprob{{Token: "b", Number: "-1", Value: -1}}}, {Token: "b", Number: "-2", Value: -2}},
-		`{"logprobs":{"content":[` + b + `],"refusal":null}}`:                                {{Token: "b", Number: "-2", Value: -2}},
-		`{"logprobs":{"content":[` + b + `]},"other":1}`:                                     nil,
-		`{"logprobs":{"content":[{"token":"b"}]}}`:                                           nil,
-		`{"logprobs":{"content":[{"token":1,"logprob":-1}]}}`:                                nil,
-		`{"logprobs":{"content":[{"token":"a","logprob":-1,"top_logprobs":[{"token":1}]}]}}`: nil,
-		`{"logprobs":{"content":{}}}`:                                                        nil,
-		`{"logprobs":null}`:                                                                  nil,
-		`{`:                                                                                  nil,
+	both := []Logprob{{Token: "a", Number: "-0.50", Value: -0.5, Bytes: "[97]", Top: []Logprob{{Token: "b", Number: "-1", Value: -1}}}, {Token: "b", Number: "-2", Value: -2}}
+	for _, tt := range []struct {
+		format     content.Format
+		json, rest string // rest is that of json if nothing is taken
+		want       []Logprob
+	}{
+		{"openai-chat", `{"logprobs":{"content":[` + a + `],"refusal":[` + b + `]}}`, "", both},
+		{"openai-chat", `{"logprobs":{"content":[` + b + `],"refusal":null}}`, "", both[1:]},
+		{"openai-chat", `{"logprobs":{"content":[` + b + `]},"other":1}`, `{"other":1}`, both[1:]},
+		{"openai-responses", `{"logprobs":[` + a + `,` + b + `]}`, "", both},
+		{"generatecontent", `{"avgLogprobs":-1,"logprobsResult":{"topCandidates":[{"candidates":[{"token":"b","logProbability":-1}]}],"chosenCandidates":[{"token":"a","tokenId":7,"logProbability":-0.5},{"token":"b","logProbability":-2}]}}`, "", []Logprob{
+			{Token: "a", Number: "-0.5", Value: -0.5, Top: []Logprob{{Token: "b", Number: "-1", Value: -1}}}, {Token: "b", Number: "-2", Value: -2}}},
+		{"generatecontent", `{"logprobsResult":{"chosenCandidates":[{"token":"a"}]}}`, "same", nil},
+		{"generatecontent", `{"avgLogprobs":-1}`, "same", nil},
+		{"openai-chat", `{"logprobs":{"content":[{"token":"b"}]}}`, "same", nil},
+		{"openai-chat", `{"logprobs":{"content":[{"token":1,"logprob":-1}]}}`, "same", nil},
+		{"openai-chat", `{"logprobs":{"content":[{"token":"a","logprob":-1,"top_logprobs":[{"token":1}]}]}}`, "same", nil},
+		{"openai-responses", `{"logprobs":[{"token":"a","logprob":-1},1]}`, "same", nil},
+		{"openai-chat", `{"logprobs":{"content":{}}}`, "same", nil},
+		{"openai-chat", `{"logprobs":null}`, "same", nil},
+		{"openai-chat", `{"logprobs":`, "same", nil},
+		{"messages", `{"logprobs":{"content":[` + a + `]}}`, "same", nil},
 	} {
-		if diff := cmp.Diff(want, Logprobs(&content.Extra{Format: "openai-chat", JSON: json})); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", json, diff)
+		x := &content.Extra{Format: tt.format, JSON: tt.json}
+		got, rest := TakeLogprobs(x)
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.json, diff)
+		}
+		switch {
+		case tt.rest == "same":
+			if rest != x {
+				t.Errorf("%s: %v remains", tt.json, rest)
+			}
+		case tt.rest == "":
+			if rest != nil {
+				t.Errorf("%s: %s remains", tt.json, rest.JSON)
+			}
+		case rest == nil || rest.JSON != tt.rest || rest.Format != tt.format:
+			t.Errorf("%s: %v remains", tt.json, rest)
 		}
 	}
-	if Logprobs(nil) != nil || Logprobs(&content.Extra{Format: "messages", JSON: `{"logprobs":{"content":[` + a + `]}}`}) != nil {
-		t.Error("log probabilities of a format without them")
+	if list, rest := TakeLogprobs(nil); list != nil || rest != nil {
+		t.Error("log probabilities of nil")
+	}
+}
+
+// TestAsksLogprobs checks which requests ask for log probabilities.
+func TestAsksLogprobs(t *testing.T) {
+	for _, tt := range []struct {
+		format content.Format
+		json   string
+		top    int64
+		asks   bool
+	}{
+		{"openai-chat", `{"logprobs":true}`, 0, true},
+		{"openai-chat", `{"logprobs":true,"top_logprobs":20}`, 20, true},
+		{"openai-chat", `{"logprobs":true,"top_logprobs":null}`, 0, true},
+		{"openai-chat", `{"logprobs":true,"top_logprobs":21}`, 21, false},
+		{"openai-chat", `{"logprobs":true,"top_logprobs":1.5}`, 1, false},
+		{"openai-chat", `{"logprobs":true,"top_logprobs":"1"}`, 0, false},
+		{"openai-chat", `{"logprobs":false}`, 0, false},
+		{"openai-chat", `{"logprobs":true,"include":["other"]}`, 0, false},
+		{"openai-responses", `{"include":["reasoning.encrypted_content","message.output_text.logprobs"],"top_logprobs":2}`, 2, true},
+		{"openai-responses", `{"include":["message.output_text.logprobs","file_search_call.results"]}`, 0, false},
+		{"openai-responses", `{"top_logprobs":2}`, 2, false},
+		{"generatecontent", `{"generationConfig":{"responseLogprobs":true,"logprobs":3}}`, 3, true},
+		{"generatecontent", `{"generationConfig":{"logprobs":3}}`, 3, false},
+		{"messages", `{"logprobs":true}`, 0, false},
+	} {
+		if top, asks := AsksLogprobs(&content.Extra{Format: tt.format, JSON: tt.json}); top != tt.top || asks != tt.asks {
+			t.Errorf("%s %s: %d %v", tt.format, tt.json, top, asks)
+		}
+	}
+	if _, asks := AsksLogprobs(nil); asks {
+		t.Error("a request without members asks")
 	}
 }
 

@@ -50,7 +50,7 @@ type ForeignMember struct {
 	Set func(r *upstream.Request, value string) bool
 
 	// Detail returns the own members of files for the members of x, as a JSON object, or
-	// "" if there are none. It is nil if the member belongs to SamplingRules.Members.
+	// "" if there are none.
 	Detail func(x *content.Extra) string
 
 	Mark bool // the member asks for a cache mark at the end of the conversation
@@ -208,6 +208,8 @@ func (l *lowering) foreignMembers(x *content.Extra) {
 		case r == foreign.StateLoss:
 			l.lose(r, at)
 			l.refuse(content.CodeUnsupported, at, r.Reason)
+		case foreign.IsLogprobs(x.Format, tail):
+			l.pending = append(l.pending, Loss{Rule: r, Path: at})
 		case i < 0:
 			l.lose(r, at)
 		case l.t.Members.Foreign[i].Set != nil:
@@ -216,8 +218,6 @@ func (l *lowering) foreignMembers(x *content.Extra) {
 			}
 		case l.t.Members.Foreign[i].Mark:
 			l.atEnd = newLastMark(x, tail, r, at)
-		case l.t.Members.Foreign[i].Detail == nil:
-			l.pending = append(l.pending, Loss{Rule: r, Path: at})
 		default:
 			json := l.t.Members.Foreign[i].Detail(x)
 			if json == "" {

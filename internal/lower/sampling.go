@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
 )
@@ -23,9 +24,9 @@ type SamplingRules struct {
 	Stops      Stops
 	Candidates bool // several candidates
 
-	// Members returns the own members for members of another format that depend on
-	// sampling, as a JSON object, or "" if there are none. See [ForeignMember].
-	Members func(x *content.Extra) string
+	// Logprobs returns the own members, as a JSON object, that ask for the log probabilities of
+	// tokens, and of the top most probable ones at each place. Nil means that there are none.
+	Logprobs func(top int64) string
 }
 
 // A Number describes the values of a parameter that a target accepts. The zero Number
@@ -73,7 +74,7 @@ func (l *lowering) sampling() {
 		to.Candidates = 0
 	}
 	if len(l.pending) > 0 {
-		l.samplingMembers(!r.Temperature.NotThinking || !l.thinks)
+		l.logprobs(!r.Temperature.NotThinking || !l.thinks)
 	}
 	if len(to.StopSequences) > 0 {
 		l.stops()
@@ -133,10 +134,11 @@ func (l *lowering) oneSampler() {
 	to.TopP = nil
 }
 
-// samplingMembers sends the foreign members that depend on sampling, or reports them.
-func (l *lowering) samplingMembers(accepted bool) {
-	if accepted && l.t.Sampling.Members != nil {
-		if json := l.t.Sampling.Members(l.n.Extra); json != "" {
+// logprobs asks for log probabilities as the members of another format do, or reports these.
+func (l *lowering) logprobs(accepted bool) {
+	if accepted && l.t.Sampling.Logprobs != nil {
+		if top, asks := foreign.AsksLogprobs(l.n.Extra); asks {
+			json := l.t.Sampling.Logprobs(top)
 			l.setMembers(func(members string) string {
 				var w jsonwire.Writer
 				w.BeginObject()

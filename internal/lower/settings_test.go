@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -150,12 +151,16 @@ func TestMembers(t *testing.T) {
 			losses: []Loss{lost(UsageNotSent, "stream")},
 		},
 		{
-			name: "members of sampling", from: members("generatecontent", `{"generationConfig":{"logprobs":2}}`),
+			name: "log probabilities", from: members("generatecontent", `{"generationConfig":{"responseLogprobs":true,"logprobs":2}}`),
 			target: func(t *Target) {
-				t.Members.Foreign = []ForeignMember{{Name: "generationConfig.logprobs"}}
-				t.Sampling.Members = func(x *content.Extra) string { return `{"top":2}` }
+				t.Sampling.Logprobs = func(top int64) string { return fmt.Sprintf(`{"top":%d}`, top) }
 			},
 			to: func(r *Request) { r.Extra = &content.Extra{Format: own, JSON: `{"top":2}`} },
+		},
+		{
+			name: "no log probabilities", target: func(*Target) {}, from: members("openai-responses", `{"include":["message.output_text.logprobs"],"top_logprobs":3}`),
+			to:     func(r *Request) { r.Extra = nil },
+			losses: []Loss{lost(foreign.MembersLoss, "extra.include"), lost(foreign.SettingLoss, "extra.top_logprobs")},
 		},
 	})
 }

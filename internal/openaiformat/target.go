@@ -24,26 +24,14 @@ func BaseTarget(f content.Format) *lower.Target {
 // schemaNames are the valid names of the schema of the response.
 var schemaNames = &lower.Charset{MaxBytes: 64, Punctuation: "_-"}
 
-// The members of generateContent that have another form here.
-const (
-	mediaResolution  = "generationConfig.mediaResolution"
-	ResponseLogprobs = "generationConfig.responseLogprobs"
-	TopLogprobs      = "generationConfig.logprobs"
-)
+// mediaResolution is a member of generateContent that has another form here.
+const mediaResolution = "generationConfig.mediaResolution"
 
-// The members of Responses that have another form in Chat Completions.
-const (
-	Include          = "include"
-	OwnTopLogprobs   = "top_logprobs"
-	IncludeLogprobs  = "message.output_text.logprobs"
-	IncludeReasoning = "reasoning.encrypted_content"
-)
-
-var foreignMembers = []lower.ForeignMember{{Name: mediaResolution, Detail: noDetail}, {Name: ResponseLogprobs}, {Name: TopLogprobs}, {Name: Include}, {Name: OwnTopLogprobs}}
+var foreignMembers = []lower.ForeignMember{{Name: mediaResolution, Detail: noDetail}}
 
 // VendorForeignMembers are the members of other formats that have a form at the vendor's own
 // servers, which accept the resolution of images.
-var VendorForeignMembers = []lower.ForeignMember{{Name: mediaResolution, Detail: defaultDetail}, {Name: ResponseLogprobs}, {Name: TopLogprobs}, {Name: Include}, {Name: OwnTopLogprobs}}
+var VendorForeignMembers = []lower.ForeignMember{{Name: mediaResolution, Detail: defaultDetail}}
 
 // CopiedMember returns the rule for a member of the vendor's other format that servers of the
 // format to have under the same name.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/upstream"
 )
@@ -74,6 +75,26 @@ type Stream[S any] interface {
 	// Tracked updates what the format keeps for an event whose frame is forwarded. b is the
 	// block of the event, or nil.
 	Tracked(b *Block[S], e *upstream.Event)
+}
+
+// A LogprobFormat is a [Format] that has log probabilities of tokens.
+type LogprobFormat interface {
+	// AddLogprobs adds those of tokens of candidate k. They come before their text, or with it.
+	AddLogprobs(k int, list []foreign.Logprob)
+}
+
+// TakeLogprobs passes the log probabilities in x, members of candidate k or of its text, to the
+// format. It returns x without them, or nil if nothing remains.
+func (e *Engine[S]) TakeLogprobs(k int, x *content.Extra) *content.Extra {
+	f, ok := e.format.(LogprobFormat)
+	if !ok || x == nil {
+		return x
+	}
+	list, rest := foreign.TakeLogprobs(x)
+	if len(list) > 0 {
+		f.AddLogprobs(k, list)
+	}
+	return rest
 }
 
 // When is when a block begins.

@@ -49,6 +49,9 @@ func (c *Client) newTarget(k targetKey) *lower.Target {
 	if n := k.limit; n > 0 {
 		t.Limit.Max = min(n, math.MaxInt32)
 	}
+	if k.learned.NoLogprobs {
+		t.Sampling.Logprobs = nil
+	}
 	t.Thinking.Levels, t.Thinking.Default = f.levels(t.Thinking.Levels, &k.learned), f.defaultMode()
 	if k.vertex {
 		setVertex(&t)

@@ -10,6 +10,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/internal/openaiformat"
@@ -315,8 +316,8 @@ func (p *plan) asksLogprobs() bool {
 	} else {
 		x = p.Source.Extra // the document is sent
 	}
-	_, asks := x.Get("logprobs")
-	return p.client.format == ChatFormat && asks
+	_, asks := foreign.AsksLogprobs(x)
+	return asks
 }
 
 // isThinkingOff reports whether the request turns thinking off.

@@ -39,7 +39,7 @@ const (
 	fieldJSONObject     // use a schema for any JSON object
 	fieldOutputSchema   // of tool results; Responses API only
 	fieldObfuscation    // do not turn padding off
-	fieldLogprobs       // Chat Completions only
+	fieldLogprobs
 	fieldCacheKey
 	fieldCacheMark
 	fieldCacheTime // lifetimes of cache marks
@@ -110,6 +110,8 @@ func (r *refusals) learn(f content.Format, err error, n *lower.Request, sent fun
 		r.dropThinking = true
 	case e.Status != http.StatusBadRequest && e.Status != http.StatusUnprocessableEntity, e.IsTooLong(), e.IsFiltered():
 	case r.learnValue(e, text, n):
+	case f == ResponsesFormat && strings.Contains(text, "logprobs") && sent()&fieldLogprobs != 0 && rejectsField(e, text):
+		r.fields |= fieldLogprobs // the error may name include, which has other values
 	case f == ResponsesFormat:
 		if strings.Contains(text, "encrypted content is not supported") {
 			text += " include" // the message does not name the member

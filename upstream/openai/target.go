@@ -185,9 +185,6 @@ func (t *target) setChat(x *lower.Target) {
 	x.Sampling.TopK.Off = t.isOpenAI || t.refusals.has(fieldTopK)
 	x.Sampling.Seed.Off = t.refusals.has(fieldSeed)
 	x.Sampling.Stops.Off = t.family.noStop || t.refusals.has(fieldStop)
-	if t.refusals.has(fieldLogprobs) || t.family.sampling == sampleNever {
-		x.Sampling.Members = nil
-	}
 	if t.thinkingMember() == chatcompletions.ThinkingObject { // the server ignores them while the model thinks
 		for _, n := range []*lower.Number{&x.Sampling.Temperature, &x.Sampling.TopP, &x.Sampling.Presence, &x.Sampling.Frequency} {
 			n.NotThinking = true
@@ -287,6 +284,9 @@ func (t *target) setSampling(r *lower.SamplingRules) {
 	r.TopP = number(fieldTopP, 1)
 	r.Presence = number(fieldPresencePenalty, 0)
 	r.Frequency = number(fieldFrequencyPenalty, 0)
+	if t.refusals.has(fieldLogprobs) || t.family.sampling == sampleNever {
+		r.Logprobs = nil
+	}
 }
 
 // identityRules returns the user ids and service tiers that are accepted.

@@ -108,7 +108,7 @@ func BaseTarget() *lower.Target {
 	t.Tools.OnlyFunctions = true
 	t.Sampling.Candidates = true
 	t.Sampling.Stops.Max = maxStops
-	t.Sampling.Members = toLogprobs
+	t.Sampling.Logprobs = askLogprobs
 	t.Conversation.TextsFirst = true
 	t.Files.Name = fileName
 	t.Results = lower.Results{OneText: true, MarkLast: true}

@@ -96,6 +96,7 @@ type messageWriter interface {
 	writeImage(k int, url string)
 	writeMembers(k int, json string) // further members of the message
 	writeLogprobs(k int, json string)
+	addLogprobs(k int, tokens []byte) // of a content, as elements of a list
 }
 
 // init sets up s for a response to the conversation in turns. stream is nil for a whole
@@ -152,11 +153,18 @@ func (s *responseEncoder) dropHints(b *sentBlock, p content.Part) {
 
 // loseMembers reports members of a part or of an event.
 func (s *responseEncoder) loseMembers(b *sentBlock, x *content.Extra) {
-	if x.Format != Format {
+	switch x = s.TakeLogprobs(b.Candidate, x); {
+	case x == nil:
+	case x.Format == Format:
+		s.Lose(b, lossEventMembers)
+	default:
 		foreign.ResponseMembersOfPart(x, s.LossesOf(b))
-		return
 	}
-	s.Lose(b, lossEventMembers)
+}
+
+// AddLogprobs implements [response.LogprobFormat].
+func (s *responseEncoder) AddLogprobs(k int, list []foreign.Logprob) {
+	s.to.addLogprobs(k, openaiformat.AppendLogprobs(nil, list))
 }
 
 func (s *responseEncoder) openText(b *sentBlock, p *content.Text) response.When {
@@ -334,6 +342,9 @@ func (s *responseEncoder) finish() {
 
 // addMembers adds members without a field, of the response or of choice k.
 func (s *responseEncoder) addMembers(x *content.Extra, k int) {
+	if x != nil && x.Format != Format {
+		x = s.TakeLogprobs(k, x)
+	}
 	if x == nil {
 		return
 	}

@@ -28,6 +28,7 @@ type sentMessage struct {
 	images      []string        // URLs
 	members     []string        // JSON objects
 	logprobs    string          // JSON; empty: null
+	tokens      []byte          // of logprobs, as elements of a list
 }
 
 // message returns the message of a choice. k is its position in Candidates.
@@ -77,6 +78,18 @@ func (w *wholeResponse) writeMembers(k int, json string) {
 }
 
 func (w *wholeResponse) writeLogprobs(k int, json string) { w.message(k).logprobs = json }
+
+func (w *wholeResponse) addLogprobs(k int, tokens []byte) {
+	m := w.message(k)
+	if len(m.tokens) > 0 {
+		m.tokens = append(m.tokens, ',')
+	}
+	m.tokens = append(m.tokens, tokens...)
+	m.logprobs = logprobsOf(m.tokens)
+}
+
+// logprobsOf returns the log probabilities of a choice with tokens, the elements of a list.
+func logprobsOf(tokens []byte) string { return `{"content":[` + string(tokens) + `],"refusal":null}` }
 
 // A responseHead is what a response has if the upstream does not know it.
 type responseHead struct {

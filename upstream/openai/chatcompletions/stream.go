@@ -397,6 +397,8 @@ func (s *stream) writeLogprobs(k int, json string) {
 	s.closeDelta("")
 }
 
+func (s *stream) addLogprobs(k int, tokens []byte) { s.writeLogprobs(k, logprobsOf(tokens)) }
+
 // writeFinish writes the last chunk of a choice.
 func (s *stream) writeFinish(k int) {
 	s.begin(k)

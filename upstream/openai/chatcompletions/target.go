@@ -3,11 +3,8 @@ package chatcompletions
 import (
 	"strings"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
-	"github.com/polywire/polywire/internal/openaiformat"
 )
 
 // encodedMembers are the members that the encoder writes. Extra members do not replace
@@ -21,9 +18,6 @@ var encodedMembers = []string{
 
 // maxStops is the limit of stop sequences.
 const maxStops = 4
-
-// maxTopLogprobs is the limit of top_logprobs.
-const maxTopLogprobs = 20
 
 // fileName returns the name of a PDF.
 func fileName(title, _ string) string {
@@ -57,35 +51,14 @@ func isThinkingMember(name string) bool {
 	return false
 }
 
-// toLogprobs returns the members that request log probabilities, or "". x has the members of
-// generateContent or of Responses.
-func toLogprobs(x *content.Extra) string {
-	asks, top := asksInclude(x), gjson.Get(x.JSON, openaiformat.OwnTopLogprobs)
-	if gjson.Get(x.JSON, openaiformat.ResponseLogprobs).Type == gjson.True {
-		asks, top = true, gjson.Get(x.JSON, openaiformat.TopLogprobs)
-	}
-	n := int64(top.Num)
-	if !asks || top.Type != gjson.Null && (top.Type != gjson.Number || float64(n) != top.Num || n < 0 || n > maxTopLogprobs) {
-		return ""
-	}
+// askLogprobs returns the members that ask for log probabilities.
+func askLogprobs(top int64) string {
 	var w jsonwire.Writer
 	w.BeginObject()
 	w.BoolMember("logprobs", true)
-	if n > 0 {
-		w.IntMember("top_logprobs", n)
+	if top > 0 {
+		w.IntMember("top_logprobs", top)
 	}
 	w.EndObject()
 	return w.Text()
-}
-
-// asksInclude reports whether a request of Responses asks for log probabilities, and for nothing else
-// that servers of this format do not send.
-func asksInclude(x *content.Extra) (asks bool) {
-	others := false
-	gjson.Get(x.JSON, openaiformat.Include).ForEach(func(_, v gjson.Result) bool {
-		asks = asks || v.Str == openaiformat.IncludeLogprobs
-		others = others || v.Str != openaiformat.IncludeLogprobs && v.Str != openaiformat.IncludeReasoning
-		return !others
-	})
-	return asks && !others
 }

@@ -72,7 +72,7 @@ func BaseTarget() *lower.Target {
 	t.Tools.StrictDefault = true
 	t.Members.Fields, t.Members.State, t.Members.Merged = encodedMembers, encodedState, mergedMembers
 	t.Limit.Min = minTokens
-	t.Sampling.Stops.Cut = true
+	t.Sampling.Stops.Cut, t.Sampling.Logprobs = true, askLogprobs
 	t.Conversation.MoveFiles = true
 	t.Files.Images, t.Files.Name = openaiformat.ImageTypes, fileName
 	t.Results = lower.Results{AsTheyCame: true, Files: true, MarkLast: true}

@@ -159,9 +159,7 @@ func (s *encoder) OpenBlock(b *sentBlock, rest []upstream.Event) response.When {
 	case *content.Thinking:
 		return s.openThinking(b, p)
 	case *content.Text:
-		if !s.takeLogprobs(p.Extra) {
-			s.losePartMembers(b, p.Extra)
-		}
+		s.losePartMembers(b, s.TakeLogprobs(0, p.Extra))
 		if p.Signature.Data != "" {
 			report(lossSentSignature)
 		}
@@ -366,8 +364,8 @@ func (s *encoder) addItem(b *sentBlock, json string) {
 
 // WriteText continues an item. e is nil at the end of arguments.
 func (s *encoder) WriteText(b *sentBlock, text string, e *upstream.Event) {
-	if e != nil && e.Extra != nil && !s.takeLogprobs(e.Extra) {
-		s.losePartMembers(b, e.Extra)
+	if e != nil {
+		s.losePartMembers(b, s.TakeLogprobs(0, e.Extra))
 	}
 	switch {
 	case text == "":
@@ -623,6 +621,14 @@ func (s *encoder) finish() {
 		}
 	}
 	s.endMessage(last)
+}
+
+// AddLogprobs implements [response.LogprobFormat]. Log probabilities are with their text: in each delta,
+// and in the complete part.
+func (s *encoder) AddLogprobs(_ int, list []foreign.Logprob) {
+	before := len(s.logprobs)
+	s.logprobs = openaiformat.AppendLogprobs(s.logprobs, list)
+	s.keep(len(s.logprobs) - before)
 }
 
 // losePartMembers reports the members of a part, or of an event about it: they are dropped.

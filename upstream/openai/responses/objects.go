@@ -6,7 +6,6 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/object"
-	"github.com/polywire/polywire/internal/openaiformat"
 )
 
 // The objects of requests. The parser and the validator work by these tables: to add a member
@@ -72,7 +71,7 @@ var (
 	includes     = []string{
 		includeReasoning, "web_search_call.action.sources", "web_search_call.results", "file_search_call.results",
 		"code_interpreter_call.outputs", "computer_call_output.output.image_url", "message.input_image.image_url",
-		openaiformat.IncludeLogprobs,
+		includeLogprobs,
 	}
 )
 

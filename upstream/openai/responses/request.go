@@ -5,7 +5,6 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
-	"github.com/polywire/polywire/internal/openaiformat"
 )
 
 // Request is the body of POST /v1/responses. The vendor's reference defines its fields.
@@ -147,7 +146,7 @@ type TextFormat struct {
 
 // includeReasoning is the value of Include that asks for reasoning items which the client can
 // return.
-const includeReasoning = openaiformat.IncludeReasoning
+const includeReasoning = encryptedReasoning
 
 // wantsState reports whether the client asks for the state of reasoning, which it returns.
 func (r *Request) wantsState() bool {

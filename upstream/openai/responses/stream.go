@@ -154,13 +154,13 @@ func (s *encoder) Other(b *sentBlock, e *upstream.Event) {
 
 // addMembers takes the members of a response without a field. It reports those that are dropped.
 func (s *encoder) addMembers(x *content.Extra) {
+	if x != nil && x.Format != Format {
+		x = s.TakeLogprobs(0, x)
+	}
 	switch {
 	case x == nil:
 		return
 	case x.Format != Format:
-		if s.takeLogprobs(x) {
-			return
-		}
 		s.sources.Name(x)
 		for path, r := range foreign.ResponseMembers(x, "") {
 			s.LoseAt(path, r)

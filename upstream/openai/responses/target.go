@@ -101,3 +101,18 @@ const (
 	// ToolSearch is the kind of the tool with which the vendor searches deferred tools.
 	ToolSearch = "tool_search"
 )
+
+// includeLogprobs is the value of include that asks for log probabilities.
+const includeLogprobs = "message.output_text.logprobs"
+
+// askLogprobs returns the members that ask for log probabilities.
+func askLogprobs(top int64) string {
+	var w jsonwire.Writer
+	w.BeginObject()
+	w.RawMember("include", `["`+includeLogprobs+`"]`)
+	if top > 0 {
+		w.IntMember("top_logprobs", top)
+	}
+	w.EndObject()
+	return w.Text()
+}
