@@ -107,7 +107,7 @@ func settingLosses() []lossCase {
 		{"extra members with unusual names", with(func(n *upstream.Request) { n.Extra = &content.Extra{Format: "alien", JSON: `{"b":1,"a b":2,"c":3}`} }),
 			[]string{"dropped extra.b", "dropped extra.c", "dropped extra"}},
 
-		{"JSON without schema", out(upstream.Output{MediaType: "application/json"}), []string{"dropped output.media_type"}},
+		{"JSON without schema", out(upstream.Output{MediaType: "application/json"}), []string{"degraded output.media_type"}},
 		{"enum output", out(upstream.Output{MediaType: "text/x.enum", Schema: json}), []string{"dropped output.media_type"}},
 		{"enum of words", with(func(n *upstream.Request) {
 			n.Output = upstream.Output{MediaType: "text/x.enum", Schema: content.Schema{JSON: `{"type":"STRING","enum":["a","b c"]}`, OpenAPI: true}}

@@ -145,7 +145,7 @@ func (l *lowering) schemaOutput() {
 		l.anyObject()
 	default:
 		l.lose(OutputNoJSON, At("output.media_type"))
-		o.MediaType = ""
+		o.MediaType, l.suffix = "", jsonInstruction
 	}
 }
 
@@ -216,7 +216,7 @@ func (l *lowering) anySchema() {
 		text = "{}"
 	case "false": // no value
 		text = ""
-		l.lose(OutputNoJSON, At("output.schema"))
+		l.lose(OutputUnsatisfiable, At("output.schema"))
 	}
 	if text != "" && len(losses) == 0 && !was.OpenAPI && text != was.JSON {
 		l.lose(OutputSchema, At("output.schema"))
@@ -243,6 +243,10 @@ func (l *lowering) typedOutput() {
 	}
 	if rules.NoTools && o.MediaType == jsonType && l.hasFunctions() {
 		l.lose(OutputWithTools, At("output"))
+		l.suffix = jsonInstruction
+		if o.Schema.JSON != "" {
+			l.suffix = &content.Text{Text: "When you respond without a tool call, respond with one JSON value that matches this JSON schema, and with nothing else:\n" + o.Schema.JSON}
+		}
 		o.MediaType, o.Schema = "", content.Schema{}
 	}
 	if o.Schema.JSON == "" {

@@ -519,7 +519,11 @@ func TestOutput(t *testing.T) {
 			losses: []Loss{lost(OutputType, "output.media_type")},
 		},
 		{
-			name: "JSON without a schema", target: only, from: output(jsonType, content.Schema{}), to: text,
+			name: "JSON without a schema", target: only, from: output(jsonType, content.Schema{}),
+			to: func(r *Request) {
+				text(r)
+				r.System = []content.Part{&content.Text{Text: "Answer in JSON."}}
+			},
 			losses: []Loss{lost(OutputNoJSON, "output.media_type")},
 		},
 		{
@@ -549,7 +553,23 @@ func TestOutput(t *testing.T) {
 				Output: upstream.Output{MediaType: jsonType, Schema: loose},
 				Tools:  []content.Tool{{Name: "f", Input: content.Schema{JSON: `{"type":"object","properties":{}}`}}},
 			},
-			to: text, losses: []Loss{lost(OutputWithTools, "output")},
+			to: func(r *Request) {
+				text(r)
+				r.System = []content.Part{&content.Text{Text: "When you respond without a tool call, respond with one JSON value that matches this JSON schema, and with nothing else:\n" + loose.JSON}}
+			},
+			losses: []Loss{lost(OutputWithTools, "output")},
+		},
+		{
+			name: "any JSON or functions", target: func(t *Target) { typed(t); t.Output.NoTools = true },
+			from: upstream.Request{
+				Output: upstream.Output{MediaType: jsonType},
+				Tools:  []content.Tool{{Name: "f", Input: content.Schema{JSON: `{"type":"object","properties":{}}`}}},
+			},
+			to: func(r *Request) {
+				text(r)
+				r.System = []content.Part{&content.Text{Text: "Answer in JSON."}}
+			},
+			losses: []Loss{lost(OutputWithTools, "output")},
 		},
 		{
 			name: "images", from: upstream.Request{Output: upstream.Output{AspectRatio: "16:9", ImageSize: "2K", Modalities: []string{"text", "image"}}},

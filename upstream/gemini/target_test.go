@@ -149,7 +149,7 @@ func TestFormBesideFunctions(t *testing.T) {
 	n := &upstream.Request{Tools: []content.Tool{{Name: "a b"}, {Kind: "web_search_20250305", Format: "messages"}},
 		Output: upstream.Output{MediaType: "application/json", Schema: content.Schema{JSON: `{"type":"string"}`}}}
 	for model, want := range map[string]string{
-		"gemini-2.5-flash": " dropped output, hint tools.0.name, dropped tools.1",
+		"gemini-2.5-flash": " degraded output, hint tools.0.name, dropped tools.1",
 		"gemini-3.8-flash": `{"responseMimeType":"application/json","responseJsonSchema":{"type":"string"}} hint tools.0.name, degraded tools.1`,
 	} {
 		config, lost := fitted(t, model, n)

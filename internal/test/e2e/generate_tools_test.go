@@ -151,7 +151,7 @@ var generateSettings = []feature{
 	{
 		name: "JSON without a schema",
 		body: `"generationConfig":{"responseMimeType":"application/json"},` + askedG1,
-		loss: map[string][]string{toClaude: {"dropped output.media_type"}, toChat: {"degraded output.media_type"}, toResp: {"degraded output.media_type"}},
+		loss: map[string][]string{toClaude: {"degraded output.media_type"}, toChat: {"degraded output.media_type"}, toResp: {"degraded output.media_type"}},
 	},
 	{
 		name: "JSON with a schema that allows everything",
