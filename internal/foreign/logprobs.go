@@ -72,7 +72,8 @@ func TakeLogprobs(x *content.Extra) ([]Logprob, *content.Extra) {
 	}
 	var w jsonwire.Writer
 	w.BeginObject()
-	_ = w.MembersExcept(x.JSON, func(s string) bool { return slices.Contains(l.members, s) }) // bounded by logprobs; was parsed before
+	// was parsed before
+	_ = w.MembersExcept(x.JSON, func(s string) bool { return slices.Contains(l.members, s) }) // bounded by logprobs
 	w.EndObject()
 	if w.Text() == "{}" {
 		return list, nil
