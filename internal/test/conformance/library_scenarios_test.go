@@ -231,6 +231,7 @@ type exception struct {
 var exceptions = []exception{
 	{"langchain-1-of-2026-messages", "object", "", "it parses the first chunk of a tool call, which is empty"},
 	{"langchain-1-of-2026-responses", "object", "responses", "it parses the beginning of a message with a phase, which is empty"},
+	{"langchain-0.3-of-2025-responses", "object", "responses", "it parses the list of parts of a message with a phase, in place of their text"},
 	{"generative-ai-0.24-of-2025", "tools", "gemini", emptyEnd},
 	{"generative-ai-0.24-of-2025", "tools of a thinking model", "gemini", emptyEnd},
 }

@@ -12,7 +12,8 @@ const models = {
   stored: (sdk, call) => openAI(sdk, call)('some-model'), // for other names, texts are sent by reference
 };
 
-const openAI = (sdk, call) => sdk.createOpenAI({ baseURL: `${call.base_url}/v1`, apiKey: call.key });
+// Version 4 asks for the usage of a stream only if compatibility is strict.
+const openAI = (sdk, call) => sdk.createOpenAI({ baseURL: `${call.base_url}/v1`, apiKey: call.key, compatibility: 'strict' });
 
 const thinking = {
   messages: { anthropic: { thinking: { type: 'enabled', budgetTokens: 2048 } } },

@@ -1,0 +1,3 @@
+export * from '@openai/agents';
+export { OpenAI } from 'openai';
+export { z } from 'zod';
