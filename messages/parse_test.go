@@ -355,10 +355,10 @@ func TestMergeViolations(t *testing.T) {
 		"value messages: later",
 		"value seed: later",
 	}
-	if diff := cmp.Diff(want, formattest.Violations(r.found().Merge(&later, false))); diff != "" {
+	if diff := cmp.Diff(want, formattest.Violations(r.origin.found().Merge(&later, false))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if err := (&Request{}).found().Merge(&violation.List{}, false); err != nil {
+	if err := (*origin)(nil).found().Merge(&violation.List{}, false); err != nil {
 		t.Errorf("no violations, but %v", err)
 	}
 }

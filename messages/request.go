@@ -115,7 +115,7 @@ type origin struct {
 var replacedMembers = []string{"model", "stream", versionMember, betaMember}
 
 // isWhole reports whether a document for counting is one for a response.
-func (o *origin) isWhole() bool { return o.cloud != nil && o.cloud.whole }
+func (o *origin) isWhole() bool { return o != nil && o.cloud != nil && o.cloud.whole }
 
 // document returns the document for adapters of this format. hasThread reports whether the
 // request has a thread.
@@ -128,10 +128,10 @@ func (o *origin) document(hasThread bool) *document.Document {
 	return w
 }
 
-// found returns what parsing found in the document, or nil if r was not parsed.
-func (r *Request) found() *codec.Found {
-	if r.origin == nil {
+// found returns what parsing found in the document, or nil if o is nil.
+func (o *origin) found() *codec.Found {
+	if o == nil {
 		return nil
 	}
-	return &r.origin.Found
+	return &o.Found
 }

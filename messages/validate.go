@@ -109,33 +109,52 @@ type ValidateOptions struct {
 // signatures. Without Strict it checks only the "type" of schemas. Members of a beta
 // do not need the beta header, except file sources.
 //
-// In a constructed request, nil parts and sources are violations, and so is invalid
-// JSON text in a field, such as the input of a tool call or a schema. In a parsed
-// request, JSON text is not checked again.
+// In a constructed request, nil parts and sources are violations too. Validate encodes
+// such a request, and also reports the violations of [Request.AppendJSON] or, if there
+// are none, those that parsing the document finds.
 func (r *Request) Validate(opts *ValidateOptions) error {
 	opts = cmp.Or(opts, &defaultOptions)
 	var v validator
-	v.r, v.opts, v.constructed = r, opts, r.origin == nil
+	v.r, v.opts, v.origin = r, opts, r.parsedOrigin()
+	v.found = v.origin.found()
 	v.requiredMembers()
 	v.tools()
 	v.system()
 	v.messages()
 	v.allBreakpoints()
 	v.settings()
-	return r.found().Merge(&v.violations, opts.Strict)
+	return v.found.Merge(&v.violations, opts.Strict)
 }
 
 // defaultOptions replaces nil options. It is never changed.
 var defaultOptions ValidateOptions
 
+// parsedOrigin returns what parsing found in the document of the request, or, for a request made
+// by hand, in the document that it encodes to.
+func (r *Request) parsedOrigin() *origin {
+	if r.origin != nil {
+		return r.origin
+	}
+	var w jsonwire.Writer
+	if err := r.write(&w); err != nil {
+		return &origin{Origin: codec.Origin{Found: codec.Found{Violations: codec.NewParseViolations(err, codec.Dotted)}}}
+	}
+	parsed, _ := parseRequest(w.Text(), codec.UnlimitedRequest, nil)
+	if parsed == nil {
+		return nil
+	}
+	return parsed.origin
+}
+
 // A validator validates one request, in the order in which the vendor evaluates it:
 // tools, system, messages, then rules that depend on them.
 type validator struct {
-	r           *Request
-	opts        *ValidateOptions
-	constructed bool // not parsed, so free JSON was not checked
-	path        codec.Path
-	violations  violation.List
+	r          *Request
+	opts       *ValidateOptions
+	origin     *origin // what parsing found in the document of the request, or nil
+	found      *codec.Found
+	path       codec.Path
+	violations violation.List
 
 	once        [onceCount]bool
 	breakpoints int  // number of cache_control members so far
@@ -186,7 +205,7 @@ func (v *validator) violationOnce(which int, code content.Code, path, text strin
 // isUnread reports whether parsing found, or may have found, a violation in a field
 // of p that is empty now.
 func (v *validator) isUnread(p content.Part) bool {
-	o := v.r.origin
+	o := v.origin
 	if o == nil || o.Violations == nil {
 		return false
 	}
@@ -202,15 +221,10 @@ func (v *validator) isUnread(p content.Part) bool {
 // require reports a required string that is empty. In a parsed request the member is
 // present, or the parser has reported it.
 func (v *validator) require(s string, names ...string) bool {
-	if s != "" {
-		return true
-	}
-	if v.constructed {
-		v.violation(content.CodeMissing, textRequired, names...)
-	} else {
+	if s == "" {
 		v.violation(content.CodeRange, textNotEmpty, names...)
 	}
-	return false
+	return s != ""
 }
 
 // atMost reports a string with more than n characters.
@@ -257,8 +271,6 @@ func (v *validator) requiredMembers() {
 		v.prewarm()
 	}
 	switch n := len(r.Messages); {
-	case r.Messages == nil && v.constructed:
-		v.violationAt(content.CodeMissing, "messages", textRequired)
 	case n == 0 && !v.continues():
 		v.violationAt(content.CodeRange, "messages", "at least one message is required")
 	case n > maxMessages:
@@ -299,11 +311,10 @@ func (v *validator) settings() {
 	if m := r.Metadata; m != nil {
 		v.atMost(m.UserID, 512, "metadata", "user_id")
 		v.path.Push("metadata")
-		v.members(metadataType, m)
 		v.path.Truncate(0)
 	}
 	for i, s := range r.StopSequences {
-		if v.opts.Strict && isBlank(s) && !r.found().Repeats("stop_sequences."+strconv.Itoa(i)) {
+		if v.opts.Strict && isBlank(s) && !v.found.Repeats("stop_sequences."+strconv.Itoa(i)) {
 			v.violationAt(content.CodeValue, "stop_sequences", "each stop sequence must contain non-whitespace")
 			break
 		}
@@ -312,12 +323,11 @@ func (v *validator) settings() {
 	v.toolChoice()
 	v.thinking()
 	v.outputConfig()
-	v.members(requestType, r)
 	if r.Extra != nil {
 		v.exclusive("compaction", "context_management")
 		v.exclusive("fallback_credit_token", "fallbacks")
 	}
-	if v.opts.Count && v.opts.Strict && (v.constructed || !r.origin.isWhole()) {
+	if v.opts.Count && v.opts.Strict && !v.origin.isWhole() {
 		v.countOnly()
 	}
 }
@@ -410,7 +420,7 @@ func (v *validator) toolChoice() {
 	v.path.Push(c.Type)
 	switch {
 	case c.Type == "tool":
-		if v.require(c.Name, "name") && v.opts.Strict && !v.defines(c.Name) && !v.r.found().Within("tools") {
+		if v.require(c.Name, "name") && v.opts.Strict && !v.defines(c.Name) && !v.found.Within("tools") {
 			v.violation(content.CodeValue, "Tool '"+codec.Clip(c.Name)+"' not found in provided tools", "name")
 		}
 	case c.Name != "":
@@ -419,7 +429,6 @@ func (v *validator) toolChoice() {
 	if c.Type == "none" && c.DisableParallelToolUse {
 		v.violation(content.CodeUnknown, textExtra, "disable_parallel_tool_use")
 	}
-	v.members(choiceType, c)
 	if !v.opts.Strict {
 		return
 	}
@@ -464,10 +473,7 @@ func (v *validator) thinking() {
 	}
 	if t.Display != "" && t.Type != "enabled" && t.Type != "adaptive" {
 		v.violation(content.CodeUnknown, textExtra, "display")
-		v.extra(t.Extra, thinkingType)
-		return
 	}
-	v.members(thinkingType, t)
 }
 
 func (v *validator) budget(n *int64) {
@@ -491,7 +497,6 @@ func (v *validator) outputConfig() {
 	c := r.OutputConfig
 	if c != nil {
 		v.path.Push("output_config")
-		v.members(outputConfigType, c)
 		if c.Format != nil {
 			v.path.Push("format")
 			v.outputFormat(c.Format)
@@ -533,10 +538,9 @@ func (v *validator) outputFormat(f *OutputFormat) {
 	}
 	if f.Schema == "" {
 		v.violation(content.CodeMissing, textRequired, "schema")
-	} else if v.object(f.Schema, "schema") {
+	} else {
 		v.closedSchema(f.Schema, "schema")
 	}
-	v.members(outputFormatType, f)
 }
 
 const (
@@ -607,7 +611,7 @@ func (v *validator) part(p content.Part, where places) {
 		return
 	}
 	kind, allowed := v.kindAndPlaces(p)
-	if u, ok := p.(*content.Unknown); ok && kind == "" && (!v.constructed && u.Raw != "") {
+	if u, ok := p.(*content.Unknown); ok && kind == "" && u.Raw != "" {
 		return // the parser has reported it
 	}
 	_, raw := p.(*content.Unknown)
@@ -643,7 +647,6 @@ func (v *validator) block(p content.Part, where places) {
 		v.text(p, where)
 	case *content.Image:
 		v.source(p.Source, true)
-		v.members(imageType, p)
 	case *content.Document:
 		v.document(p)
 	case *content.SearchResult:
@@ -656,8 +659,6 @@ func (v *validator) block(p content.Part, where places) {
 			v.violation(content.CodeValue, textPattern(idPattern), "id")
 		}
 		v.toolUseName(p.Name)
-		v.toolInput(p.Input)
-		v.members(toolUseType, p)
 	case *content.ToolResult:
 		v.toolResult(p)
 	case *content.ServerToolUse:
@@ -685,7 +686,6 @@ func (v *validator) text(t *content.Text, where places) {
 		v.violation(content.CodeUnsupported, textUserCitations, "citations")
 	}
 	v.citations(t)
-	v.members(textType, t)
 }
 
 func (v *validator) searchResult(s *content.SearchResult) {
@@ -693,7 +693,6 @@ func (v *validator) searchResult(s *content.SearchResult) {
 	v.texts(s.Parts, false)
 	v.path.Pop()
 	v.searchCitations(s, s.Citations)
-	v.members(searchResultType, s)
 }
 
 // searchCitations records whether a search result enables citations. All search
@@ -725,21 +724,12 @@ func (v *validator) thinkingBlock(t *content.Thinking) {
 	if text, found := t.Extra.Get(cacheName); found && text != "null" && !v.opts.Strict {
 		v.violation(content.CodeUnknown, textExtra, cacheName)
 	}
-	_, of := typeOf(t)
-	v.members(of, t)
 }
 
 // toolUseName validates the name of a tool call.
 func (v *validator) toolUseName(name string) {
 	if v.require(name, "name") && v.opts.Strict {
 		v.atMost(name, maxToolUseName, "name")
-	}
-}
-
-// toolInput validates the input of a tool call. An empty input means {}.
-func (v *validator) toolInput(json string) {
-	if json != "" {
-		v.object(json, "input")
 	}
 }
 
@@ -755,7 +745,6 @@ func (v *validator) toolResult(t *content.ToolResult) {
 		}
 		v.path.Pop()
 	}
-	v.members(toolResultType, t)
 }
 
 var knownServerTools = []string{"web_search", "web_fetch", "code_execution", "bash_code_execution",
@@ -764,12 +753,8 @@ var knownServerTools = []string{"web_search", "web_fetch", "code_execution", "ba
 func (v *validator) serverToolUse(t *content.ServerToolUse) {
 	id := v.require(t.ID, "id")
 	v.toolUseName(t.Name)
-	v.toolInput(t.Input)
 	switch {
 	case t.Kind == "mcp_tool_use":
-		if _, found := t.Extra.Get("server_name"); !found && v.constructed {
-			v.violation(content.CodeMissing, textRequired, "server_name")
-		}
 	case t.Kind != "server_tool_use":
 		v.unknownKind(t.Kind)
 	case v.opts.Strict:
@@ -779,7 +764,6 @@ func (v *validator) serverToolUse(t *content.ServerToolUse) {
 		}
 		v.oneOf(t.Name, knownServerTools, "name")
 	}
-	v.members(serverToolUseTypeOf(t), t)
 }
 
 // unknownKind reports an unknown kind of tool call or result, if Strict is set.
@@ -803,36 +787,24 @@ func (v *validator) serverToolResult(t *content.ServerToolResult) {
 		if !mcp {
 			v.violation(content.CodeMissing, textRequired, "content")
 		}
-	case !v.isJSON(t.Content, "content"): // isJSON has reported it
 	case mcp && strings.IndexByte(`"[`, t.Content[0]) < 0:
 		v.violation(content.CodeType, textKinds(object.Text|object.List), "content")
 	case !mcp && strings.IndexByte("{[", t.Content[0]) < 0:
 		v.violation(content.CodeType, textKinds(object.List|object.Object), "content")
 	}
-	v.members(serverToolResultTypeOf(t), t)
 }
 
 // untypedBlock validates a block that has no Go type.
 func (v *validator) untypedBlock(u *content.Unknown) {
 	b := untypedBlockOf(u.Kind)
-	if b == nil && !v.constructed && !strings.Contains(u.Raw, cacheName) && strings.IndexByte(u.Raw, '\\') < 0 {
+	if b == nil && !strings.Contains(u.Raw, cacheName) && strings.IndexByte(u.Raw, '\\') < 0 {
 		return // it has no member that this format defines
 	}
 	doc := v.open(u.Raw)
-	if doc == nil {
-		return
-	}
 	defer doc.Close()
 	x := doc.Root()
-	if x.Kind() != jsonwire.Object {
-		v.violation(content.CodeType, textObject)
-		return
-	}
-	if b != nil {
-		v.checkMembers(x, b.of)
-		if u.Kind == toolAddition && x.Get("tool").Get("type").Is("tool_definition") {
-			v.addsTool = true
-		}
+	if b != nil && u.Kind == toolAddition && x.Get("tool").Get("type").Is("tool_definition") {
+		v.addsTool = true
 	}
 	if c := x.Get(cacheName); c.Kind() == jsonwire.Object {
 		v.rawBreakpoint(c)
@@ -881,7 +853,6 @@ func (v *validator) source(s content.Source, image bool) {
 	case *content.File:
 		v.files++
 		v.require(s.ID, "file_id")
-		v.members(fileType, s)
 	case *content.PlainText:
 		v.plainText(s)
 	case *content.Parts:
@@ -930,7 +901,6 @@ func (v *validator) base64(s *content.Base64, image bool) {
 	} else if more := v.opts.MediaTypes; len(more) > 0 {
 		types = slices.Concat(types, more)
 	}
-	v.members(base64Type, s)
 	if !v.require(s.MediaType, "media_type") {
 		return
 	}
@@ -973,7 +943,7 @@ func (p *parser) keepBase64(x jsonwire.Value, data string) {
 // base64Rule returns how to validate base64 data. Data that the parser recorded as
 // valid is not validated again. The comparison is cheap because both share memory.
 func (v *validator) base64Rule(data string) media.Base64Rule {
-	if len(data) < minKeptBase64 || v.constructed || v.nextBase64 >= len(v.r.origin.base64) || v.r.origin.base64[v.nextBase64] != data {
+	if len(data) < minKeptBase64 || v.origin == nil || v.nextBase64 >= len(v.origin.base64) || v.origin.base64[v.nextBase64] != data {
 		return media.Base64Strict
 	}
 	v.nextBase64++
@@ -1007,7 +977,6 @@ func megabytes(n int64) string {
 // url validates the syntax of a URL. The component that fetches the URL decides
 // whether to allow it.
 func (v *validator) url(s *content.URL) {
-	v.members(urlType, s)
 	if !v.require(s.URL, "url") {
 		return
 	}
@@ -1041,7 +1010,6 @@ func hostOf(url string) string {
 }
 
 func (v *validator) plainText(s *content.PlainText) {
-	v.members(plainTextType, s)
 	n := min(len(s.Text), media.SniffLen)
 	var lead [media.SniffLen]byte
 	copy(lead[:], s.Text[:n])
@@ -1064,7 +1032,6 @@ func (v *validator) parts(s *content.Parts) {
 		}
 		v.path.Pop()
 	}
-	v.members(partsType, s)
 }
 
 func (v *validator) document(d *content.Document) {
@@ -1073,7 +1040,6 @@ func (v *validator) document(d *content.Document) {
 		v.atMost(d.Title, 500, "title")
 	}
 	v.citationsEnabled = v.citationsEnabled || d.Citations
-	v.members(documentType, d)
 }
 
 // citations validates the citations of a text.
@@ -1093,7 +1059,7 @@ func (v *validator) citations(t *content.Text) {
 func (v *validator) citation(c *content.Citation) {
 	f := citationFormOf("", c.Kind)
 	if f == nil {
-		if c.Kind != "" || v.constructed && c.Extra == nil {
+		if c.Kind != "" {
 			v.violation(content.CodeValue, quoteTag(string(c.Kind), citationTags()))
 		} else if v.opts.Strict && c.Extra != nil {
 			v.violation(content.CodeUnknown, quoteTag(gjson.Get(c.Extra.JSON, "type").Str, citationTags()))
@@ -1113,7 +1079,6 @@ func (v *validator) citation(c *content.Citation) {
 	if c.Kind == content.CiteWeb {
 		v.atMost(c.Title, 512, f.title)
 	}
-	v.members(f.of, c)
 	v.path.Pop()
 }
 
@@ -1197,90 +1162,13 @@ func isBlank(s string) bool {
 	return strings.TrimSpace(s) == ""
 }
 
-// open parses JSON text, and returns nil and reports a violation if it is invalid.
-// In a parsed request the text is valid.
-func (v *validator) open(text string, names ...string) *jsonwire.Doc {
-	lim := jsonwire.Limits{}
-	if !v.constructed {
-		lim = codec.UnlimitedJSON
-		lim.AllowDuplicateNames = true
-	}
+// open parses JSON text, which is valid unless another violation is reported.
+func (v *validator) open(text string) *jsonwire.Doc {
+	lim := codec.UnlimitedJSON
+	lim.AllowDuplicateNames = true
 	if v.doc == nil || v.doc.Root().Exists() { // missing, or still in use
 		v.doc = new(jsonwire.Doc)
 	}
-	doc := v.doc
-	if err := doc.Parse(text, lim); err != nil {
-		v.violation(content.CodeSyntax, "must be valid JSON: "+err.Error(), names...)
-		return nil
-	}
-	return doc
-}
-
-// object returns whether free JSON is an object, and reports a violation if not.
-func (v *validator) object(text string, names ...string) bool {
-	if !v.isJSON(text, names...) {
-		return false
-	}
-	if !jsonwire.IsObject(text) {
-		v.violation(content.CodeType, textNotObject, names...)
-		return false
-	}
-	return true
-}
-
-// isJSON returns whether text is valid JSON, and reports a violation if not. In a
-// parsed request the text is valid.
-func (v *validator) isJSON(text string, names ...string) bool {
-	if v.constructed {
-		doc := v.open(text, names...)
-		doc.Close()
-		return doc != nil
-	}
-	return true
-}
-
-// extra validates the members of a constructed request that have no Go field. The parser has
-// validated those of a parsed one.
-func (v *validator) extra(x *content.Extra, t *object.Type) {
-	if x == nil || !v.constructed || x.Format != Format && x.Format != "" {
-		return
-	}
-	doc := v.open(x.JSON)
-	if doc == nil {
-		return
-	}
-	defer doc.Close()
-	if doc.Root().Kind() != jsonwire.Object {
-		v.violation(content.CodeType, textObject)
-		return
-	}
-	v.check(func(c *object.Checker) { c.Extra(doc.Root(), t) })
-}
-
-// members validates the members of the struct at p that its table restricts: values of Go
-// fields, and the members without one.
-func (v *validator) members(t *object.Type, p any) {
-	if !t.Fits(p) {
-		v.check(func(c *object.Checker) { c.Struct(t, p) })
-	}
-	if v.constructed {
-		v.extra(*t.Extra(p), t)
-	}
-}
-
-// checkMembers validates the members of an object at the path that a constructed request has
-// as JSON text.
-func (v *validator) checkMembers(x jsonwire.Value, t *object.Type) {
-	if v.constructed {
-		v.check(func(c *object.Checker) { c.Members(x, t) })
-	}
-}
-
-// check adds the violations that find finds at the path.
-func (v *validator) check(find func(c *object.Checker)) {
-	r := &reporter{object.Log{Path: v.path, Strict: new(violation.List)}}
-	find(&object.Checker{Path: &r.Path, Report: r})
-	if v.violations.AddAll(&r.Violations); v.opts.Strict {
-		v.violations.AddAll(r.Strict)
-	}
+	_ = v.doc.Parse(text, lim)
+	return v.doc
 }

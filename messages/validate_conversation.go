@@ -36,7 +36,7 @@ func (v *validator) texts(parts []content.Part, system bool) {
 		case content.IsNil(p):
 			v.violation(content.CodeMissing, textRequired)
 		case !ok:
-			if u, raw := p.(*content.Unknown); !raw || u.Kind != "" || v.constructed {
+			if u, raw := p.(*content.Unknown); !raw || u.Kind != "" {
 				v.violation(content.CodeValue, "Input should be 'text'", "type")
 			}
 		default:
@@ -49,7 +49,6 @@ func (v *validator) texts(parts []content.Part, system bool) {
 				v.violation(content.CodeUnsupported, textUserCitations, "citations")
 			}
 			v.breakpoint(t.Cache)
-			v.members(textType, t)
 		}
 		v.path.Pop()
 	}
@@ -97,7 +96,7 @@ func (v *validator) message(i int, t *content.Turn) {
 	scoped := v.turnMembers(t)
 	if v.isEmpty(t) {
 		last := t.Role == content.RoleAssistant && i == len(v.r.Messages)-1
-		if !last && !configures(t) && (v.violations.Len() >= content.MaxViolations || !v.r.found().Repeats(v.path.At("content"))) {
+		if !last && !configures(t) && (v.violations.Len() >= content.MaxViolations || !v.found.Repeats(v.path.At("content"))) {
 			v.violation(content.CodeRange, "all messages must have non-empty content except for the optional final assistant message")
 		}
 		return
@@ -132,7 +131,6 @@ func configures(t *content.Turn) bool {
 // turnMembers validates the members that only system messages have. It returns
 // whether the message is scoped to the turn.
 func (v *validator) turnMembers(t *content.Turn) (scoped bool) {
-	v.members(messageType, t)
 	if t.Extra == nil {
 		return false
 	}
@@ -243,7 +241,6 @@ func (v *validator) breakpoint(c *content.Cache) {
 		return
 	}
 	v.path.Push(cacheName)
-	v.members(cacheType, c)
 	v.countBreakpoint(c.TTL)
 	v.path.Pop()
 }
@@ -371,7 +368,7 @@ func (v *validator) pairing() {
 // isUnreadable reports whether the parser could not read the role or the content of a
 // message.
 func (p *pairing) isUnreadable(i int) bool {
-	o := p.v.r.origin
+	o := p.v.origin
 	if o == nil || o.Violations == nil {
 		return false
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/test/formattest"
 	"github.com/polywire/polywire/internal/test/race"
 	"github.com/polywire/polywire/internal/test/workload"
@@ -297,6 +298,11 @@ func violationTexts(err error) []string {
 
 // In a constructed request, nil values are violations and do not cause a panic.
 func TestValidateConstructed(t *testing.T) {
+	const (
+		noPart    = "the part must not be nil"
+		noSource  = "the source is nil or of a kind that the Messages format does not support"
+		otherPart = "a part of another format is not supported by the Messages format"
+	)
 	nan := math.NaN()
 	odd := constructedRequest(&content.Text{Text: "a"})
 	odd.Temperature = &nan
@@ -311,24 +317,25 @@ func TestValidateConstructed(t *testing.T) {
 		want []string
 	}{
 		{"good", constructedRequest(&content.Text{Text: "a"}), nil},
-		{"empty request", &Request{}, []string{"missing model: Field required", "missing max_tokens: Field required", "missing messages: Field required"}},
+		{"empty request", &Request{}, []string{"range model: String should have at least 1 character", "missing max_tokens: Field required", "range messages: at least one message is required"}},
 		{"nil parts", constructedRequest(nil, (*content.Text)(nil), (*content.ToolResult)(nil), &content.Image{}, &content.Image{Source: (*content.Base64)(nil)}),
-			[]string{"missing messages.0.content.0: Input should be an object", "missing messages.0.content.1: Input should be an object",
-				"missing messages.0.content.2: Input should be an object", "missing messages.0.content.3.image.source: Field required",
-				"missing messages.0.content.4.image.source: Field required"}},
+			[]string{"missing messages.0.content.0: " + noPart, "missing messages.0.content.1: " + noPart, "missing messages.0.content.2: " + noPart,
+				"missing messages.0.content.3.image.source: " + noSource, "missing messages.0.content.4.image.source: " + noSource}},
 		{"empty sources", constructedRequest(&content.Image{Source: &content.Base64{}}, &content.Image{Source: &content.URL{}}, &content.Document{Source: &content.Parts{Parts: []content.Part{nil}}}),
-			[]string{"missing messages.0.content.0.image.source.base64.media_type: Field required", "missing messages.0.content.1.image.source.url.url: Field required",
-				"missing messages.0.content.2.document.source.content.content.0: Input should be an object"}},
+			[]string{"missing messages.0.content.2.document.source.content.content.0: " + noPart, "range messages.0.content.0.image.source.base64.media_type: " + textNotEmpty,
+				"range messages.0.content.1.image.source.url.url: " + textNotEmpty}},
 		{"parts of another format", constructedRequest(&content.Unknown{Format: "other", Kind: "thing", Raw: "{}"}, &content.Media{}, &content.Unknown{Kind: "thing", Raw: "["}),
-			[]string{"unsupported messages.0.content.0: " + tagText("thing", userTags), "unsupported messages.0.content.1: " + tagText("media", userTags),
-				"syntax messages.0.content.2.thing: must be valid JSON: " + syntaxOf("[")}},
-		{"invalid JSON", odd, []string{"syntax tools.0.custom.input_schema: must be valid JSON: " + syntaxOf(`{"type":"object"`),
-			"range temperature: Input should be a finite number", "syntax must be valid JSON: " + syntaxOf(`{"container":`)}},
-		{"tool calls and results", asks, []string{"syntax messages.1.content.0.tool_use.input: must be valid JSON: " + syntaxOf(`{"a":}`),
-			"missing messages.1.content.1.tool_use.id: Field required", "missing messages.1.content.1.tool_use.name: Field required",
-			"missing messages.2.content.0.tool_result.content.0: Input should be an object", "missing messages.2.content.0.tool_result.content.1: Input should be an object"}},
+			[]string{"unsupported messages.0.content.0: " + otherPart, "unsupported messages.0.content.1: this kind of part is not supported by the Messages format",
+				"unsupported messages.0.content.2: " + otherPart}},
+		{"invalid JSON", odd, []string{"range temperature: must be a finite number", "syntax tools.0.custom.input_schema: is not valid JSON: " + syntaxOf(`{"type":"object"`),
+			"syntax the extra members are not valid JSON: " + syntaxOf(`{"container":`)}},
+		{"tool calls and results", asks, []string{"syntax messages.1.content.0.tool_use.input: is not valid JSON: " + syntaxOf(`{"a":}`),
+			"missing messages.2.content.0.tool_result.content.0: " + noPart, "missing messages.2.content.0.tool_result.content.1: " + noPart,
+			"range messages.1.content.1.tool_use.id: " + textNotEmpty, "range messages.1.content.1.tool_use.name: " + textNotEmpty}},
+		{"value", &Request{Model: "m", MaxTokens: asks.MaxTokens, Messages: asks.Messages[:1], Tools: []content.Tool{{}}, Extra: &content.Extra{JSON: `{"container":1}`}},
+			[]string{"type container: Input should be a valid string or an object", "range tools.0.custom.name: " + textNotEmpty, "missing tools.0.custom.input_schema: Field required"}},
 		{"system", &Request{Model: "m", MaxTokens: asks.MaxTokens, Messages: constructedRequest(&content.Text{Text: "a"}).Messages, System: []content.Part{nil, &content.Image{}}},
-			[]string{"missing system.0: Field required", "value system.1.type: Input should be 'text'"}},
+			[]string{"missing system.0: " + noPart, "missing system.1.source: " + noSource, "value system.1.type: Input should be 'text'"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -341,10 +348,7 @@ func TestValidateConstructed(t *testing.T) {
 
 // syntaxOf returns the error text of the JSON parser.
 func syntaxOf(text string) string {
-	v := validator{constructed: true, opts: &defaultOptions}
-	v.open(text)
-	list, _ := content.Violations(v.violations.Err())
-	return strings.TrimPrefix(list[0].Text, "must be valid JSON: ")
+	return jsonwire.Valid(text, jsonwire.Limits{}).Error()
 }
 
 // Violations beyond a limit are only counted, without allocations.

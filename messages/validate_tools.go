@@ -61,7 +61,7 @@ func (v *validator) tools() {
 func (v *validator) tool(t *content.Tool) (deferred bool) {
 	switch {
 	case t.Kind == "" || t.Kind == "custom":
-		if !v.constructed && t.Name == "" && t.Input.JSON == "" && t.Kind == "" && t.Extra == nil {
+		if v.r.origin != nil && t.Name == "" && t.Input.JSON == "" && t.Kind == "" && t.Extra == nil {
 			return false // the parser has reported it
 		}
 		v.path.Push("custom")
@@ -83,13 +83,12 @@ func (v *validator) customTool(t *content.Tool) (deferred bool) {
 	}
 	if t.Input.JSON == "" {
 		v.violation(content.CodeMissing, textRequired, "input_schema")
-	} else if v.object(t.Input.JSON, "input_schema") {
+	} else {
 		v.schemaType(t.Input.JSON)
 		if t.Strict != nil && *t.Strict {
 			v.closedSchema(t.Input.JSON, "input_schema")
 		}
 	}
-	v.members(customToolType, t)
 	if t.Deferred && t.Cache != nil {
 		v.violation(content.CodeConflict, textDeferredCache, cacheName)
 	}
@@ -113,10 +112,7 @@ func (v *validator) closedSchema(schema, name string) {
 	if !v.opts.Strict {
 		return
 	}
-	doc := v.open(schema, name)
-	if doc == nil {
-		return
-	}
+	doc := v.open(schema)
 	defer doc.Close()
 	if !isClosed(doc.Root(), 0) {
 		v.violation(content.CodeValue, "For 'object' type, 'additionalProperties' must be explicitly set to false", name)
@@ -158,20 +154,9 @@ func (v *validator) builtinTool(t *content.Tool) (deferred bool) {
 		return false
 	}
 	doc := v.open(t.Raw)
-	if doc == nil {
-		return false
-	}
 	defer doc.Close()
 	x := doc.Root()
-	if x.Kind() != jsonwire.Object {
-		v.violation(content.CodeType, textObject)
-		return false
-	}
-	of := typeOfTag(builtins(), t.Kind)
-	switch {
-	case of != nil:
-		v.checkMembers(x, of)
-	case v.opts.Strict:
+	if v.opts.Strict && typeOfTag(builtins(), t.Kind) == nil {
 		v.path.Pop()
 		v.violation(content.CodeUnknown, quoteTag(t.Kind, quoteTags(builtinTags())))
 		v.path.Push(t.Kind)
@@ -213,7 +198,7 @@ func builtinTags() []string {
 // hasTools reports whether the model may have tools. MCP servers, a continued thread
 // and system messages can define tools, too.
 func (v *validator) hasTools() bool {
-	return len(v.r.Tools) > 0 || v.r.has("mcp_servers") || v.addsTool || v.continues() || v.r.found().Repeats("tools")
+	return len(v.r.Tools) > 0 || v.r.has("mcp_servers") || v.addsTool || v.continues() || v.found.Repeats("tools")
 }
 
 // defines reports whether a tool with this name may be defined.

@@ -1,9 +1,7 @@
 package object
 
 import (
-	"math/bits"
 	"slices"
-	"strconv"
 	"unicode/utf8"
 
 	"github.com/polywire/polywire/internal/codec"
@@ -36,20 +34,9 @@ func (c *Checker) Check(x jsonwire.Value, v *Value) {
 		c.Report.Kind(v, x)
 		return
 	}
+	c.limits(x, k, v)
 	switch {
-	case k == Text:
-		c.text(x, v)
-	case k&Integer != 0:
-		if n, _ := x.Int(); !v.inRange(n) {
-			c.Report.Range(v, Integer, n)
-		}
-	case k == List:
-		if n := int64(x.Len()); !v.inRange(n) {
-			c.Report.Range(v, List, n)
-		}
-		if v.Elem == nil {
-			return
-		}
+	case k == List && v.Elem != nil:
 		for i, e := range x.Elems() {
 			c.Path.PushIndex(i)
 			c.Check(e, v.Elem)
@@ -109,25 +96,6 @@ func (c *Checker) Member(f *Field, name string, x jsonwire.Value) {
 	c.Path.Pop()
 }
 
-// Extra checks the members of an object that is an Extra. Members that a Go field holds are
-// unknown there. If their object has no Go struct, its other members are in the Extra.
-func (c *Checker) Extra(x jsonwire.Value, t *Type) {
-	for name, m := range x.Members() {
-		switch f := t.Find(name); {
-		case f == nil:
-			c.Report.Unknown(t, name)
-		case f.Kept():
-			c.Member(f, name, m)
-		case f.Value != nil && f.Value.Object != nil && !f.Value.Object.HasStruct():
-			c.Path.Push(name)
-			c.Extra(m, f.Value.Object)
-			c.Path.Pop()
-		default:
-			c.Report.Unknown(t, name)
-		}
-	}
-}
-
 // Members checks the members of an object.
 func (c *Checker) Members(x jsonwire.Value, t *Type) {
 	var seen Members
@@ -143,97 +111,21 @@ func (c *Checker) Members(x jsonwire.Value, t *Type) {
 	}
 }
 
-// Struct checks the values of the Go fields of the struct at p: texts, integers and lists of
-// texts. Nil and an empty optional value mean that the member is missing.
-func (c *Checker) Struct(t *Type, p any) {
-	b := t.table()
-	for set := b.limited; set != 0; set &= set - 1 {
-		f := &b.fields[bits.TrailingZeros64(set)]
-		if f.fits(p) {
-			continue
-		}
-		if doc, err := jsonwire.Parse(f.json(p), codec.UnlimitedJSON); err == nil {
-			c.Member(f, f.Name, doc.Root())
-			doc.Close()
-		}
-	}
-}
-
-// Fits reports whether Struct has nothing to report.
-func (t *Type) Fits(p any) bool {
-	b := t.table()
-	for set := b.limited; set != 0; set &= set - 1 {
-		if !b.fields[bits.TrailingZeros64(set)].fits(p) {
-			return false
-		}
-	}
-	return true
-}
-
-// isLimited reports whether fits can be false.
-func (f *Field) isLimited() bool {
-	v := f.Value
+// limits checks the length, the range or the choice of a value of a kind that v accepts.
+func (c *Checker) limits(x jsonwire.Value, k Kinds, v *Value) {
 	switch {
-	case v == nil || f.IsTag:
-		return false
-	case f.holds == stringField:
-		return v.Kinds&^Null == Text && v.isLimited()
-	case f.holds == intField, f.holds == optIntField:
-		return v.isLimited()
-	case f.holds == stringsField:
-		return v.isLimited() || v.Elem != nil && v.Elem.isLimited()
-	}
-	return false
-}
-
-func (v *Value) isLimited() bool { return v.Min != 0 || v.Max != 0 || v.Enum != nil }
-
-// fits reports whether the Go field in the struct at p has a value that the member accepts.
-func (f *Field) fits(p any) bool {
-	if !f.Required && !f.access.isSet(p) {
-		return true
-	}
-	v := f.Value
-	switch at := f.access.at(p).(type) {
-	case *string:
-		return *at == "" || v.fitsText(*at)
-	case *int64:
-		return v.inRange(*at)
-	case **int64:
-		return *at == nil || v.inRange(**at)
-	case *[]string:
-		if n := len(*at); n == 0 || v.Elem == nil {
-			return n == 0 || v.inRange(int64(n))
+	case k == Text:
+		c.text(x, v)
+	case k&Integer != 0:
+		if n, _ := x.Int(); !v.inRange(n) {
+			c.Report.Range(v, Integer, n)
 		}
-		// one pass
-		return v.inRange(int64(len(*at))) && !slices.ContainsFunc(*at, func(s string) bool { return !v.Elem.fitsText(s) })
-	}
-	return true
-}
-
-func (v *Value) fitsText(s string) bool {
-	if v.Enum != nil {
-		return slices.Contains(v.Enum.Values, s) // bounded by Enum
-	}
-	return v.Min == 0 && v.Max == 0 || v.inRange(int64(utf8.RuneCountInString(s)))
-}
-
-// json returns the value of a Go field that does not fit.
-func (f *Field) json(p any) string {
-	switch at := f.access.at(p).(type) {
-	case *string:
-		return string(jsonwire.AppendString(nil, *at))
-	case *int64:
-		return strconv.FormatInt(*at, 10)
-	case **int64:
-		return strconv.FormatInt(**at, 10)
-	}
-	b := []byte{'['}
-	for i, s := range *f.access.at(p).(*[]string) {
-		if i > 0 {
-			b = append(b, ',')
+	case k == List:
+		if n := int64(x.Len()); !v.inRange(n) {
+			c.Report.Range(v, List, n)
 		}
-		b = jsonwire.AppendString(b, s)
 	}
-	return string(append(b, ']'))
 }
+
+// isLimited reports whether limits may have something to report.
+func (v *Value) isLimited() bool { return v != nil && (v.Min != 0 || v.Max != 0 || v.Enum != nil) }

@@ -48,7 +48,6 @@ type table struct {
 
 	names    [256]uint8 // a hash table of names and aliases: the index of the field plus 1, or 0
 	required uint64
-	limited  uint64                 // fields whose Go values may be ones that are not accepted
 	tagged   bool                   // a field is a tag
 	tag      *Field                 // the tag that a Go field holds, or nil
 	nests    bool                   // a field is a nested object
@@ -118,10 +117,11 @@ type Field struct {
 	// value.
 	Implied bool
 
-	access accessor // of the Go field, or nil
-	holds  goType
-	plain  bool   // a string holds it, and it accepts any text
-	quoted string // the name with quotes and a colon
+	access  accessor // of the Go field, or nil
+	holds   goType
+	plain   bool   // a string holds it, and it accepts any text
+	limited bool   // a Go field holds it, and it does not accept all texts, integers or lists
+	quoted  string // the name with quotes and a colon
 }
 
 // A goType is the type of a Go field.
@@ -275,9 +275,6 @@ func newTable(fields []Field) *table {
 		if f.Required {
 			b.required |= 1 << i
 		}
-		if f.isLimited() {
-			b.limited |= 1 << i
-		}
 		b.tagged = b.tagged || f.IsTag
 		if f.IsTag && f.Typed() {
 			b.tag = f
@@ -286,6 +283,7 @@ func newTable(fields []Field) *table {
 		if v := f.Value; v != nil && f.holds == stringField {
 			f.plain = v.Kinds&Text != 0 && v.Enum == nil && v.Min == 0 && v.Form == AnyForm
 		}
+		f.limited = !f.IsTag && f.holds >= stringField && f.holds < optField && (f.Value.isLimited() || f.Value != nil && f.Value.Elem.isLimited())
 		switch {
 		case f.ReadOnly, !f.Typed() && f.Const == "":
 		case f.Required, f.WriteNull, !f.Typed(), f.holds >= nestedField:

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
@@ -362,28 +363,8 @@ func TestChecker(t *testing.T) {
 	}
 }
 
-func TestCheckerExtra(t *testing.T) {
-	on := Kept("", In(Field{Name: "enabled", Value: &Value{Kinds: Flag}}, func(b *bool) *bool { return b }))
-	typ := New("", func(x *thing) **content.Extra { return &x.Extra }, fieldsOf(
-		Field{Name: "kind", IsTag: true},
-		In(Field{Name: "text", Value: text, Required: true}, func(x *thing) *string { return &x.Text }),
-		In(Field{Name: "switch", Value: &Value{Kinds: Object, Object: on}}, func(x *thing) *bool { return &x.Flag }),
-		Field{Name: "kept", Value: &Value{Kinds: Flag}, Required: true}))
-	for json, want := range map[string][]string{
-		`{}`: nil, `{"kept":true}`: nil, `{"kept":1}`: {"kept kind"}, `{"x":1}`: {"unknown x"}, `{"text":"x"}`: {"unknown text"},
-		`{"kind":"x"}`: {"unknown kind"}, `{"switch":{"enabled":true,"x":1}}`: {"switch unknown enabled", "switch unknown x"},
-		`{"switch":{}}`: nil,
-	} {
-		var p codec.Path
-		r := &recorder{path: &p}
-		(&Checker{Path: &p, Report: r}).Extra(root(t, json), typ)
-		if diff := cmp.Diff(want, r.list); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", json, diff)
-		}
-	}
-}
-
-func TestCheckerStruct(t *testing.T) {
+// A Reader checks the values of Go fields, except an empty text, which is a missing one.
+func TestReaderLimits(t *testing.T) {
 	word := &Value{Kinds: Text, Min: 2, Max: 3}
 	letter := &Value{Kinds: Text | Null, Enum: &Enum{Values: []string{"a", "b"}}}
 	digit := &Value{Kinds: Integer, Min: 1, Max: 9}
@@ -391,41 +372,43 @@ func TestCheckerStruct(t *testing.T) {
 		In(Field{Name: "kind", Value: letter, IsTag: true}, func(x *thing) *string { return &x.Kind }),
 		In(Field{Name: "word", Value: word}, func(x *thing) *string { return &x.Text }),
 		In(Field{Name: "letter", Value: letter}, func(x *thing) *string { return &x.Maybe }),
-		In(Field{Name: "any", Value: &Value{Kinds: Text | List, Min: 2}}, func(x *thing) *string { return &x.Any }),
 		In(Field{Name: "digit", Value: digit}, func(x *thing) *int64 { return &x.Int }),
 		In(Field{Name: "opt_digit", Value: digit}, func(x *thing) **int64 { return &x.OptInt }),
 		In(Field{Name: "words", Value: &Value{Kinds: List, Max: 2, Elem: word}}, func(x *thing) *[]string { return &x.Texts }),
-		In(Field{Name: "flag", Value: &Value{Kinds: Flag}}, func(x *thing) *bool { return &x.Flag }),
-		Field{Name: "kept", Value: word}))
-	ten, one := int64(10), int64(1)
-	for _, tt := range []struct {
-		x    thing
-		want []string
-	}{
-		{thing{}, nil},
-		{thing{Kind: "z", Text: "éé", Maybe: "a", Any: "1", Int: 1, OptInt: &one, Texts: []string{"ab", "abc"}}, nil},
-		{thing{Text: "é"}, []string{"word range 1 1"}},
-		{thing{Maybe: "z\n"}, []string{`letter choice "z\n"`}},
-		{thing{Int: -1, OptInt: &ten}, []string{"digit range 10 -1", "opt_digit range 10 10"}},
-		{thing{Texts: []string{"ab", ""}}, []string{"words.1 range 1 0"}},
-		{thing{Texts: []string{"ab", "ab", "ab"}}, []string{"words range 10000 3"}},
+		In(Field{Name: "flag", Value: &Value{Kinds: Flag}}, func(x *thing) *bool { return &x.Flag })))
+	for json, want := range map[string][]string{
+		`{}`: nil, `{"letter":null,"opt_digit":1,"words":[]}`: nil,
+		`{"kind":"z","word":"éé","letter":"a","digit":1,"opt_digit":9,"words":["ab","abc"],"flag":true}`: nil,
+		`{"word":"é"}`:                   {"word range 1 1"},
+		`{"letter":"z\n"}`:               {`letter choice "z\n"`},
+		`{"digit":-1,"opt_digit":10}`:    {"digit range 10 -1", "opt_digit range 10 10"},
+		`{"words":["ab",""]}`:            {"words.1 range 1 0"},
+		`{"words":["ab","ab","ab"]}`:     {"words range 10000 3"},
+		`{"words":["ab",1],"digit":1.5}`: {"words.1 kind", "digit mismatch"},
 	} {
-		var p codec.Path
-		r := &recorder{path: &p}
-		(&Checker{Path: &p, Report: r}).Struct(typ, &tt.x)
-		if diff := cmp.Diff(tt.want, r.list); diff != "" || typ.Fits(&tt.x) != (tt.want == nil) {
-			t.Errorf("%+v: fits %v (-want +got):\n%s", tt.x, typ.Fits(&tt.x), diff)
-		}
-	}
-	list := New("", func(x *thing) **content.Extra { return &x.Extra }, fieldsOf(
-		In(Field{Name: "texts", Value: &Value{Kinds: List, Min: 2}}, func(x *thing) *[]string { return &x.Texts }),
-		In(Field{Name: "int", Value: digit, Required: true}, func(x *thing) *int64 { return &x.Int })))
-	for want, x := range map[bool]thing{false: {Texts: []string{""}, Int: 1}, true: {Int: 1}} {
-		if list.Fits(&x) != want || list.Fits(&thing{}) {
-			t.Errorf("Fits(%+v) = %v", x, !want)
+		for _, response := range []bool{false, true} {
+			r := new(limited)
+			r.Reader = Reader{Format: r, Response: response, Check: Checker{Path: &r.at, Report: &r.recorder}}
+			r.path = &r.at
+			r.Read(root(t, json), typ, new(thing))
+			if response {
+				want = slices.DeleteFunc(want, func(s string) bool { return !strings.HasSuffix(s, "kind") && !strings.HasSuffix(s, "mismatch") })
+			}
+			if diff := cmp.Diff(want, r.list, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", json, diff)
+			}
 		}
 	}
 }
+
+type limited struct {
+	Reader
+	recorder
+	at codec.Path
+}
+
+func (r *limited) Value(*Field, string, jsonwire.Value, any)        {}
+func (r *limited) Mismatch(_ *Field, name string, _ jsonwire.Value) { r.add("%s mismatch", name) }
 
 // Goroutines that use a type for the first time at once see the same members.
 func TestFirstUse(t *testing.T) {

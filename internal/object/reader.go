@@ -104,6 +104,9 @@ func (r *Reader) ReadFields(v jsonwire.Value, t *Type, to any) (more bool) {
 			more = r.nested(f, name, x, f.access.at(to)) || more
 		case f.Typed():
 			r.value(f, name, x, f.access.at(to))
+			if f.limited {
+				r.limits(f, name, x)
+			}
 		default:
 			r.kept(f, name, x)
 			more = more || f.Kept()
@@ -166,6 +169,19 @@ func (r *Reader) value(f *Field, name string, x jsonwire.Value, to any) {
 		r.Format.Value(f, name, x, to)
 	}
 }
+
+// limits checks the length, the range or the choice of a value that was read. An empty text means
+// that the member is missing.
+func (r *Reader) limits(f *Field, name string, x jsonwire.Value) {
+	if k := KindOf(x); k&f.Value.Kinds != 0 && r.checks() && !x.Is("") {
+		r.Check.Path.Push(name)
+		r.Check.limits(x, k, f.Value)
+		r.Check.Path.Pop()
+	}
+}
+
+// checks reports whether members are checked.
+func (r *Reader) checks() bool { return r.Check.Report != nil && !r.Response }
 
 // isNull reports whether a member accepts x as null.
 func (r *Reader) isNull(f *Field, x jsonwire.Value) bool {
@@ -257,6 +273,8 @@ func (r *Reader) strings(f *Field, name string, x jsonwire.Value) []string {
 	r.Each(f, x, func(i int, e jsonwire.Value) {
 		if e.Kind() != jsonwire.String {
 			r.Format.Kind(f.Value.Elem, e)
+		} else if r.checks() && f.Value.Elem.isLimited() {
+			r.Check.limits(e, Text, f.Value.Elem)
 		}
 		list[i] = e.Str()
 	})

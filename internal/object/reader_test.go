@@ -86,7 +86,7 @@ func TestReader(t *testing.T) {
 			`"opt_int":1,"number":0.5,"texts":["a"],"inner":{"a":"x","type":"k"},"other":1,"version":"1","kept":"kk","usual":"u"}`,
 			want: set{Text: "t", Enum: "b", Object: "{ }", Any: "[1]", Flag: true, Nested: true, OptFlag: &no, Int: 1, OptInt: &one, Number: &half,
 				Texts: []string{"a"}, Inner: &inner{Type: "k", A: "x"}, Extra: &content.Extra{JSON: `{"kept":"kk"}`}},
-			log: []string{"value inner", "value other"}},
+			report: []string{`enum choice "b"`}, log: []string{"value inner", "value other"}},
 		{name: "wrong", json: `{"text":1,"enum":"","object":[],"flag":1,"nested":1,"opt_flag":"","int":1.5,"opt_int":"1","number":"1",` +
 			`"texts":["a",1],"inner":1,"version":"2","kept":"k"}`,
 			want: set{Texts: []string{"a", ""}, Extra: &content.Extra{JSON: `{"kept":"k"}`}},

@@ -56,7 +56,6 @@ func parseRequest(body string, lim content.Limits) (*Request, error) {
 	} else {
 		p.request, p.Root = r, r
 		p.Read(root, requestType, r)
-		p.Check.Struct(requestType, r)
 	}
 	if err := p.Quota.Err(); err != nil {
 		return nil, err
@@ -206,7 +205,6 @@ func (p *parser) Value(f *object.Field, name string, x jsonwire.Value, to any) {
 func (p *parser) object(f *object.Field, name string, x jsonwire.Value, t *object.Type, to any) {
 	if p.Enter(f, name, x) {
 		p.Read(x, t, to)
-		p.Check.Struct(t, to)
 		p.Path.Pop()
 	}
 }
@@ -216,7 +214,6 @@ func (p *parser) cache(f *object.Field, name string, x jsonwire.Value, to **cont
 	if p.Enter(f, name, x) {
 		*to = new(content.Cache)
 		p.Read(x, cacheType, *to)
-		p.Check.Struct(cacheType, *to)
 		p.Path.Pop()
 	}
 }

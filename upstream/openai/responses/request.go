@@ -7,8 +7,8 @@ import (
 	"github.com/polywire/polywire/internal/codec"
 )
 
-// Request is the body of POST /v1/responses. The vendor's reference defines its fields.
-// [ParseRequest] parses a document into a Request; a program can also construct one.
+// Request is the body of POST /v1/responses, as [ParseRequest] reads it. The vendor's reference
+// defines its fields.
 //
 // The Extra of a struct holds the members that have no field.
 type Request struct {

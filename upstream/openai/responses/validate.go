@@ -11,8 +11,6 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
-	"github.com/polywire/polywire/internal/jsonwire"
-	"github.com/polywire/polywire/internal/object"
 	"github.com/polywire/polywire/internal/openaiformat"
 )
 
@@ -66,10 +64,6 @@ func (r *Request) Validate(opts *ValidateOptions) error {
 	}()
 	v.r, v.opts, v.rules = r, opts, opts.fileRules()
 	v.Path.Style = codec.Bracketed
-	if opts.Strict {
-		v.Strict = &v.Violations
-	}
-	v.check = object.Checker{Path: &v.Path, Report: &v.Reporter}
 	v.state()
 	v.settings()
 	v.tools(r.Tools, -1)
@@ -97,7 +91,6 @@ type validator struct {
 	r     *Request
 	opts  *ValidateOptions
 	rules openaiformat.FileRules
-	check object.Checker
 
 	hasState bool            // the request refers to state at the server
 	defined  map[string]bool // the names of the tools of the request; built on first use
@@ -161,7 +154,6 @@ func (v *validator) settings() {
 	if len(r.Model) > codec.MaxModelName {
 		v.LongText("model", codec.MaxModelName, int64(len(r.Model)))
 	}
-	v.check.Struct(requestType, r)
 	v.Between("temperature", 0, 2, r.Temperature)
 	v.Between("top_p", 0, 1, r.TopP)
 	v.Between("presence_penalty", -2, 2, r.PresencePenalty)
@@ -169,34 +161,16 @@ func (v *validator) settings() {
 	if json, ok := r.Extra.Get("metadata"); ok {
 		v.metadata(json)
 	}
-	if c := r.Reasoning; c != nil {
-		v.Path.Push("reasoning")
-		v.check.Struct(reasoningType, c)
-		v.Path.Pop()
-	}
-	if c := r.Text; c != nil {
+	if c := r.Text; c != nil && c.Format != nil {
 		v.Path.Push("text")
-		v.check.Struct(textConfigType, c)
-		if c.Format != nil {
-			v.Path.Push("format")
-			v.format(c.Format)
-		}
+		v.Path.Push("format")
+		v.format(c.Format)
 		v.Path.Truncate(0)
 	}
 	if r.ToolChoice != nil {
 		v.Path.Push("tool_choice")
 		v.toolChoice(r.ToolChoice)
 		v.Path.Pop()
-	}
-	if r.origin == nil {
-		v.extra("", r.Extra)
-	}
-}
-
-// extra reports an Extra of a constructed request that is not a JSON object.
-func (v *validator) extra(name string, x *content.Extra) {
-	if x != nil && !jsonwire.ValidObject(x.JSON) {
-		v.Violation(content.CodeSyntax, name, "The other members must be a JSON object.")
 	}
 }
 
@@ -236,7 +210,6 @@ func isName(s string) bool {
 
 // format validates the form of the response.
 func (v *validator) format(f *TextFormat) {
-	v.check.Struct(textFormatType, f)
 	switch f.Type {
 	case "json_schema":
 		if f.Schema == "" && !v.r.found().Repeats("text.format.schema") {
@@ -254,16 +227,12 @@ func (v *validator) format(f *TextFormat) {
 	default:
 		v.NotOneOf(content.CodeValue, "type", f.Type, formatTypes)
 	}
-	if v.r.origin == nil && f.Schema != "" && !jsonwire.ValidObject(f.Schema) {
-		v.Violation(content.CodeSyntax, "schema", "Invalid '"+v.At("schema")+"': it must be a JSON object.")
-	}
 }
 
 // maxAllowed is the maximum number of allowed tools.
 const maxAllowed = 128
 
 func (v *validator) toolChoice(c *ToolChoice) {
-	v.check.Struct(choiceType, c)
 	switch c.Type {
 	case "auto", "none":
 		return
@@ -358,9 +327,6 @@ func (v *validator) tools(list []content.Tool, item int) {
 }
 
 func (v *validator) tool(t *content.Tool) {
-	if v.r.origin == nil {
-		v.constructedTool(t)
-	}
 	if t.Kind != "" || t.Name == "" {
 		return // a missing name has been reported
 	}
@@ -375,24 +341,6 @@ func (v *validator) tool(t *content.Tool) {
 	if t.Strict != nil && *t.Strict {
 		v.strictSchema(t)
 	}
-}
-
-// constructedTool validates what parsing checks in a document.
-func (v *validator) constructedTool(t *content.Tool) {
-	switch {
-	case t.Kind != "":
-		if t.Format != Format || !jsonwire.ValidObject(t.Raw) {
-			v.Violation(content.CodeUnsupported, "", "A tool of a vendor must be one of this format, as a JSON object.")
-		}
-	case t.Name == "":
-		v.MissingMember("name")
-	}
-	for _, s := range [...]*content.Schema{&t.Input, &t.Output} {
-		if s.JSON != "" && !jsonwire.ValidObject(s.JSON) {
-			v.Violation(content.CodeSyntax, "parameters", "Invalid '"+v.At("parameters")+"': it must be a JSON object.")
-		}
-	}
-	v.extra("", t.Extra)
 }
 
 // strictSchema reports the parameters of a strict function if their properties are not all

@@ -41,57 +41,18 @@ func (v *validator) input() {
 
 // item validates one item.
 func (v *validator) item(i int, item *Item) {
-	if v.r.origin == nil && !v.constructed(item) {
-		return
-	}
 	switch item.Type {
 	case typeMessage:
-		if !messageType.Fits(item) {
-			v.check.Struct(messageType, item)
-		}
-		v.parts(item.Parts, "content", placeOfRole(item.Role))
+		v.parts(item.Parts, "content")
 	case typeAdditionalTools:
 		v.tools(item.Tools, i)
 	default:
 		for _, p := range item.Parts {
-			v.itemPart(item, p)
+			if !content.IsNil(p) {
+				v.itemPart(item, p)
+			}
 		}
 	}
-}
-
-// constructed validates what parsing checks in a document.
-func (v *validator) constructed(item *Item) bool {
-	switch item.Type {
-	case "":
-		v.MissingMember("type")
-		return false
-	case typeMessage:
-		if placeOfRole(item.Role) == 0 {
-			v.NotOneOf(content.CodeValue, "role", item.Role, messageRoles)
-			return false
-		}
-	case typeReference, typeAdditionalTools:
-	default:
-		if len(item.Parts) != 1 || content.IsNil(item.Parts[0]) {
-			v.Violation(content.CodeMissing, "", "An item of type '"+codec.Clip(item.Type)+"' has exactly one part.")
-			return false
-		}
-	}
-	v.extra("", item.Extra)
-	return true
-}
-
-// placeOfRole returns the place of the parts of a message, or 0 if the role is unknown.
-func placeOfRole(role string) places {
-	switch role {
-	case roleUser:
-		return inUser
-	case roleAssistant:
-		return inAssistant
-	case roleSystem, roleDeveloper:
-		return inSystem
-	}
-	return 0
 }
 
 // itemPart validates the part of an item.
@@ -104,7 +65,7 @@ func (v *validator) itemPart(item *Item, p content.Part) {
 		}
 	case *content.ToolResult:
 		v.callID(p.ID)
-		v.parts(p.Parts, "output", inOutput)
+		v.parts(p.Parts, "output")
 	case *content.Unknown:
 		if item.Type == typeCompaction {
 			v.compaction(p.Raw)
@@ -118,9 +79,6 @@ const maxCallID = 64
 func (v *validator) callID(id string) {
 	if v.opts.Strict && len(id) > maxCallID && !envelope.IsReservedID(id) {
 		v.LongText("call_id", maxCallID, int64(utf8.RuneCountInString(id)))
-	}
-	if v.r.origin == nil && id == "" {
-		v.MissingMember("call_id")
 	}
 }
 
@@ -138,59 +96,36 @@ func (v *validator) compaction(raw string) {
 }
 
 // parts validates a list of parts in the member name of an item.
-func (v *validator) parts(list []content.Part, name string, where places) {
+func (v *validator) parts(list []content.Part, name string) {
 	v.Path.Push(name)
 	for i, p := range list {
 		if _, ok := p.(*content.Text); ok && !content.IsNil(p) {
 			continue
 		}
 		v.Path.PushIndex(i)
-		v.part(p, where)
+		v.part(p)
 		v.Path.Pop()
 	}
 	v.Path.Pop()
 }
 
-func (v *validator) part(p content.Part, where places) {
+func (v *validator) part(p content.Part) {
 	if content.IsNil(p) {
-		v.wrongPart()
 		return
 	}
-	switch p := p.(type) { // other kinds are not parts of items
+	switch p := p.(type) { // other kinds have no file
 	case *content.Image:
 		v.source(p.Source, openaiformat.ImageFile, "image_url", "file_id")
 	case *content.Document:
 		v.source(p.Source, openaiformat.DocumentFile, "file_data", "file_id")
 	case *content.Media:
 		v.source(p.Source, openaiformat.AudioFile, "input_audio", "input_audio")
-	case *content.Unknown:
-		if v.r.origin == nil && p.Format != Format {
-			v.wrongPart()
-		}
-	default:
-		if v.r.origin == nil {
-			v.wrongPart()
-		}
 	}
-	if v.r.origin == nil && where&(inUser|inOutput) == 0 {
-		if _, ok := p.(*content.Unknown); !ok {
-			v.wrongPart()
-		}
-	}
-}
-
-// wrongPart reports a part of a constructed request that is not one of the format.
-func (v *validator) wrongPart() {
-	v.Violation(content.CodeUnsupported, "", "Invalid '"+v.At("")+"': the format does not have this part here.")
 }
 
 // source validates a file. name and id are the members that may have it.
 func (v *validator) source(s content.Source, kind openaiformat.FileKind, name, id string) {
-	switch s := s.(type) {
-	case nil:
-		if v.r.origin == nil {
-			v.MissingMember(name)
-		}
+	switch s := s.(type) { // the parser has reported that there is none
 	case *content.Base64:
 		v.files++
 		v.Base64(name, kind, s, &v.rules)
@@ -204,10 +139,6 @@ func (v *validator) source(s content.Source, kind openaiformat.FileKind, name, i
 		v.files++
 		if s.ID == "" {
 			v.MissingMember(id)
-		}
-	case *content.PlainText, *content.Parts:
-		if v.r.origin == nil {
-			v.wrongPart()
 		}
 	}
 }
