@@ -119,7 +119,6 @@ type parser struct {
 	results  codec.Chunk[content.ToolResult]
 	thoughts codec.Chunk[content.Thinking]
 	images   codec.Chunk[content.Image]
-	others   codec.Chunk[content.Unknown]
 	base64s  codec.Chunk[content.Base64]
 	lists    codec.Chunk[content.Part]
 	out      rewriter
@@ -143,7 +142,7 @@ func newParser(w *parsedRequest) *parser {
 // begin prepares a parser, which is zero or has been prepared before.
 func (p *parser) begin(o *origin) {
 	p.origin, p.Strict, p.Size, p.version, p.Path.Style = o, &o.Unknown, 1, "v1beta", codec.Bracketed
-	p.Format, p.ProtoJSON, p.Check.Path = p, true, &p.Path
+	p.Format, p.Name, p.ProtoJSON, p.Check.Path = p, Format, true, &p.Path
 }
 
 func (p *parser) close() {

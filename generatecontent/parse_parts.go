@@ -56,7 +56,7 @@ type member struct {
 // part becomes an Unknown without a kind, which keeps the indices of later parts.
 func (p *parser) part(v jsonwire.Value) content.Part {
 	if !p.isObject(v, part) {
-		return p.otherPart("", v)
+		return p.BadPart(v, p.IsOver())
 	}
 	var seen object.Members
 	var data member
@@ -86,7 +86,7 @@ func (p *parser) part(v jsonwire.Value) content.Part {
 	}
 	switch {
 	case data.field == nil && side.unknown != "":
-		return p.otherPart(side.unknown, v)
+		return p.Other(side.unknown, v)
 	case data.field == nil, data.field.Value == anyText:
 		return p.textPart(data, &side)
 	}
@@ -114,13 +114,6 @@ func (p *parser) oneOf(data *member, next member) {
 func (p *parser) secondData(f *object.Field) {
 	p.Violation(content.CodeType, "", "Invalid value at '"+p.Path.At()+
 		"' (oneof), oneof field 'data' is already set. Cannot set '"+f.Name+"'")
-}
-
-// otherPart returns a part as an Unknown.
-func (p *parser) otherPart(kind string, v jsonwire.Value) content.Part {
-	u := p.others.New(1)
-	u.Format, u.Kind, u.Raw = Format, kind, v.Raw()
-	return u
 }
 
 // sideMembers are the members of a part besides its data, such as thought.
@@ -362,7 +355,7 @@ func resultText(v jsonwire.Value) (text string, failed bool, n int) {
 // responsePart parses a file in a function response.
 func (p *parser) responsePart(v jsonwire.Value) content.Part {
 	if !p.isObject(v, responsePart) {
-		return p.otherPart("", v)
+		return p.BadPart(v, p.IsOver())
 	}
 	var seen object.Members
 	var data member
@@ -379,7 +372,7 @@ func (p *parser) responsePart(v jsonwire.Value) content.Part {
 		}
 	}
 	if data.field == nil {
-		return p.otherPart(unknown, v)
+		return p.Other(unknown, v)
 	}
 	var extra *content.Extra
 	if more {

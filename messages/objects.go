@@ -20,26 +20,11 @@ func optUnion[T, S any](name string, t *object.Type, at func(*T) **S) object.Fie
 	return f
 }
 
-// unlessDefault returns f without the values for which isDefault returns true.
-func unlessDefault(f object.Field, isDefault func(jsonwire.Value) bool) object.Field {
-	f.IsDefault = isDefault
-	return f
-}
-
 // implied is unlessDefault for a member that all responses have, for which their encoder writes
 // the default value.
 func implied(f object.Field, isDefault func(jsonwire.Value) bool) object.Field {
 	f.Implied = true
-	return unlessDefault(f, isDefault)
-}
-
-// named returns optional members with arbitrary values.
-func named(names ...string) []object.Field {
-	list := make([]object.Field, len(names))
-	for i, name := range names {
-		list[i].Name = name
-	}
-	return list
+	return object.UnlessDefault(f, isDefault)
 }
 
 // fields returns a new list of fields followed by more.
@@ -55,23 +40,14 @@ func union(kinds object.Kinds, tags ...object.Tag) *object.Value {
 
 // Values that many members accept.
 var (
-	anyText         = &object.Value{Kinds: object.Text}
-	nullableText    = &object.Value{Kinds: object.Text | object.Null}
-	nonEmptyText    = &object.Value{Kinds: object.Text, Min: 1}
-	title           = &object.Value{Kinds: object.Text | object.Null, Min: 1}
-	anyFlag         = &object.Value{Kinds: object.Flag}
-	nullableFlag    = &object.Value{Kinds: object.Flag | object.Null}
-	anyInteger      = &object.Value{Kinds: object.Integer}
-	nullableInteger = &object.Value{Kinds: object.Integer | object.Null}
-	positive        = &object.Value{Kinds: object.Integer, Min: 1}
-	nullableCount   = &object.Value{Kinds: object.Integer | object.Null, Min: 1}
-	nullableNumber  = &object.Value{Kinds: object.Number | object.Null}
-	nullableTexts   = &object.Value{Kinds: object.List | object.Null, Elem: anyText}
-	nullableList    = &object.Value{Kinds: object.List | object.Null}
-	anyObject       = &object.Value{Kinds: object.Object}
-	anyObjectOrNull = &object.Value{Kinds: object.Object | object.Null}
-	schemaObject    = &object.Value{Kinds: object.Object, Schema: true}
-	anyValue        = &object.Value{}
+	title         = &object.Value{Kinds: object.Text | object.Null, Min: 1}
+	anyFlag       = &object.Value{Kinds: object.Flag}
+	anyInteger    = &object.Value{Kinds: object.Integer}
+	positive      = &object.Value{Kinds: object.Integer, Min: 1}
+	nullableCount = &object.Value{Kinds: object.Integer | object.Null, Min: 1}
+	nullableList  = &object.Value{Kinds: object.List | object.Null}
+	schemaObject  = &object.Value{Kinds: object.Object, Schema: true}
+	anyValue      = &object.Value{}
 
 	// Lists of blocks, or a text. Paths of blocks have their tags, those of texts do not.
 	taggedBlock        = &object.Value{Kinds: object.Object}
@@ -98,21 +74,21 @@ var (
 
 var requestType = object.New("", func(r *Request) **content.Extra { return &r.Extra }, func() []object.Field {
 	return []object.Field{
-		object.Must("model", anyText, func(r *Request) *string { return &r.Model }),
-		object.Opt("max_tokens", nullableInteger, func(r *Request) **int64 { return &r.MaxTokens }),
+		object.Must("model", object.AnyText, func(r *Request) *string { return &r.Model }),
+		object.Opt("max_tokens", object.NullableInteger, func(r *Request) **int64 { return &r.MaxTokens }),
 		object.OptList("system", nullableTextBlocks, func(r *Request) *[]content.Part { return &r.System }),
-		object.Opt("stream", nullableFlag, func(r *Request) *bool { return &r.Stream }),
+		object.Opt("stream", object.NullableFlag, func(r *Request) *bool { return &r.Stream }),
 		object.OptObject("metadata", metadataType, func(r *Request) **Metadata { return &r.Metadata }),
-		object.Opt("stop_sequences", nullableTexts, func(r *Request) *[]string { return &r.StopSequences }),
-		object.Opt("temperature", nullableNumber, func(r *Request) **float64 { return &r.Temperature }),
-		object.Opt("top_p", nullableNumber, func(r *Request) **float64 { return &r.TopP }),
-		object.Opt("top_k", nullableInteger, func(r *Request) **int64 { return &r.TopK }),
+		object.Opt("stop_sequences", object.NullableTexts, func(r *Request) *[]string { return &r.StopSequences }),
+		object.Opt("temperature", object.NullableNumber, func(r *Request) **float64 { return &r.Temperature }),
+		object.Opt("top_p", object.NullableNumber, func(r *Request) **float64 { return &r.TopP }),
+		object.Opt("top_k", object.NullableInteger, func(r *Request) **int64 { return &r.TopK }),
 		object.OptList("tools", nullableList, func(r *Request) *[]content.Tool { return &r.Tools }),
 		optUnion("tool_choice", choiceType, func(r *Request) **ToolChoice { return &r.ToolChoice }),
 		optUnion("thinking", thinkingType, func(r *Request) **Thinking { return &r.Thinking }),
 		object.OptObject("output_config", outputConfigType, func(r *Request) **OutputConfig { return &r.OutputConfig }),
 		object.Opt("service_tier", object.OneOf(object.Text|object.Null, serviceTiers...), func(r *Request) *string { return &r.ServiceTier }),
-		object.Opt("inference_geo", nullableText, func(r *Request) *string { return &r.InferenceGeo }),
+		object.Opt("inference_geo", object.NullableText, func(r *Request) *string { return &r.InferenceGeo }),
 		object.Opt("speed", object.OneOf(object.Text|object.Null, speeds...), func(r *Request) *string { return &r.Speed }),
 		object.OptObject("cache_control", cacheType, func(r *Request) **content.Cache { return &r.CacheControl }),
 		object.OptObject("output_format", outputFormatType, func(r *Request) **OutputFormat { return &r.OutputFormat }),
@@ -123,33 +99,33 @@ var requestType = object.New("", func(r *Request) **content.Extra { return &r.Ex
 			object.OptKept("previous_message_id", &object.Value{Kinds: object.Text | object.Null, Max: 256}))),
 		object.OptKept("mcp_servers", &object.Value{Kinds: object.List | object.Null, Elem: &object.Value{Kinds: object.Object, Object: mcpServerType}}),
 		object.OptKept("context_management", &object.Value{Kinds: object.Object | object.Null, Object: managementType}),
-		object.OptKept("compaction", object.NullableObject(object.RequiredKept("type", object.Closed(object.Text, "summarize")), object.OptKept("instructions", nullableText))),
-		object.OptKept("thread", object.NullableObject(named("type", "previous_message_id")...)),
+		object.OptKept("compaction", object.NullableObject(object.RequiredKept("type", object.Closed(object.Text, "summarize")), object.OptKept("instructions", object.NullableText))),
+		object.OptKept("thread", object.NullableObject(object.Named("type", "previous_message_id")...)),
 		object.OptKept("fallbacks", &object.Value{Kinds: object.Text | object.List | object.Null,
-			Elem: object.KeptObject(named("model", "max_tokens", "thinking", "output_config", "speed")...)}),
+			Elem: object.KeptObject(object.Named("model", "max_tokens", "thinking", "output_config", "speed")...)}),
 		object.OptKept("fallback_credit_token", &object.Value{Kinds: object.Text | object.Object | object.Null, Object: object.Kept("",
-			object.RequiredKept("token", nonEmptyText), object.OptKept("mode", object.OneOf(object.Text|object.Null, "strict", "best_effort")))}),
-		object.OptKept("billing_policy", object.NullableObject(named("type", "bill_to")...))}
+			object.RequiredKept("token", object.NonEmptyText), object.OptKept("mode", object.OneOf(object.Text|object.Null, "strict", "best_effort")))}),
+		object.OptKept("billing_policy", object.NullableObject(object.Named("type", "bill_to")...))}
 })
 
 // The settings of a request.
 var (
 	metadataType = object.New("", func(m *Metadata) **content.Extra { return &m.Extra }, func() []object.Field {
 		return []object.Field{
-			object.Opt("user_id", nullableText, func(m *Metadata) *string { return &m.UserID })}
+			object.Opt("user_id", object.NullableText, func(m *Metadata) *string { return &m.UserID })}
 	})
 
 	choiceType = object.New("", func(c *ToolChoice) **content.Extra { return &c.Extra }, func() []object.Field {
 		return []object.Field{
-			typeIn(func(c *ToolChoice) *string { return &c.Type }, choiceTypes...),
-			object.Opt("name", nullableText, func(c *ToolChoice) *string { return &c.Name }),
-			object.Opt("disable_parallel_tool_use", nullableFlag, func(c *ToolChoice) *bool { return &c.DisableParallelToolUse })}
+			object.TypeIn(func(c *ToolChoice) *string { return &c.Type }, choiceTypes...),
+			object.Opt("name", object.NullableText, func(c *ToolChoice) *string { return &c.Name }),
+			object.Opt("disable_parallel_tool_use", object.NullableFlag, func(c *ToolChoice) *bool { return &c.DisableParallelToolUse })}
 	})
 
 	thinkingType = object.New("", func(t *Thinking) **content.Extra { return &t.Extra }, func() []object.Field {
 		return []object.Field{
-			typeIn(func(t *Thinking) *string { return &t.Type }, thinkingTypes...),
-			object.Opt("budget_tokens", nullableInteger, func(t *Thinking) **int64 { return &t.BudgetTokens }),
+			object.TypeIn(func(t *Thinking) *string { return &t.Type }, thinkingTypes...),
+			object.Opt("budget_tokens", object.NullableInteger, func(t *Thinking) **int64 { return &t.BudgetTokens }),
 			object.Opt("display", object.OneOf(object.Text|object.Null, displays...), func(t *Thinking) *string { return &t.Display }),
 			object.OptKept("block_binding", object.NullableObject(
 				object.OptKept("prefix_mismatch_behavior", object.OneOf(object.Text|object.Null, "error", "drop_block"))))}
@@ -162,12 +138,12 @@ var (
 			object.OptKept("task_budget", object.NullableObject(
 				object.RequiredKept("type", object.Closed(object.Text, "tokens")),
 				object.RequiredKept("total", &object.Value{Kinds: object.Integer}),
-				object.OptKept("remaining", nullableInteger)))}
+				object.OptKept("remaining", object.NullableInteger)))}
 	})
 
 	outputFormatType = object.New("", func(f *OutputFormat) **content.Extra { return &f.Extra }, func() []object.Field {
 		return []object.Field{
-			typeIn(func(f *OutputFormat) *string { return &f.Type }, "json_schema"),
+			object.TypeIn(func(f *OutputFormat) *string { return &f.Type }, "json_schema"),
 			object.Must("schema", schemaObject, func(f *OutputFormat) *string { return &f.Schema })}
 	})
 
@@ -178,12 +154,6 @@ var (
 	})
 )
 
-// typeIn returns the member "type", with one of values, of an object whose type is read before
-// its other members.
-func typeIn[T any](at func(*T) *string, values ...string) object.Field {
-	return object.In(object.Field{Name: "type", Value: object.OneOf(object.Text, values...), IsTag: true}, at)
-}
-
 // cached returns the member cache_control.
 func cached[T any](at func(*T) **content.Cache) object.Field {
 	return object.OptObject("cache_control", cacheType, at)
@@ -191,7 +161,7 @@ func cached[T any](at func(*T) **content.Cache) object.Field {
 
 // input returns the member input of a tool call. An empty Go field means {}.
 func input[T any](at func(*T) *string) object.Field {
-	f := object.Must("input", anyObject, at)
+	f := object.Must("input", object.AnyObject, at)
 	f.Default = "{}"
 	return f
 }
@@ -200,7 +170,7 @@ func input[T any](at func(*T) *string) object.Field {
 var (
 	containerType = object.KeptLater("", func() []object.Field {
 		return []object.Field{
-			object.OptKept("id", nullableText),
+			object.OptKept("id", object.NullableText),
 			object.OptKept("skills", &object.Value{Kinds: object.List | object.Null, Max: 20, Elem: object.KeptObject(
 				object.RequiredKept("type", object.OneOf(object.Text, "anthropic", "custom")),
 				object.RequiredKept("skill_id", &object.Value{Kinds: object.Text, Min: 1, Max: 64}),
@@ -210,10 +180,10 @@ var (
 	mcpServerType = object.KeptLater("", func() []object.Field {
 		return []object.Field{
 			object.RequiredKept("type", object.Closed(object.Text, "url")),
-			object.RequiredKept("name", nonEmptyText),
-			object.RequiredKept("url", nonEmptyText),
-			object.OptKept("authorization_token", nullableText),
-			object.OptKept("tool_configuration", object.NullableObject(object.OptKept("enabled", nullableFlag), object.OptKept("allowed_tools", nullableTexts)))}
+			object.RequiredKept("name", object.NonEmptyText),
+			object.RequiredKept("url", object.NonEmptyText),
+			object.OptKept("authorization_token", object.NullableText),
+			object.OptKept("tool_configuration", object.NullableObject(object.OptKept("enabled", object.NullableFlag), object.OptKept("allowed_tools", object.NullableTexts)))}
 	})
 
 	managementType = object.KeptLater("", func() []object.Field {
@@ -224,8 +194,8 @@ var (
 				object.OptKept("trigger", union(object.Object, inputTokens, toolUses)),
 				object.OptKept("keep", union(object.Object, toolUses)),
 				object.OptKept("clear_at_least", union(object.Object|object.Null, inputTokens)),
-				object.OptKept("exclude_tools", nullableTexts),
-				object.OptKept("clear_tool_inputs", &object.Value{Kinds: object.Flag | object.List | object.Null, Elem: anyText})),
+				object.OptKept("exclude_tools", object.NullableTexts),
+				object.OptKept("clear_tool_inputs", &object.Value{Kinds: object.Flag | object.List | object.Null, Elem: object.AnyText})),
 			object.KeptTag("clear_thinking_20251015",
 				object.OptKept("keep", &object.Value{Kinds: object.Text | object.Object, Enum: &object.Enum{Values: []string{"all"}},
 					Tags: []object.Tag{object.KeptTag("thinking_turns", object.RequiredKept("value", anyInteger)), object.KeptTag("all")}})),
@@ -233,7 +203,7 @@ var (
 				object.OptKept("trigger", union(object.Object|object.Null,
 					object.KeptTag("input_tokens", object.RequiredKept("value", &object.Value{Kinds: object.Integer, Min: 50000})))),
 				object.OptKept("pause_after_compaction", anyFlag),
-				object.OptKept("instructions", nullableText)))
+				object.OptKept("instructions", object.NullableText)))
 		return []object.Field{object.OptKept("edits", list(edit))}
 	})
 )
@@ -242,7 +212,7 @@ var (
 var (
 	messageType = object.New("", func(t *content.Turn) **content.Extra { return &t.Extra }, func() []object.Field {
 		return []object.Field{
-			object.Must("role", anyText, func(t *content.Turn) *content.Role { return &t.Role }),
+			object.Must("role", object.AnyText, func(t *content.Turn) *content.Role { return &t.Role }),
 			object.Must("content", blocks, func(t *content.Turn) *[]content.Part { return &t.Parts }),
 			object.OptKept("clear_at", object.OneOf(object.Text|object.Null, "never", nextUserMessage)),
 			object.OptKept("output_config", object.NullableObject(object.OptKept("effort", object.OneOf(object.Text|object.Null, effortNames...))))}
@@ -251,7 +221,7 @@ var (
 	textType = object.New("", func(t *content.Text) **content.Extra { return &t.Extra }, func() []object.Field {
 		return []object.Field{
 			object.TagField,
-			object.Must("text", anyText, func(t *content.Text) *string { return &t.Text }),
+			object.Must("text", object.AnyText, func(t *content.Text) *string { return &t.Text }),
 			object.OptList("citations", citationsList, func(t *content.Text) *[]content.Citation { return &t.Citations }),
 			cached(func(t *content.Text) **content.Cache { return &t.Cache })}
 	})
@@ -269,7 +239,7 @@ var (
 			object.TagField,
 			object.Must("source", documentSource, func(d *content.Document) *content.Source { return &d.Source }),
 			object.Opt("title", title, func(d *content.Document) *string { return &d.Title }),
-			object.Opt("context", nullableText, func(d *content.Document) *string { return &d.Context }),
+			object.Opt("context", object.NullableText, func(d *content.Document) *string { return &d.Context }),
 			object.Opt("citations", citationsSwitch, func(d *content.Document) *bool { return &d.Citations }),
 			cached(func(d *content.Document) **content.Cache { return &d.Cache })}
 	})
@@ -277,8 +247,8 @@ var (
 	searchResultType = object.New("", func(s *content.SearchResult) **content.Extra { return &s.Extra }, func() []object.Field {
 		return []object.Field{
 			object.TagField,
-			object.Must("source", anyText, func(s *content.SearchResult) *string { return &s.Source }),
-			object.Must("title", anyText, func(s *content.SearchResult) *string { return &s.Title }),
+			object.Must("source", object.AnyText, func(s *content.SearchResult) *string { return &s.Source }),
+			object.Must("title", object.AnyText, func(s *content.SearchResult) *string { return &s.Title }),
 			object.Must("content", textBlocks, func(s *content.SearchResult) *[]content.Part { return &s.Parts }),
 			object.Opt("citations", citationsSwitch, func(s *content.SearchResult) *bool { return &s.Citations }),
 			cached(func(s *content.SearchResult) **content.Cache { return &s.Cache })}
@@ -286,26 +256,26 @@ var (
 
 	// citationsSwitch is {"enabled": …}, which a bool of the enclosing block holds. Its other
 	// members become part of the Extra of that block.
-	citationsSwitch = object.NullableObject(object.Opt("enabled", nullableFlag, func(on *bool) *bool { return on }))
+	citationsSwitch = object.NullableObject(object.Opt("enabled", object.NullableFlag, func(on *bool) *bool { return on }))
 
 	thinkingBlockType = object.New("", func(t *content.Thinking) **content.Extra { return &t.Extra }, func() []object.Field {
 		return []object.Field{
 			object.TagField,
-			object.Must("thinking", anyText, func(t *content.Thinking) *string { return &t.Text }),
-			object.Opt("signature", anyText, func(t *content.Thinking) *content.Signature { return &t.Signature })}
+			object.Must("thinking", object.AnyText, func(t *content.Thinking) *string { return &t.Text }),
+			object.Opt("signature", object.AnyText, func(t *content.Thinking) *content.Signature { return &t.Signature })}
 	})
 
 	redactedType = object.New("", func(t *content.Thinking) **content.Extra { return &t.Extra }, func() []object.Field {
 		return []object.Field{
 			object.TagField,
-			object.Must("data", anyText, func(t *content.Thinking) *content.Signature { return &t.Redacted })}
+			object.Must("data", object.AnyText, func(t *content.Thinking) *content.Signature { return &t.Redacted })}
 	})
 
 	toolUseType = object.New("", func(t *content.ToolUse) **content.Extra { return &t.Extra }, func() []object.Field {
 		return []object.Field{
 			object.TagField,
-			object.Must("id", anyText, func(t *content.ToolUse) *string { return &t.ID }),
-			object.Must("name", anyText, func(t *content.ToolUse) *string { return &t.Name }),
+			object.Must("id", object.AnyText, func(t *content.ToolUse) *string { return &t.ID }),
+			object.Must("name", object.AnyText, func(t *content.ToolUse) *string { return &t.Name }),
 			input(func(t *content.ToolUse) *string { return &t.Input }),
 			cached(func(t *content.ToolUse) **content.Cache { return &t.Cache }),
 			callerField(), toolsetField()}
@@ -314,20 +284,20 @@ var (
 	toolResultType = object.New("", func(t *content.ToolResult) **content.Extra { return &t.Extra }, func() []object.Field {
 		return []object.Field{
 			object.TagField,
-			object.Must("tool_use_id", anyText, func(t *content.ToolResult) *string { return &t.ID }),
+			object.Must("tool_use_id", object.AnyText, func(t *content.ToolResult) *string { return &t.ID }),
 			object.OptList("content", nullableBlocks, func(t *content.ToolResult) *[]content.Part { return &t.Parts }),
-			object.Opt("is_error", nullableFlag, func(t *content.ToolResult) *bool { return &t.Error }),
+			object.Opt("is_error", object.NullableFlag, func(t *content.ToolResult) *bool { return &t.Error }),
 			cached(func(t *content.ToolResult) **content.Cache { return &t.Cache }),
 			toolsetField()}
 	})
 
 	serverToolUseType = serverToolUse(callerField)
-	mcpToolUseType    = serverToolUse(func() object.Field { return object.RequiredKept("server_name", nonEmptyText) })
+	mcpToolUseType    = serverToolUse(func() object.Field { return object.RequiredKept("server_name", object.NonEmptyText) })
 
 	serverToolResultType = object.New("", func(t *content.ServerToolResult) **content.Extra { return &t.Extra }, func() []object.Field {
 		return []object.Field{
 			object.TagField,
-			object.Must("tool_use_id", anyText, func(t *content.ServerToolResult) *string { return &t.ID }),
+			object.Must("tool_use_id", object.AnyText, func(t *content.ServerToolResult) *string { return &t.ID }),
 			object.Must("content", anyValue, func(t *content.ServerToolResult) *string { return &t.Content }),
 			cached(func(t *content.ServerToolResult) **content.Cache { return &t.Cache }),
 			callerField()}
@@ -336,28 +306,28 @@ var (
 	mcpToolResultType = object.New("", func(t *content.ServerToolResult) **content.Extra { return &t.Extra }, func() []object.Field {
 		return []object.Field{
 			object.TagField,
-			object.Must("tool_use_id", anyText, func(t *content.ServerToolResult) *string { return &t.ID }),
+			object.Must("tool_use_id", object.AnyText, func(t *content.ServerToolResult) *string { return &t.ID }),
 			object.Opt("content", anyValue, func(t *content.ServerToolResult) *string { return &t.Content }),
 			cached(func(t *content.ServerToolResult) **content.Cache { return &t.Cache }),
-			unlessDefault(object.OptKept("is_error", anyFlag), isFalse)}
+			object.UnlessDefault(object.OptKept("is_error", anyFlag), isFalse)}
 	})
 )
 
 func callerField() object.Field {
 	return implied(object.OptKept("caller", union(object.Object|object.Null,
 		object.KeptTag("direct"),
-		object.KeptTag("code_execution_20250825", object.RequiredKept("tool_id", nonEmptyText)),
-		object.KeptTag("code_execution_20260120", object.RequiredKept("tool_id", nonEmptyText)))), isDirectCaller)
+		object.KeptTag("code_execution_20250825", object.RequiredKept("tool_id", object.NonEmptyText)),
+		object.KeptTag("code_execution_20260120", object.RequiredKept("tool_id", object.NonEmptyText)))), isDirectCaller)
 }
 
-func toolsetField() object.Field { return object.OptKept("toolset_name", nullableText) }
+func toolsetField() object.Field { return object.OptKept("toolset_name", object.NullableText) }
 
 func serverToolUse(last func() object.Field) *object.Type {
 	return object.New("", func(t *content.ServerToolUse) **content.Extra { return &t.Extra }, func() []object.Field {
 		return []object.Field{
 			object.TagField,
-			object.Must("id", anyText, func(t *content.ServerToolUse) *string { return &t.ID }),
-			object.Must("name", anyText, func(t *content.ServerToolUse) *string { return &t.Name }),
+			object.Must("id", object.AnyText, func(t *content.ServerToolUse) *string { return &t.ID }),
+			object.Must("name", object.AnyText, func(t *content.ServerToolUse) *string { return &t.Name }),
 			input(func(t *content.ServerToolUse) *string { return &t.Input }),
 			cached(func(t *content.ServerToolUse) **content.Cache { return &t.Cache }),
 			last()}
@@ -384,20 +354,20 @@ var (
 	base64Type = object.New("", func(s *content.Base64) **content.Extra { return &s.Extra }, func() []object.Field {
 		return []object.Field{
 			object.TagField,
-			object.Must("media_type", anyText, func(s *content.Base64) *string { return &s.MediaType }),
-			object.Must("data", anyText, func(s *content.Base64) *string { return &s.Data })}
+			object.Must("media_type", object.AnyText, func(s *content.Base64) *string { return &s.MediaType }),
+			object.Must("data", object.AnyText, func(s *content.Base64) *string { return &s.Data })}
 	})
 
 	urlType = object.New("", func(s *content.URL) **content.Extra { return &s.Extra }, func() []object.Field {
 		return []object.Field{
 			object.TagField,
-			object.Must("url", anyText, func(s *content.URL) *string { return &s.URL })}
+			object.Must("url", object.AnyText, func(s *content.URL) *string { return &s.URL })}
 	})
 
 	fileType = object.New("", func(s *content.File) **content.Extra { return &s.Extra }, func() []object.Field {
 		return []object.Field{
 			object.TagField,
-			object.Must("file_id", anyText, func(s *content.File) *string { return &s.ID })}
+			object.Must("file_id", object.AnyText, func(s *content.File) *string { return &s.ID })}
 	})
 
 	plainTextType = object.New("", func(s *content.PlainText) **content.Extra { return &s.Extra }, func() []object.Field {
@@ -405,7 +375,7 @@ var (
 			object.TagField,
 			object.In(object.Field{Name: "media_type", Value: object.Closed(object.Text, plainType), Required: true, Default: plainType},
 				func(s *content.PlainText) *string { return &s.MediaType }),
-			object.Must("data", anyText, func(s *content.PlainText) *string { return &s.Text })}
+			object.Must("data", object.AnyText, func(s *content.PlainText) *string { return &s.Text })}
 	})
 
 	partsType = object.New("", func(s *content.Parts) **content.Extra { return &s.Extra }, func() []object.Field {
@@ -453,25 +423,25 @@ var citationForms = sync.OnceValue(func() []citationForm {
 		citation(citationForm{tag: "search_result_location", kind: content.CiteSearchResult, title: "title", url: "source",
 			index: "search_result_index", start: "start_block_index", end: "end_block_index"}),
 		citation(citationForm{tag: "web_search_result_location", kind: content.CiteWeb, title: "title", url: "url"},
-			object.RequiredKept("encrypted_index", anyText)),
+			object.RequiredKept("encrypted_index", object.AnyText)),
 	}
 })
 
 func documentCitation(tag string, kind content.CitationKind, start, end string) citationForm {
 	return citation(citationForm{tag: tag, kind: kind, title: "document_title", index: "document_index", start: start, end: end, file: true},
-		object.Opt("file_id", nullableText, func(c *content.Citation) *string { return &c.FileID }))
+		object.Opt("file_id", object.NullableText, func(c *content.Citation) *string { return &c.FileID }))
 }
 
 // citation completes a form.
 func citation(f citationForm, more ...object.Field) citationForm {
 	list := []object.Field{
 		object.TagField,
-		object.Must("cited_text", anyText, func(c *content.Citation) *string { return &c.Text }),
-		object.In(object.Field{Name: f.title, Value: nullableText, WriteNull: true},
+		object.Must("cited_text", object.AnyText, func(c *content.Citation) *string { return &c.Text }),
+		object.In(object.Field{Name: f.title, Value: object.NullableText, WriteNull: true},
 			func(c *content.Citation) *string { return &c.Title }),
 	}
 	if f.url != "" {
-		list = append(list, object.Must(f.url, anyText, func(c *content.Citation) *string { return &c.URL }))
+		list = append(list, object.Must(f.url, object.AnyText, func(c *content.Citation) *string { return &c.URL }))
 	}
 	if f.index != "" {
 		list = append(list,
@@ -498,15 +468,15 @@ func citationFormOf(tag string, kind content.CitationKind) *citationForm {
 var customToolType = object.New("", func(t *content.Tool) **content.Extra { return &t.Extra }, func() []object.Field {
 	return []object.Field{
 		object.TagField,
-		object.Must("name", anyText, func(t *content.Tool) *string { return &t.Name }),
-		object.Opt("description", nullableText, func(t *content.Tool) *string { return &t.Description }),
+		object.Must("name", object.AnyText, func(t *content.Tool) *string { return &t.Name }),
+		object.Opt("description", object.NullableText, func(t *content.Tool) *string { return &t.Description }),
 		object.Must("input_schema", schemaObject, func(t *content.Tool) *content.Schema { return &t.Input }),
-		object.Opt("strict", nullableFlag, func(t *content.Tool) **bool { return &t.Strict }),
+		object.Opt("strict", object.NullableFlag, func(t *content.Tool) **bool { return &t.Strict }),
 		cached(func(t *content.Tool) **content.Cache { return &t.Cache }),
-		unlessDefault(object.OptKept("allowed_callers", callerNames), isDirectOnly),
-		object.Opt("defer_loading", nullableFlag, func(t *content.Tool) *bool { return &t.Deferred }),
-		unlessDefault(object.OptKept("input_examples", nullableList), isEmptyList),
-		object.OptKept("eager_input_streaming", nullableFlag)}
+		object.UnlessDefault(object.OptKept("allowed_callers", callerNames), isDirectOnly),
+		object.Opt("defer_loading", object.NullableFlag, func(t *content.Tool) *bool { return &t.Deferred }),
+		object.UnlessDefault(object.OptKept("input_examples", nullableList), isEmptyList),
+		object.OptKept("eager_input_streaming", object.NullableFlag)}
 })
 
 var (
@@ -533,23 +503,23 @@ var builtins = sync.OnceValue(func() []object.Tag {
 	directOnly := &object.Value{Kinds: object.List | object.Null, Elem: object.OneOf(object.Text, "direct")}
 	commonFields := []object.Field{
 		object.OptKept("allowed_callers", callerNames), keptCache(),
-		object.OptKept("defer_loading", nullableFlag), object.OptKept("strict", nullableFlag),
+		object.OptKept("defer_loading", object.NullableFlag), object.OptKept("strict", object.NullableFlag),
 	}
 	withExamples := fields(commonFields, object.OptKept("input_examples", nullableList))
 
-	toggles := object.NullableObject(named("enabled", "defer_loading")...)
+	toggles := object.NullableObject(object.Named("enabled", "defer_loading")...)
 	toggleTable := &object.Value{Kinds: object.Object | object.Null, Members: toggles}
 	toolsetFields := []object.Field{object.OptKept("configs", toggleTable), keptCache(), object.OptKept("allowed_callers", directOnly)}
 	displayFields := fields(withExamples,
 		object.RequiredKept("display_width_px", positive), object.RequiredKept("display_height_px", positive),
-		object.OptKept("display_number", nullableInteger))
+		object.OptKept("display_number", object.NullableInteger))
 
 	domainFields := fields(commonFields,
-		object.OptKept("max_uses", nullableCount), object.OptKept("allowed_domains", nullableTexts), object.OptKept("blocked_domains", nullableTexts))
+		object.OptKept("max_uses", nullableCount), object.OptKept("allowed_domains", object.NullableTexts), object.OptKept("blocked_domains", object.NullableTexts))
 	searchFields := fields(domainFields, object.OptKept("user_location", object.NullableObject(
-		object.RequiredKept("type", object.Closed(object.Text, "approximate")), object.OptKept("city", nullableText), object.OptKept("region", nullableText),
-		object.OptKept("country", nullableText), object.OptKept("timezone", nullableText))))
-	chosenTools := object.RequiredKept("tools", list(object.KeptObject(object.RequiredKept("type", object.Closed(object.Text, "tool_reference")), object.RequiredKept("name", nonEmptyText))))
+		object.RequiredKept("type", object.Closed(object.Text, "approximate")), object.OptKept("city", object.NullableText), object.OptKept("region", object.NullableText),
+		object.OptKept("country", object.NullableText), object.OptKept("timezone", object.NullableText))))
+	chosenTools := object.RequiredKept("tools", list(object.KeptObject(object.RequiredKept("type", object.Closed(object.Text, "tool_reference")), object.RequiredKept("name", object.NonEmptyText))))
 	resultFilter := union(object.Object|object.Null,
 		object.KeptTag("all"), object.KeptTag("none"), object.KeptTag("only", chosenTools), object.KeptTag("except", chosenTools))
 	fetchFields := fields(domainFields,
@@ -560,7 +530,7 @@ var builtins = sync.OnceValue(func() []object.Tag {
 			object.OptKept("server_tool_results", resultFilter),
 			object.OptKept("user_input", union(object.Object|object.Null, object.KeptTag("all"), object.KeptTag("none"))))))
 	responseInclusion := object.OptKept("response_inclusion", object.OneOf(object.Text|object.Null, "full", "excluded"))
-	useCache := object.OptKept("use_cache", nullableFlag)
+	useCache := object.OptKept("use_cache", object.NullableFlag)
 	return []object.Tag{
 		builtin("bash_20250124", "bash", withExamples),
 		builtin("bash_20241022", "bash", withExamples),
@@ -571,7 +541,7 @@ var builtins = sync.OnceValue(func() []object.Tag {
 		builtin("memory_20250818", "memory", withExamples),
 		builtin("computer_20241022", "computer", displayFields),
 		builtin("computer_20250124", "computer", displayFields),
-		builtin("computer_20251124", "computer", displayFields, object.OptKept("enable_zoom", nullableFlag)),
+		builtin("computer_20251124", "computer", displayFields, object.OptKept("enable_zoom", object.NullableFlag)),
 		builtin("computer_toolset_20260801", "", toolsetFields),
 		builtin("browser_toolset_20260801", "", toolsetFields),
 		builtin("web_search_20250305", "web_search", searchFields),
@@ -590,10 +560,10 @@ var builtins = sync.OnceValue(func() []object.Tag {
 		builtin("tool_search_tool_bm25_20251119", bm25Tool, commonFields),
 		builtin(bm25Tool, bm25Tool, commonFields),
 		builtin("advisor_20260301", "advisor", commonFields,
-			object.RequiredKept("model", nonEmptyText), object.OptKept("max_tokens", nullableCount), object.OptKept("max_uses", nullableCount),
-			object.OptKept("caching", anyObjectOrNull)),
+			object.RequiredKept("model", object.NonEmptyText), object.OptKept("max_tokens", nullableCount), object.OptKept("max_uses", nullableCount),
+			object.OptKept("caching", object.NullableAny)),
 		builtin(mcpToolset, "", []object.Field{
-			object.RequiredKept("mcp_server_name", nonEmptyText), object.OptKept("default_config", toggles), object.OptKept("configs", toggleTable),
+			object.RequiredKept("mcp_server_name", object.NonEmptyText), object.OptKept("default_config", toggles), object.OptKept("configs", toggleTable),
 			object.OptKept("tools", nullableList), keptCache()}),
 	}
 })
@@ -619,8 +589,8 @@ var otherToolType = sync.OnceValue(func() *object.Type {
 			}
 		}
 	}
-	list := named(names...)
-	list[slices.Index(names, "name")].Value = anyText // bounded by Field
+	list := object.Named(names...)
+	list[slices.Index(names, "name")].Value = object.AnyText // bounded by Field
 	t := object.Kept("", list...)
 	t.Lenient = true
 	return t
@@ -681,25 +651,25 @@ var typedForms = [...]blockForm{
 // those of typedForms, and those that are kept as [content.Unknown].
 var blockForms = sync.OnceValue(func() []blockForm {
 	toolReferences := []object.Tag{
-		object.KeptTag("tool_reference", object.RequiredKept("name", nonEmptyText)),
-		object.KeptTag("mcp_tool_reference", object.RequiredKept("server_name", nonEmptyText), object.RequiredKept("name", nonEmptyText)),
-		object.KeptTag("mcp_toolset_reference", object.RequiredKept("server_name", nonEmptyText)),
+		object.KeptTag("tool_reference", object.RequiredKept("name", object.NonEmptyText)),
+		object.KeptTag("mcp_tool_reference", object.RequiredKept("server_name", object.NonEmptyText), object.RequiredKept("name", object.NonEmptyText)),
+		object.KeptTag("mcp_toolset_reference", object.RequiredKept("server_name", object.NonEmptyText)),
 	}
-	toolAdditions := append(slices.Clip(toolReferences), object.KeptTag("tool_definition", object.RequiredKept("definition", anyObject)))
-	modelOnly := object.KeptObject(object.RequiredKept("model", nonEmptyText))
+	toolAdditions := append(slices.Clip(toolReferences), object.KeptTag("tool_definition", object.RequiredKept("definition", object.AnyObject)))
+	modelOnly := object.KeptObject(object.RequiredKept("model", object.NonEmptyText))
 	return append(typedForms[:len(typedForms):len(typedForms)],
-		untyped("container_upload", inUser|inAssistant, object.RequiredKept("file_id", nonEmptyText)),
-		untyped("tool_reference", inResult, object.RequiredKept("tool_name", nonEmptyText)),
-		untyped("browser_state", inResult, named("tabs", "state_changes")...),
-		untyped("mcp_tool_listing", inAssistant, object.RequiredKept("mcp_server_name", nonEmptyText),
-			object.RequiredKept("tools", list(object.KeptObject(object.RequiredKept("name", nonEmptyText), object.OptKept("description", nullableText),
-				object.RequiredKept("input_schema", anyObject))))),
+		untyped("container_upload", inUser|inAssistant, object.RequiredKept("file_id", object.NonEmptyText)),
+		untyped("tool_reference", inResult, object.RequiredKept("tool_name", object.NonEmptyText)),
+		untyped("browser_state", inResult, object.Named("tabs", "state_changes")...),
+		untyped("mcp_tool_listing", inAssistant, object.RequiredKept("mcp_server_name", object.NonEmptyText),
+			object.RequiredKept("tools", list(object.KeptObject(object.RequiredKept("name", object.NonEmptyText), object.OptKept("description", object.NullableText),
+				object.RequiredKept("input_schema", object.AnyObject))))),
 		untyped("compaction", inAssistant|inUser,
-			object.OptKept("content", title), object.OptKept("encrypted_content", nullableText), object.OptKept("signature", nullableText),
+			object.OptKept("content", title), object.OptKept("encrypted_content", object.NullableText), object.OptKept("signature", object.NullableText),
 			object.OptKept("tool_changes", &object.Value{Kinds: object.List | object.Object | object.Null})),
 		untyped("fallback", inAssistant,
-			object.RequiredKept("from", modelOnly), object.RequiredKept("to", modelOnly), object.OptKept("trigger", anyObjectOrNull)),
-		untyped("advisor_tool_result", inAssistant, object.RequiredKept("tool_use_id", nonEmptyText), object.RequiredKept("content", anyObject)),
+			object.RequiredKept("from", modelOnly), object.RequiredKept("to", modelOnly), object.OptKept("trigger", object.NullableAny)),
+		untyped("advisor_tool_result", inAssistant, object.RequiredKept("tool_use_id", object.NonEmptyText), object.RequiredKept("content", object.AnyObject)),
 		untyped(toolAddition, inSystem, object.RequiredKept("tool", union(object.Object, toolAdditions...))),
 		untyped("tool_removal", inSystem, object.RequiredKept("tool", union(object.Object, toolReferences...))))
 })

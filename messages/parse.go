@@ -101,8 +101,6 @@ type parser struct {
 	images         codec.Chunk[content.Image]
 	base64s        codec.Chunk[content.Base64]
 	caches         codec.Chunk[content.Cache]
-	unknowns       codec.Chunk[content.Unknown]
-	invalidPart    content.Part // shared by values that are not blocks, if there are many
 	lists          codec.Chunk[content.Part]
 }
 
@@ -237,14 +235,10 @@ func (p *parser) parts(v jsonwire.Value, tagged bool) []content.Part {
 func (p *parser) block(v jsonwire.Value, tagged bool) content.Part {
 	kind, ok := p.ReadTag(v)
 	switch {
-	case !ok && p.Violations.Len() > content.MaxViolations:
-		// Many invalid values must not need much memory.
-		if p.invalidPart == nil {
-			p.invalidPart = p.unknown(v, "")
-		}
-		return p.invalidPart
-	case !ok || p.depth > maxPartDepth:
-		return p.unknown(v, kind)
+	case !ok:
+		return p.BadPart(v, p.IsOver())
+	case p.depth > maxPartDepth:
+		return p.Other(kind, v)
 	}
 	if tagged {
 		p.Path.Push(codec.Clip(kind))
@@ -253,12 +247,12 @@ func (p *parser) block(v jsonwire.Value, tagged bool) content.Part {
 	f := blockFormOf(kind)
 	switch {
 	case f == nil:
-		return p.unknown(v, kind)
+		return p.Other(kind, v)
 	case !f.of.HasStruct():
 		if p.origin != nil {
 			p.Check.Members(v, f.of)
 		}
-		return p.unknown(v, kind)
+		return p.Other(kind, v)
 	}
 	return p.typedBlock(v, f)
 }
@@ -268,14 +262,14 @@ func (p *parser) typedBlock(v jsonwire.Value, f *blockForm) content.Part {
 	switch f.of {
 	case textType:
 		t := p.texts.New(p.Size)
-		if p.Read(v, f.of, t); t.Text == "" {
-			p.markUnread(t, v.Get("text"))
-		}
+		p.Read(v, f.of, t)
 		return t
 	case toolUseType:
 		t := p.toolUses.New(p.Size)
 		p.Read(v, f.of, t)
-		p.countState(t.ID)
+		if p.origin != nil {
+			envelope.CountID(&p.Quota, t.ID)
+		}
 		return t
 	case toolResultType:
 		t := p.toolResults.New(p.Size)
@@ -285,9 +279,7 @@ func (p *parser) typedBlock(v jsonwire.Value, f *blockForm) content.Part {
 		// Some clients return thinking without the signature; then the Signature has no
 		// Format.
 		t := p.thinkingBlocks.New(p.Size)
-		if p.Read(v, f.of, t); t.Signature.Format != "" && t.Signature.Data == "" {
-			p.markUnread(t, v.Get("signature"))
-		}
+		p.Read(v, f.of, t)
 		if envelope.IsEnvelope(t.Signature.Data) {
 			p.Quota.Bytes(len(t.Signature.Data)) // of its text, if it has one
 		}
@@ -313,31 +305,6 @@ func (p *parser) typedBlock(v jsonwire.Value, f *blockForm) content.Part {
 	t := f.of.Create()
 	p.Read(v, f.of, t)
 	return t.(content.Part)
-}
-
-// countState counts the state of another vendor that the id of a tool call carries.
-// Thinking blocks carry no more than one part.
-func (p *parser) countState(id string) {
-	if p.origin == nil || p.Quota.Exceeded() || !envelope.IsReservedID(id) {
-		return
-	}
-	_, e, _ := envelope.DecodeID(id)
-	p.Quota.State(e.States(p.Quota.PartsLeft()), len(id))
-}
-
-// unknown returns a block as an Unknown.
-func (p *parser) unknown(v jsonwire.Value, kind string) content.Part {
-	u := p.unknowns.New(1)
-	u.Format, u.Kind, u.Raw = Format, kind, v.Raw()
-	return u
-}
-
-// markUnread marks a part if v, the value of one of its fields, is not a string. It
-// marks at most [content.MaxViolations] parts.
-func (p *parser) markUnread(part content.Part, v jsonwire.Value) {
-	if o := p.origin; o != nil && v.Kind() != jsonwire.String && len(o.unread) < content.MaxViolations {
-		o.unread = append(o.unread, part)
-	}
 }
 
 // citationList reads the citations of a text.

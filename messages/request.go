@@ -101,10 +101,6 @@ type origin struct {
 
 	cloud *cloudMembers // nil if the path is the vendor's own: see [vertexPath]
 
-	// unread are texts and thinking blocks with a text or signature that is not a
-	// string. These fields are empty. Violations that were only counted have no entry.
-	unread []content.Part
-
 	// base64 are the long base64 texts that the parser has validated, in
 	// document order. Validate does not validate them again.
 	base64 []string

@@ -37,10 +37,10 @@ var (
 		return fields(messageFields(), endFields()...)
 	})
 	startType = object.KeptLater("", func() []object.Field {
-		return fields(messageFields(), named(endNames[:]...)...)
+		return fields(messageFields(), object.Named(endNames[:]...)...)
 	})
 	stopType = object.KeptLater("", func() []object.Field {
-		return fields(stopFields(), named(endNames[0])...)
+		return fields(stopFields(), object.Named(endNames[0])...)
 	})
 )
 
@@ -53,7 +53,7 @@ func stopFields() []object.Field {
 }
 
 func messageFields() []object.Field {
-	return fields(fields(stopFields(), named("diagnostics")...),
+	return fields(fields(stopFields(), object.Named("diagnostics")...),
 		read("type", func(m *messageValues) *jsonwire.Value { return &m.kind }),
 		read("id", func(m *messageValues) *jsonwire.Value { return &m.id }),
 		read("role", func(m *messageValues) *jsonwire.Value { return &m.role }),
@@ -87,7 +87,7 @@ var eventTypes = sync.OnceValue(func() []object.Tag {
 			read("content_block", func(e *eventValues) *jsonwire.Value { return &e.block })),
 		object.KeptTag("content_block_stop", index),
 		object.KeptTag("message_start", read("message", func(e *eventValues) *jsonwire.Value { return &e.message })),
-		object.KeptTag("message_delta", fields(named(endNames[1:]...), delta,
+		object.KeptTag("message_delta", fields(object.Named(endNames[1:]...), delta,
 			read("usage", func(e *eventValues) *jsonwire.Value { return &e.usage }))...),
 		object.KeptTag("message_stop"),
 	}
@@ -108,7 +108,7 @@ var deltaForms = sync.OnceValue(func() []deltaForm {
 	return []deltaForm{
 		newDelta("text_delta", "text", upstream.EventText),
 		newDelta("input_json_delta", "partial_json", upstream.EventInput),
-		newDelta("thinking_delta", "thinking", upstream.EventText, named("estimated_tokens")...),
+		newDelta("thinking_delta", "thinking", upstream.EventText, object.Named("estimated_tokens")...),
 		newDelta("signature_delta", "signature", upstream.EventSignature),
 		newDelta("citations_delta", "citation", upstream.EventCitation),
 	}
@@ -153,7 +153,7 @@ var usageType = object.KeptLater("", func() []object.Field {
 			read("ephemeral_1h_input_tokens", func(t *tokens) *int64 { return &t.write1h })),
 		read("output_tokens", func(t *tokens) *int64 { return &t.output }),
 		within("output_tokens_details", read("thinking_tokens", func(t *tokens) *int64 { return &t.thinking })),
-	}, named("server_tool_use", "service_tier", "inference_geo", "speed")...)
+	}, object.Named("server_tool_use", "service_tier", "inference_geo", "speed")...)
 })
 
 // within returns a member of usage that is an object of further counts.

@@ -167,8 +167,7 @@ type validator struct {
 	hasToolBlocks     bool         // a message has a tool_use or tool_result
 	addsTool          bool         // a system message defines a tool
 
-	doc    *jsonwire.Doc         // reused for each JSON text; allocated on first use
-	unread map[content.Part]bool // origin.unread as a set; built on first use
+	doc *jsonwire.Doc // reused for each JSON text; allocated on first use
 }
 
 // Violations that are reported once for the whole request.
@@ -202,20 +201,11 @@ func (v *validator) violationOnce(which int, code content.Code, path, text strin
 	}
 }
 
-// isUnread reports whether parsing found, or may have found, a violation in a field
-// of p that is empty now.
-func (v *validator) isUnread(p content.Part) bool {
+// isUnread reports whether parsing found, or may have found, a violation in a member of the
+// object at the path. Its Go field is empty then.
+func (v *validator) isUnread(name string) bool {
 	o := v.origin
-	if o == nil || o.Violations == nil {
-		return false
-	}
-	if v.unread == nil {
-		v.unread = make(map[content.Part]bool, len(o.unread))
-		for _, p := range o.unread {
-			v.unread[p] = true
-		}
-	}
-	return o.Violations.Incomplete() || v.unread[p]
+	return o != nil && o.Violations != nil && (o.Violations.Incomplete() || o.Violations.CoversPath(&v.path, name))
 }
 
 // require reports a required string that is empty. In a parsed request the member is
@@ -655,7 +645,7 @@ func (v *validator) block(p content.Part, where places) {
 		v.thinkingBlock(p)
 	case *content.ToolUse:
 		v.hasToolBlocks = true
-		if v.require(p.ID, "id") && v.opts.Strict && !isName(p.ID, len(p.ID)) {
+		if v.require(p.ID, "id") && v.opts.Strict && !codec.IsName(p.ID) {
 			v.violation(content.CodeValue, textPattern(idPattern), "id")
 		}
 		v.toolUseName(p.Name)
@@ -675,7 +665,7 @@ func (v *validator) block(p content.Part, where places) {
 
 func (v *validator) text(t *content.Text, where places) {
 	if t.Text == "" {
-		if (t.Cache != nil || !v.once[onceEmptyText]) && !v.isUnread(t) {
+		if (t.Cache != nil || !v.once[onceEmptyText]) && !v.isUnread("text") {
 			v.violationOnce(onceEmptyText, content.CodeRange, "messages", "text content blocks must be non-empty")
 			v.emptyBreakpoint(t)
 		}
@@ -716,7 +706,7 @@ func (v *validator) thinkingBlock(t *content.Thinking) {
 		}
 	case t.Signature == (content.Signature{}) && v.opts.Strict:
 		v.violation(content.CodeMissing, textRequired, "signature")
-	case t.Signature.Data == "" && v.opts.Strict && !v.isUnread(t):
+	case t.Signature.Data == "" && v.opts.Strict && !v.isUnread("signature"):
 		v.path.Pop()
 		v.violation(content.CodeValue, "Invalid `signature` in `thinking` block")
 		v.path.Push("thinking")
@@ -759,7 +749,7 @@ func (v *validator) serverToolUse(t *content.ServerToolUse) {
 		v.unknownKind(t.Kind)
 	case v.opts.Strict:
 		rest, ok := strings.CutPrefix(t.ID, "srvtoolu_")
-		if id && !(ok && isName(rest, len(rest)) && !strings.Contains(rest, "-")) {
+		if id && !(ok && codec.IsName(rest) && !strings.Contains(rest, "-")) {
 			v.violation(content.CodeValue, textPattern(serverIDPattern), "id")
 		}
 		v.oneOf(t.Name, knownServerTools, "name")
@@ -1138,20 +1128,6 @@ func textOneOf(allowed []string) string {
 		b.WriteString("'" + s + "'")
 	}
 	return b.String()
-}
-
-// isName reports whether s is 1 to limit letters, digits, '_' and '-'.
-func isName(s string, limit int) bool {
-	if s == "" || len(s) > limit {
-		return false
-	}
-	for i := range len(s) {
-		c := s[i]
-		if !(c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' || c == '_' || c == '-') {
-			return false
-		}
-	}
-	return true
 }
 
 // isBlank reports whether s contains only white space.

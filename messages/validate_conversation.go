@@ -40,7 +40,7 @@ func (v *validator) texts(parts []content.Part, system bool) {
 				v.violation(content.CodeValue, "Input should be 'text'", "type")
 			}
 		default:
-			if t.Text == "" && !v.isUnread(t) {
+			if t.Text == "" && !v.isUnread("text") {
 				v.violation(content.CodeRange, textNotEmpty, "text")
 				v.emptyBreakpoint(t)
 			}

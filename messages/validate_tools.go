@@ -78,7 +78,7 @@ func (v *validator) tool(t *content.Tool) (deferred bool) {
 }
 
 func (v *validator) customTool(t *content.Tool) (deferred bool) {
-	if v.require(t.Name, "name") && !isName(t.Name, maxToolName) {
+	if v.require(t.Name, "name") && !(len(t.Name) <= maxToolName && codec.IsName(t.Name)) {
 		v.violation(content.CodeValue, textPattern(namePattern), "name")
 	}
 	if t.Input.JSON == "" {

@@ -57,9 +57,9 @@ func parseVertexPath(path string) *vertexPath {
 // the API, and may list betas, in place of the headers.
 var vertexType = object.New("", func(r *Request) **content.Extra { return &r.Extra }, func() []object.Field {
 	return append([]object.Field{
-		object.Opt("model", anyText, func(r *Request) *string { return &r.Model }),
-		object.Opt(versionMember, nonEmptyText, func(r *Request) *string { return &r.origin.cloud.version }),
-		object.Opt(betaMember, nullableTexts, func(r *Request) *[]string { return &r.origin.cloud.betas }),
+		object.Opt("model", object.AnyText, func(r *Request) *string { return &r.Model }),
+		object.Opt(versionMember, object.NonEmptyText, func(r *Request) *string { return &r.origin.cloud.version }),
+		object.Opt(betaMember, object.NullableTexts, func(r *Request) *[]string { return &r.origin.cloud.betas }),
 	}, requestType.Fields()[1:]...)
 }) // the first is the model
 

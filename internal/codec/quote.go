@@ -31,3 +31,16 @@ func Clip(s string) string {
 	}
 	return s[:n] + "…"
 }
+
+// IsName reports whether s matches ^[a-zA-Z0-9_-]+$, as ids of tool calls and names of tools must
+// in most formats.
+func IsName(s string) bool {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '_', c == '-':
+		default:
+			return false
+		}
+	}
+	return s != ""
+}

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/foreign"
 )
 
@@ -118,7 +119,7 @@ func DecodeID(s string) (id string, e Envelope, ok bool) {
 // shorter than 64 bytes. MarkID returns false if id is too long, or if it does not
 // match ^[a-zA-Z0-9_-]+$.
 func MarkID(id string) (string, bool) {
-	if len(markPrefix)+len(id) > maxMarkedID || !IsPlainID(id) || IsReservedID(id) {
+	if len(markPrefix)+len(id) > maxMarkedID || !codec.IsName(id) || IsReservedID(id) {
 		return "", false
 	}
 	return markPrefix + id, true
@@ -130,23 +131,19 @@ func UnmarkID(s string) (id string, ok bool) {
 	return id, ok && id != ""
 }
 
+// CountID counts the state that the id of a tool call carries, for a parser with a quota.
+func CountID(q *codec.Quota, id string) {
+	if q.Exceeded() || !IsReservedID(id) {
+		return
+	}
+	_, e, _ := DecodeID(id)
+	q.State(e.States(q.PartsLeft()), len(id))
+}
+
 // IsReservedID reports whether id has the prefix of an encoded or a marked id. A
 // vendor that is another gateway may send such ids; they must be encoded.
 func IsReservedID(id string) bool {
 	return strings.HasPrefix(id, idPrefix) || strings.HasPrefix(id, markPrefix)
-}
-
-// IsPlainID reports whether id matches ^[a-zA-Z0-9_-]+$, which Messages clients and
-// vendors require of the ids of tool calls.
-func IsPlainID(id string) bool {
-	for i := range len(id) {
-		switch c := id[i]; {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '_', c == '-':
-		default:
-			return false
-		}
-	}
-	return id != ""
 }
 
 // DamagedID returns the id that replaces an encoded id which a client altered: s

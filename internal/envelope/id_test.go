@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 )
 
 var plainID = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
@@ -119,7 +120,7 @@ func FuzzDecodeID(f *testing.F) {
 			}
 		}
 		if s, ok := EncodeID("x", Envelope{Format: content.Format("generatecontent"), Kind: KindPart, Data: data}); ok && data != "" {
-			if _, e, ok := DecodeID(s); ok != (e.Data == data) || !IsPlainID(s) {
+			if _, e, ok := DecodeID(s); ok != (e.Data == data) || !codec.IsName(s) {
 				t.Errorf("%q became %q", data, e.Data)
 			}
 		}

@@ -47,6 +47,9 @@ func (l *Log) At(name string) string {
 	return l.Path.At(name)
 }
 
+// IsOver reports whether violations are only counted, not listed.
+func (l *Log) IsOver() bool { return l.Violations.Len() > content.MaxViolations }
+
 func isFull(list *violation.List, code content.Code) bool {
 	if list.Len() < content.MaxViolations {
 		return false

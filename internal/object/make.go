@@ -1,5 +1,7 @@
 package object
 
+import "github.com/polywire/polywire/internal/jsonwire"
+
 // Constructors of fields and values, for the tables of formats.
 
 // Must returns a member that is required and that a Go field holds.
@@ -53,3 +55,39 @@ func OneOf(kinds Kinds, values ...string) *Value {
 func Closed(kinds Kinds, values ...string) *Value {
 	return &Value{Kinds: kinds, Enum: &Enum{Values: values, Closed: true}}
 }
+
+// TypeIn returns the member "type", with one of values, of an object whose type is read before its
+// other members.
+func TypeIn[T any](at func(*T) *string, values ...string) Field {
+	return In(Field{Name: "type", Value: OneOf(Text, values...), IsTag: true}, at)
+}
+
+// UnlessDefault returns f without the values for which isDefault returns true.
+func UnlessDefault(f Field, isDefault func(jsonwire.Value) bool) Field {
+	f.IsDefault = isDefault
+	return f
+}
+
+// Named returns optional members with arbitrary values.
+func Named(names ...string) []Field {
+	list := make([]Field, len(names))
+	for i, name := range names {
+		list[i].Name = name
+	}
+	return list
+}
+
+// Values that many members accept. They are never changed.
+var (
+	AnyText         = &Value{Kinds: Text}
+	NullableText    = &Value{Kinds: Text | Null}
+	NonEmptyText    = &Value{Kinds: Text, Min: 1}
+	NullableFlag    = &Value{Kinds: Flag | Null}
+	NullableInteger = &Value{Kinds: Integer | Null}
+	NullableNumber  = &Value{Kinds: Number | Null}
+	NullableTexts   = &Value{Kinds: List | Null, Elem: AnyText}
+	AnyObject       = &Value{Kinds: Object}
+	NullableAny     = &Value{Kinds: Object | Null}
+	NullableObjects = &Value{Kinds: List | Null, Elem: AnyObject}
+	NullableSchema  = &Value{Kinds: Object | Null, Schema: true}
+)

@@ -26,7 +26,7 @@ type Reader struct {
 	Root     any
 	Replaced []string
 
-	// Name is the format of the members that are kept as JSON text.
+	// Name is the format of the members and parts that are kept as JSON text.
 	Name content.Format
 
 	// Response reads a part of a response: members that are kept as JSON text are neither
@@ -45,6 +45,8 @@ type Reader struct {
 
 	integers codec.Chunk[int64]
 	numbers  codec.Chunk[float64]
+	others   codec.Chunk[content.Unknown]
+	invalid  content.Part // shared by values that are not parts, if there are many
 }
 
 // A Format has what a Reader does not know of its format.
@@ -354,15 +356,28 @@ func (r *Reader) Object(f *Field, name string, x jsonwire.Value, to any) {
 	}
 }
 
-// anyObject is the value that ReadTag accepts.
-var anyObject = &Value{Kinds: Object}
+// Other keeps a part of another kind as JSON text.
+func (r *Reader) Other(kind string, x jsonwire.Value) content.Part {
+	u := r.others.New(1)
+	u.Format, u.Kind, u.Raw = r.Name, kind, x.Raw()
+	return u
+}
+
+// BadPart is Other for a value that is not a part, and was reported. It keeps the indices of the
+// other parts. Many invalid values must not need much memory: if more is set, they share one part.
+func (r *Reader) BadPart(x jsonwire.Value, more bool) content.Part {
+	if r.invalid == nil || !more {
+		r.invalid = r.Other("", x)
+	}
+	return r.invalid
+}
 
 // ReadTag returns the member "type" of an object. It may be at any position in the object, since
 // some clients write it last. If the value is not an object that has a text there,
 // ReadTag reports it and returns false.
 func (r *Reader) ReadTag(v jsonwire.Value) (tag string, ok bool) {
 	if v.Kind() != jsonwire.Object {
-		r.Format.Kind(anyObject, v)
+		r.Format.Kind(AnyObject, v)
 		return "", false
 	}
 	t := v.Get("type")

@@ -36,7 +36,6 @@ const (
 	vendorInvalidValue = "invalid_value"
 	vendorMissing      = "missing_required_parameter"
 	vendorUnknown      = "unknown_parameter"
-	vendorUnsupported  = "unsupported_parameter"
 	vendorInvalidImage = "invalid_image_url"
 	vendorImageFormat  = "invalid_image_format"
 )
@@ -313,14 +312,6 @@ func (r *Reporter) Unknown(t *object.Type, name string) {
 
 func (r *Reporter) textUnknown(name string) string {
 	return "Unknown parameter: '" + r.At(codec.Clip(name)) + "'."
-}
-
-// Unsupported reports a member that is valid but not supported. why is a sentence without its
-// capital letter.
-func (r *Reporter) Unsupported(name, why string) {
-	if !r.Full(content.CodeUnsupported) {
-		r.ViolationAs(content.CodeUnsupported, vendorUnsupported, name, "Unsupported parameter: '"+r.At(name)+"': "+why)
-	}
 }
 
 func number(n int64) string { return strconv.FormatInt(n, 10) }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/lower"
@@ -570,7 +571,7 @@ func wantedByGenerate(t *testing.T, r *carried, _ *returning) (want, foreign []s
 			if kind := b["type"]; r.request.hideThinking && kind != "text" && kind != "tool_use" || !r.request.returnsBlocks && kind == "redacted_thinking" {
 				t.Errorf("a block of %v", kind)
 			}
-			if id, ok := b["id"].(string); ok && !envelope.IsPlainID(id) || b["signature"] == "" {
+			if id, ok := b["id"].(string); ok && !codec.IsName(id) || b["signature"] == "" {
 				t.Errorf("invalid id or signature: %v", b)
 			}
 		}

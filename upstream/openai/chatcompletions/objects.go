@@ -12,17 +12,8 @@ import (
 
 // Values that many members accept.
 var (
-	anyText         = &object.Value{Kinds: object.Text}
-	nullableText    = &object.Value{Kinds: object.Text | object.Null}
-	nonEmptyText    = &object.Value{Kinds: object.Text, Min: 1}
-	nullableFlag    = &object.Value{Kinds: object.Flag | object.Null}
-	nullableInteger = &object.Value{Kinds: object.Integer | object.Null}
-	nullableNumber  = &object.Value{Kinds: object.Number | object.Null}
-	anyObject       = &object.Value{Kinds: object.Object}
-	nullableAny     = &object.Value{Kinds: object.Object | object.Null}
-	nullableObjects = &object.Value{Kinds: object.List | object.Null, Elem: anyObject}
-	textOrObject    = &object.Value{Kinds: object.Text | object.Object | object.Null}
-	parts           = &object.Value{Kinds: object.Text | object.List | object.Null, Elem: anyObject}
+	textOrObject = &object.Value{Kinds: object.Text | object.Object | object.Null}
+	parts        = &object.Value{Kinds: object.Text | object.List | object.Null, Elem: object.AnyObject}
 )
 
 // Values of settings that the format knows.
@@ -48,43 +39,43 @@ type stops []string
 var requestType = object.New("", func(r *Request) **content.Extra { return &r.Extra }, func() []object.Field {
 	policy := object.NullableObject(object.OptKept("mode", object.OneOf(object.Text|object.Null, moderates...)))
 	return []object.Field{
-		object.Opt("model", nullableText, func(r *Request) *string { return &r.Model }),
-		object.Must("messages", &object.Value{Kinds: object.List, Elem: anyObject}, func(r *Request) *[]content.Turn { return &r.Messages }),
-		object.Opt("max_completion_tokens", nullableInteger, func(r *Request) **int64 { return &r.MaxCompletionTokens }),
-		object.Opt("max_tokens", nullableInteger, func(r *Request) **int64 { return &r.MaxTokens }),
-		object.Opt("temperature", nullableNumber, func(r *Request) **float64 { return &r.Temperature }),
-		object.Opt("top_p", nullableNumber, func(r *Request) **float64 { return &r.TopP }),
-		object.Opt("presence_penalty", nullableNumber, func(r *Request) **float64 { return &r.PresencePenalty }),
-		object.Opt("frequency_penalty", nullableNumber, func(r *Request) **float64 { return &r.FrequencyPenalty }),
-		object.Opt("top_k", nullableInteger, func(r *Request) **int64 { return &r.TopK }),
-		object.Opt("seed", nullableInteger, func(r *Request) **int64 { return &r.Seed }),
-		object.Opt("n", nullableInteger, func(r *Request) **int64 { return &r.N }),
-		object.Opt("stop", &object.Value{Kinds: object.Text | object.List | object.Null, Elem: anyText},
+		object.Opt("model", object.NullableText, func(r *Request) *string { return &r.Model }),
+		object.Must("messages", &object.Value{Kinds: object.List, Elem: object.AnyObject}, func(r *Request) *[]content.Turn { return &r.Messages }),
+		object.Opt("max_completion_tokens", object.NullableInteger, func(r *Request) **int64 { return &r.MaxCompletionTokens }),
+		object.Opt("max_tokens", object.NullableInteger, func(r *Request) **int64 { return &r.MaxTokens }),
+		object.Opt("temperature", object.NullableNumber, func(r *Request) **float64 { return &r.Temperature }),
+		object.Opt("top_p", object.NullableNumber, func(r *Request) **float64 { return &r.TopP }),
+		object.Opt("presence_penalty", object.NullableNumber, func(r *Request) **float64 { return &r.PresencePenalty }),
+		object.Opt("frequency_penalty", object.NullableNumber, func(r *Request) **float64 { return &r.FrequencyPenalty }),
+		object.Opt("top_k", object.NullableInteger, func(r *Request) **int64 { return &r.TopK }),
+		object.Opt("seed", object.NullableInteger, func(r *Request) **int64 { return &r.Seed }),
+		object.Opt("n", object.NullableInteger, func(r *Request) **int64 { return &r.N }),
+		object.Opt("stop", &object.Value{Kinds: object.Text | object.List | object.Null, Elem: object.AnyText},
 			func(r *Request) *stops { return (*stops)(&r.Stop) }),
-		object.OptList("tools", nullableObjects, func(r *Request) *[]content.Tool { return &r.Tools }),
-		object.OptList("functions", nullableObjects, func(r *Request) *[]content.Tool { return &r.Functions }),
+		object.OptList("tools", object.NullableObjects, func(r *Request) *[]content.Tool { return &r.Tools }),
+		object.OptList("functions", object.NullableObjects, func(r *Request) *[]content.Tool { return &r.Functions }),
 		object.Opt("tool_choice", textOrObject, func(r *Request) **ToolChoice { return &r.ToolChoice }),
 		object.Opt("function_call", textOrObject, func(r *Request) **ToolChoice { return &r.FunctionCall }),
-		object.Opt("parallel_tool_calls", nullableFlag, func(r *Request) **bool { return &r.ParallelToolCalls }),
+		object.Opt("parallel_tool_calls", object.NullableFlag, func(r *Request) **bool { return &r.ParallelToolCalls }),
 		object.OptObject("response_format", formatType, func(r *Request) **ResponseFormat { return &r.ResponseFormat }),
 		object.Opt("modalities", &object.Value{Kinds: object.List | object.Null, Elem: object.OneOf(object.Text, modalities...)}, func(r *Request) *[]string { return &r.Modalities }),
 		object.Opt("reasoning_effort", object.OneOf(object.Text|object.Null, efforts...), func(r *Request) *string { return &r.ReasoningEffort }),
 		object.Opt("verbosity", object.OneOf(object.Text|object.Null, verbosities...), func(r *Request) *string { return &r.Verbosity }),
-		object.Opt("safety_identifier", nullableText, func(r *Request) *string { return &r.SafetyIdentifier }),
-		object.Opt("user", nullableText, func(r *Request) *string { return &r.User }),
+		object.Opt("safety_identifier", object.NullableText, func(r *Request) *string { return &r.SafetyIdentifier }),
+		object.Opt("user", object.NullableText, func(r *Request) *string { return &r.User }),
 		object.Opt("service_tier", object.OneOf(object.Text|object.Null, serviceTiers...), func(r *Request) *string { return &r.ServiceTier }),
-		object.Opt("stream", nullableFlag, func(r *Request) *bool { return &r.Stream }),
+		object.Opt("stream", object.NullableFlag, func(r *Request) *bool { return &r.Stream }),
 		object.OptObject("stream_options", streamOptionsType, func(r *Request) **StreamOptions { return &r.StreamOptions }),
 
-		object.OptKept("logprobs", nullableFlag),
+		object.OptKept("logprobs", object.NullableFlag),
 		object.OptKept("top_logprobs", &object.Value{Kinds: object.Integer | object.Null, Max: 20}),
 		object.OptKept("logit_bias", &object.Value{Kinds: object.Object | object.Null, Members: &object.Value{Kinds: object.Number, Min: -100, Max: 100}}),
 		object.OptKept("metadata", &object.Value{Kinds: object.Object | object.Null, Members: &object.Value{Kinds: object.Text, Max: 512}}),
-		object.OptKept("store", nullableFlag),
+		object.OptKept("store", object.NullableFlag),
 		object.OptKept("prediction", object.NullableObject(
 			object.RequiredKept("type", object.Closed(object.Text, "content")),
 			object.RequiredKept("content", &object.Value{Kinds: object.Text | object.List, Elem: object.KeptObject(
-				object.RequiredKept("type", object.Closed(object.Text, "text")), object.RequiredKept("text", anyText))}))),
+				object.RequiredKept("type", object.Closed(object.Text, "text")), object.RequiredKept("text", object.AnyText))}))),
 		object.OptKept("audio", object.NullableObject(
 			object.RequiredKept("format", object.OneOf(object.Text, "wav", "aac", "mp3", "flac", "opus", "pcm16")),
 			object.RequiredKept("voice", &object.Value{Kinds: object.Text | object.Object}))),
@@ -92,14 +83,14 @@ var requestType = object.New("", func(r *Request) **content.Extra { return &r.Ex
 			object.OptKept("search_context_size", object.OneOf(object.Text|object.Null, contextSizes...)),
 			object.OptKept("user_location", object.NullableObject(
 				object.RequiredKept("type", object.Closed(object.Text, "approximate")),
-				object.RequiredKept("approximate", object.KeptObject(object.OptKept("city", nullableText),
-					object.OptKept("country", nullableText), object.OptKept("region", nullableText), object.OptKept("timezone", nullableText))))))),
-		object.OptKept("prompt_cache_key", nullableText),
+				object.RequiredKept("approximate", object.KeptObject(object.OptKept("city", object.NullableText),
+					object.OptKept("country", object.NullableText), object.OptKept("region", object.NullableText), object.OptKept("timezone", object.NullableText))))))),
+		object.OptKept("prompt_cache_key", object.NullableText),
 		object.OptKept("prompt_cache_options", object.NullableObject(
-			object.OptKept("mode", object.OneOf(object.Text|object.Null, "implicit", "explicit")), object.OptKept("ttl", nullableText))),
-		object.OptKept("prompt_cache_retention", nullableText),
+			object.OptKept("mode", object.OneOf(object.Text|object.Null, "implicit", "explicit")), object.OptKept("ttl", object.NullableText))),
+		object.OptKept("prompt_cache_retention", object.NullableText),
 		object.OptKept("moderation", object.NullableObject(
-			object.OptKept("model", nullableText),
+			object.OptKept("model", object.NullableText),
 			object.OptKept("policy", object.NullableObject(object.OptKept("input", policy), object.OptKept("output", policy)))))}
 })
 
@@ -114,25 +105,25 @@ var (
 
 	jsonSchemaType = object.New("", func(s *JSONSchema) **content.Extra { return &s.Extra }, func() []object.Field {
 		return []object.Field{
-			object.Opt("name", anyText, func(s *JSONSchema) *string { return &s.Name }),
-			object.Opt("description", nullableText, func(s *JSONSchema) *string { return &s.Description }),
-			object.Opt("schema", &object.Value{Kinds: object.Object | object.Null, Schema: true}, func(s *JSONSchema) *schemaText { return (*schemaText)(&s.Schema) }),
-			object.Opt("strict", nullableFlag, func(s *JSONSchema) **bool { return &s.Strict })}
+			object.Opt("name", object.AnyText, func(s *JSONSchema) *string { return &s.Name }),
+			object.Opt("description", object.NullableText, func(s *JSONSchema) *string { return &s.Description }),
+			object.Opt("schema", object.NullableSchema, func(s *JSONSchema) *schemaText { return (*schemaText)(&s.Schema) }),
+			object.Opt("strict", object.NullableFlag, func(s *JSONSchema) **bool { return &s.Strict })}
 	})
 
 	streamOptionsType = object.New("", func(o *StreamOptions) **content.Extra { return &o.Extra }, func() []object.Field {
 		return []object.Field{
-			object.Opt("include_usage", nullableFlag, func(o *StreamOptions) *bool { return &o.IncludeUsage }),
-			object.Opt("include_obfuscation", nullableFlag, func(o *StreamOptions) **bool { return &o.IncludeObfuscation })}
+			object.Opt("include_usage", object.NullableFlag, func(o *StreamOptions) *bool { return &o.IncludeUsage }),
+			object.Opt("include_obfuscation", object.NullableFlag, func(o *StreamOptions) **bool { return &o.IncludeObfuscation })}
 	})
 
 	// choiceType is the object form of a tool_choice.
 	choiceType = object.New("", func(c *ToolChoice) **content.Extra { return &c.Extra }, func() []object.Field {
 		return []object.Field{
-			object.In(object.Field{Name: "type", Value: anyText}, func(c *ToolChoice) *string { return &c.Type }),
-			object.In(object.Field{Name: "function", Value: anyObject}, func(c *ToolChoice) *nameRef { return (*nameRef)(c) }),
-			object.In(object.Field{Name: "custom", Value: anyObject}, func(c *ToolChoice) *nameRef { return (*nameRef)(c) }),
-			object.In(object.Field{Name: "allowed_tools", Value: anyObject}, func(c *ToolChoice) *allowedTools { return (*allowedTools)(c) })}
+			object.In(object.Field{Name: "type", Value: object.AnyText}, func(c *ToolChoice) *string { return &c.Type }),
+			object.In(object.Field{Name: "function", Value: object.AnyObject}, func(c *ToolChoice) *nameRef { return (*nameRef)(c) }),
+			object.In(object.Field{Name: "custom", Value: object.AnyObject}, func(c *ToolChoice) *nameRef { return (*nameRef)(c) }),
+			object.In(object.Field{Name: "allowed_tools", Value: object.AnyObject}, func(c *ToolChoice) *allowedTools { return (*allowedTools)(c) })}
 	})
 
 	// functionCallType is the object form of the deprecated function_call.
@@ -140,7 +131,7 @@ var (
 		return []object.Field{nameMember}
 	})
 
-	nameMember = object.Must("name", nonEmptyText, func(c *ToolChoice) *chosenName { return (*chosenName)(c) })
+	nameMember = object.Must("name", object.NonEmptyText, func(c *ToolChoice) *chosenName { return (*chosenName)(c) })
 
 	nameRefType = object.New("", func(c *ToolChoice) **content.Extra { return &c.Extra }, func() []object.Field {
 		return []object.Field{nameMember}
@@ -148,8 +139,8 @@ var (
 
 	allowedToolsType = object.New("", func(c *ToolChoice) **content.Extra { return &c.Extra }, func() []object.Field {
 		return []object.Field{
-			object.Must("mode", anyText, func(c *ToolChoice) *string { return &c.Mode }),
-			object.Must("tools", &object.Value{Kinds: object.List, Elem: anyObject}, func(c *ToolChoice) *chosenNames { return (*chosenNames)(&c.Names) })}
+			object.Must("mode", object.AnyText, func(c *ToolChoice) *string { return &c.Mode }),
+			object.Must("tools", &object.Value{Kinds: object.List, Elem: object.AnyObject}, func(c *ToolChoice) *chosenNames { return (*chosenNames)(&c.Names) })}
 	})
 )
 
@@ -187,16 +178,16 @@ type functionCall bool
 
 var messageType = object.New("", func(m *message) **content.Extra { return &m.extra }, func() []object.Field {
 	return []object.Field{
-		object.Must("role", nonEmptyText, func(m *message) *string { return &m.role }),
+		object.Must("role", object.NonEmptyText, func(m *message) *string { return &m.role }),
 		object.Opt("content", parts, func(m *message) *contentKind { return &m.content }),
-		object.Opt("name", nullableText, func(m *message) *string { return &m.name }),
-		object.Opt("tool_call_id", nullableText, func(m *message) *string { return &m.toolCallID }),
-		object.Opt("tool_calls", nullableObjects, func(m *message) *toolCalls { return &m.calls }),
-		object.Opt("function_call", nullableAny, func(m *message) *functionCall { return &m.call }),
-		object.Opt("refusal", nullableText, func(m *message) *string { return &m.refusal }),
-		object.Opt("reasoning_content", nullableText, func(m *message) *string { return &m.reasoningContent }),
-		object.Opt("reasoning", nullableText, func(m *message) *string { return &m.reasoning }),
-		object.OptKept("audio", object.NullableObject(object.RequiredKept("id", anyText))),
+		object.Opt("name", object.NullableText, func(m *message) *string { return &m.name }),
+		object.Opt("tool_call_id", object.NullableText, func(m *message) *string { return &m.toolCallID }),
+		object.Opt("tool_calls", object.NullableObjects, func(m *message) *toolCalls { return &m.calls }),
+		object.Opt("function_call", object.NullableAny, func(m *message) *functionCall { return &m.call }),
+		object.Opt("refusal", object.NullableText, func(m *message) *string { return &m.refusal }),
+		object.Opt("reasoning_content", object.NullableText, func(m *message) *string { return &m.reasoningContent }),
+		object.Opt("reasoning", object.NullableText, func(m *message) *string { return &m.reasoning }),
+		object.OptKept("audio", object.NullableObject(object.RequiredKept("id", object.AnyText))),
 		object.Field{Name: "annotations", Value: &object.Value{Kinds: object.List | object.Null}, IsDefault: isEmptyList}}
 })
 
@@ -210,14 +201,14 @@ var (
 	textType = object.New("", func(t *content.Text) **content.Extra { return &t.Extra }, func() []object.Field {
 		return []object.Field{
 			object.TagField,
-			object.Must("text", anyText, func(t *content.Text) *string { return &t.Text }),
+			object.Must("text", object.AnyText, func(t *content.Text) *string { return &t.Text }),
 			marked(func(t *content.Text) **content.Cache { return &t.Cache })}
 	})
 
 	refusalType = object.New("", func(t *content.Text) **content.Extra { return &t.Extra }, func() []object.Field {
 		return []object.Field{
 			object.TagField,
-			object.Must("refusal", anyText, func(t *content.Text) *string { return &t.Text }),
+			object.Must("refusal", object.AnyText, func(t *content.Text) *string { return &t.Text }),
 			marked(func(t *content.Text) **content.Cache { return &t.Cache })}
 	})
 
@@ -231,14 +222,14 @@ var (
 	fileType = object.New("", func(d *content.Document) **content.Extra { return &d.Extra }, func() []object.Field {
 		return []object.Field{
 			object.TagField,
-			object.Must("file", anyObject, func(d *content.Document) *content.Source { return &d.Source }),
+			object.Must("file", object.AnyObject, func(d *content.Document) *content.Source { return &d.Source }),
 			marked(func(d *content.Document) **content.Cache { return &d.Cache })}
 	})
 
 	audioType = object.New("", func(m *content.Media) **content.Extra { return &m.Extra }, func() []object.Field {
 		return []object.Field{
 			object.TagField,
-			object.Must("input_audio", anyObject, func(m *content.Media) *content.Source { return &m.Source }),
+			object.Must("input_audio", object.AnyObject, func(m *content.Media) *content.Source { return &m.Source }),
 			marked(func(m *content.Media) **content.Cache { return &m.Cache })}
 	})
 
@@ -266,14 +257,14 @@ type fileMembers struct {
 
 var (
 	imageURLType = fileObject(
-		object.Must("url", anyText, func(f *fileMembers) *string { return &f.url }),
+		object.Must("url", object.AnyText, func(f *fileMembers) *string { return &f.url }),
 		object.Opt("detail", object.OneOf(object.Text|object.Null, details...), func(f *fileMembers) *string { return &f.detail }))
 	fileObjectType = fileObject(
-		object.Opt("file_data", nullableText, func(f *fileMembers) *string { return &f.fileData }),
-		object.Opt("file_id", nullableText, func(f *fileMembers) *string { return &f.fileID }),
-		object.Opt("filename", nullableText, func(f *fileMembers) *string { return &f.name }))
+		object.Opt("file_data", object.NullableText, func(f *fileMembers) *string { return &f.fileData }),
+		object.Opt("file_id", object.NullableText, func(f *fileMembers) *string { return &f.fileID }),
+		object.Opt("filename", object.NullableText, func(f *fileMembers) *string { return &f.name }))
 	inputAudioType = fileObject(
-		object.Must("data", anyText, func(f *fileMembers) *string { return &f.audioData }),
+		object.Must("data", object.AnyText, func(f *fileMembers) *string { return &f.audioData }),
 		object.Must("format", object.OneOf(object.Text, openaiformat.AudioNames...), func(f *fileMembers) *string { return &f.audioEncoding }))
 )
 
@@ -285,23 +276,23 @@ func fileObject(list ...object.Field) *object.Type {
 var (
 	toolCallType = object.New("", func(c *toolCall) **content.Extra { return &c.Extra }, func() []object.Field {
 		return []object.Field{
-			object.In(object.Field{Name: "type", Value: nullableText}, func(c *toolCall) *string { return &c.kind }),
-			object.Must("id", nonEmptyText, func(c *toolCall) *string { return &c.ID }),
-			object.Opt("function", anyObject, func(c *toolCall) *calledFunction { return (*calledFunction)(c) }),
-			object.Opt("custom", anyObject, func(c *toolCall) *calledCustom { return (*calledCustom)(c) }),
+			object.In(object.Field{Name: "type", Value: object.NullableText}, func(c *toolCall) *string { return &c.kind }),
+			object.Must("id", object.NonEmptyText, func(c *toolCall) *string { return &c.ID }),
+			object.Opt("function", object.AnyObject, func(c *toolCall) *calledFunction { return (*calledFunction)(c) }),
+			object.Opt("custom", object.AnyObject, func(c *toolCall) *calledCustom { return (*calledCustom)(c) }),
 			object.Field{Name: "index", IsDefault: func(jsonwire.Value) bool { return true }}} // left over from a stream
 	})
 
 	calledFunctionType = object.New("", func(c *toolCall) **content.Extra { return &c.inner }, func() []object.Field {
 		return []object.Field{
-			object.Must("name", anyText, func(c *toolCall) *string { return &c.Name }),
-			object.Must("arguments", nullableText, func(c *toolCall) *string { return &c.Input })}
+			object.Must("name", object.AnyText, func(c *toolCall) *string { return &c.Name }),
+			object.Must("arguments", object.NullableText, func(c *toolCall) *string { return &c.Input })}
 	})
 
 	calledCustomType = object.New("", func(c *toolCall) **content.Extra { return &c.inner }, func() []object.Field {
 		return []object.Field{
-			object.Must("name", anyText, func(c *toolCall) *string { return &c.Name }),
-			object.Must("input", nullableText, func(c *toolCall) *string { return &c.Text })}
+			object.Must("name", object.AnyText, func(c *toolCall) *string { return &c.Name }),
+			object.Must("input", object.NullableText, func(c *toolCall) *string { return &c.Text })}
 	})
 )
 
@@ -322,36 +313,36 @@ var (
 	toolType = object.New("", func(t *tool) **content.Extra { return &t.Extra }, func() []object.Field {
 		return []object.Field{
 			object.TagField,
-			object.Opt("function", anyObject, func(t *tool) *function { return (*function)(t) }),
-			object.Opt("custom", anyObject, func(t *tool) *custom { return (*custom)(t) })}
+			object.Opt("function", object.AnyObject, func(t *tool) *function { return (*function)(t) }),
+			object.Opt("custom", object.AnyObject, func(t *tool) *custom { return (*custom)(t) })}
 	})
 
 	functionType = object.New("", func(t *tool) **content.Extra { return &t.inner }, func() []object.Field {
 		return []object.Field{
-			object.Must("name", anyText, func(t *tool) *string { return &t.Name }),
-			object.Opt("description", nullableText, func(t *tool) *string { return &t.Description }),
-			object.Opt("parameters", &object.Value{Kinds: object.Object | object.Null, Schema: true}, func(t *tool) *schemaText { return (*schemaText)(&t.Input.JSON) }),
-			object.Opt("strict", nullableFlag, func(t *tool) **bool { return &t.Strict })}
+			object.Must("name", object.AnyText, func(t *tool) *string { return &t.Name }),
+			object.Opt("description", object.NullableText, func(t *tool) *string { return &t.Description }),
+			object.Opt("parameters", object.NullableSchema, func(t *tool) *schemaText { return (*schemaText)(&t.Input.JSON) }),
+			object.Opt("strict", object.NullableFlag, func(t *tool) **bool { return &t.Strict })}
 	})
 
 	customType = object.New("", func(t *tool) **content.Extra { return &t.inner }, func() []object.Field {
 		return []object.Field{
-			object.Must("name", anyText, func(t *tool) *string { return &t.Name }),
-			object.Opt("description", nullableText, func(t *tool) *string { return &t.Description }),
-			object.Opt("format", nullableAny, func(t *tool) *inputFormat { return (*inputFormat)(t) })}
+			object.Must("name", object.AnyText, func(t *tool) *string { return &t.Name }),
+			object.Opt("description", object.NullableText, func(t *tool) *string { return &t.Description }),
+			object.Opt("format", object.NullableAny, func(t *tool) *inputFormat { return (*inputFormat)(t) })}
 	})
 
 	// inputFormatType is the format of the input of a custom tool. Its tag is read before.
 	inputFormatType = object.New("", func(t *tool) **content.Extra { return &t.ofFormat }, func() []object.Field {
 		return []object.Field{
 			object.TagField,
-			object.Opt("grammar", anyObject, func(t *tool) *grammar { return (*grammar)(t) })}
+			object.Opt("grammar", object.AnyObject, func(t *tool) *grammar { return (*grammar)(t) })}
 	})
 
 	grammarType = object.New("", func(t *tool) **content.Extra { return &t.ofGrammar }, func() []object.Field {
 		return []object.Field{
 			object.Must("syntax", object.OneOf(object.Text, syntaxes...), func(t *tool) *string { return &t.grammar.Syntax }),
-			object.Must("definition", anyText, func(t *tool) *string { return &t.grammar.Definition })}
+			object.Must("definition", object.AnyText, func(t *tool) *string { return &t.grammar.Definition })}
 	})
 )
 

@@ -93,9 +93,7 @@ type parser struct {
 	toolUses    codec.Chunk[content.ToolUse]
 	toolResults codec.Chunk[content.ToolResult]
 	thinking    codec.Chunk[content.Thinking]
-	unknowns    codec.Chunk[content.Unknown]
 	lists       codec.Chunk[content.Part]
-	invalidPart content.Part // shared by values that are not parts, if there are many
 
 	arguments jsonwire.Doc // of the tool call that is read
 
@@ -488,14 +486,7 @@ func (p *parser) content(f *object.Field, name string, v jsonwire.Value) content
 func (p *parser) part(v jsonwire.Value) content.Part {
 	kind, ok := p.ReadTag(v)
 	if !ok {
-		if p.Violations.Len() > content.MaxViolations {
-			// Many invalid values must not need much memory.
-			if p.invalidPart == nil {
-				p.invalidPart = p.unknown(v, "")
-			}
-			return p.invalidPart
-		}
-		return p.unknown(v, "")
+		return p.BadPart(v, p.IsOver())
 	}
 	p.file = fileMembers{}
 	switch kind {
@@ -525,7 +516,7 @@ func (p *parser) part(v jsonwire.Value) content.Part {
 		m.Extra = p.withFile(m.Extra)
 		return m
 	}
-	return p.unknown(v, kind)
+	return p.Other(kind, v)
 }
 
 // withoutNulls returns x, or nil if it has only one member, which is null: some libraries write
@@ -545,13 +536,6 @@ func (p *parser) withFile(x *content.Extra) *content.Extra {
 		x = p.joined(p.member("detail", p.file.detail), x)
 	}
 	return x
-}
-
-// unknown returns a part as an Unknown.
-func (p *parser) unknown(v jsonwire.Value, kind string) content.Part {
-	u := p.unknowns.New(1)
-	u.Format, u.Kind, u.Raw = Format, kind, v.Raw()
-	return u
 }
 
 // source reads the object of a part with a file. It returns nil if the source is invalid.
@@ -643,7 +627,7 @@ func (p *parser) addCall(c *toolCall) {
 	*u = c.ToolUse
 	u.Extra = p.joined(c.inner, u.Extra)
 	p.setInput(u)
-	p.countState(u.ID)
+	envelope.CountID(&p.Quota, u.ID)
 	p.calls = append(p.calls, u)
 }
 
@@ -680,15 +664,6 @@ func (p *parser) functionCall(f *object.Field, name string, x jsonwire.Value, is
 		p.addCall(c)
 	}
 	p.Path.Pop()
-}
-
-// countState counts the state of another vendor that the id of a tool call carries.
-func (p *parser) countState(id string) {
-	if p.Quota.Exceeded() || !envelope.IsReservedID(id) {
-		return
-	}
-	_, e, _ := envelope.DecodeID(id)
-	p.Quota.State(e.States(p.Quota.PartsLeft()), len(id))
 }
 
 // tools reads the list of tools, or that of functions.

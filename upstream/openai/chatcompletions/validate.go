@@ -144,7 +144,7 @@ func (v *validator) toolList(name string, tools []content.Tool) {
 	v.Path.Push(name)
 	for i := range tools {
 		t := &tools[i]
-		if t.Kind != "" || isToolName(t.Name) && len(t.Name) <= maxToolName {
+		if t.Kind != "" || codec.IsName(t.Name) && len(t.Name) <= maxToolName {
 			continue
 		}
 		v.Path.PushIndex(i)
@@ -171,19 +171,9 @@ func (v *validator) toolName(name string) {
 		v.Empty("name")
 	case len(name) > maxToolName:
 		v.LongText("name", maxToolName, int64(utf8.RuneCountInString(name)))
-	case !isToolName(name):
+	case !codec.IsName(name):
 		v.Pattern("name", toolNamePattern)
 	}
-}
-
-// isToolName reports whether s matches toolNamePattern.
-func isToolName(s string) bool {
-	for _, c := range []byte(s) {
-		if (c|0x20 < 'a' || c|0x20 > 'z') && (c < '0' || c > '9') && c != '_' && c != '-' {
-			return false
-		}
-	}
-	return s != ""
 }
 
 func (v *validator) toolChoice(c *ToolChoice) {
@@ -352,7 +342,7 @@ func (v *validator) jsonSchema(s *JSONSchema) {
 		}
 	case len(s.Name) > maxToolName:
 		v.LongText("name", maxToolName, int64(utf8.RuneCountInString(s.Name)))
-	case !isToolName(s.Name):
+	case !codec.IsName(s.Name):
 		v.Pattern("name", toolNamePattern)
 	}
 }

@@ -11,51 +11,17 @@ import (
 // The objects of requests. The parser and the validator work by these tables: to add a member
 // without a Go field, add it here.
 
-// unlessDefault returns f without the values for which isDefault returns true.
-func unlessDefault(f object.Field, isDefault func(jsonwire.Value) bool) object.Field {
-	f.IsDefault = isDefault
-	return f
-}
-
-// named returns optional members with arbitrary values.
-func named(names ...string) []object.Field {
-	list := make([]object.Field, len(names))
-	for i, name := range names {
-		list[i].Name = name
-	}
-	return list
-}
-
 func nullableUpTo(max int64) *object.Value {
 	return &object.Value{Kinds: object.Text | object.Null, Max: max}
 }
 
-// typeIn returns the member "type", with one of values, of an object whose type is read before
-// its other members.
-func typeIn[T any](at func(*T) *string, values ...string) object.Field {
-	return object.In(object.Field{Name: "type", Value: object.OneOf(object.Text, values...), IsTag: true}, at)
-}
-
 // Values that many members accept.
 var (
-	anyText        = &object.Value{Kinds: object.Text}
-	nullableText   = &object.Value{Kinds: object.Text | object.Null}
-	nonEmptyText   = &object.Value{Kinds: object.Text, Min: 1}
-	nullableFlag   = &object.Value{Kinds: object.Flag | object.Null}
-	nullableNumber = &object.Value{Kinds: object.Number | object.Null}
-	nullableTexts  = &object.Value{Kinds: object.List | object.Null, Elem: anyText}
-	nullableList   = &object.Value{Kinds: object.List | object.Null, Elem: anyObject}
-	anyObject      = &object.Value{Kinds: object.Object}
-	objectOrNull   = &object.Value{Kinds: object.Object | object.Null}
-	schemaOrNull   = &object.Value{Kinds: object.Object | object.Null, Schema: true}
-	callID         = &object.Value{Kinds: object.Text, Min: 1}
-
-	inputValue = &object.Value{Kinds: object.Text | object.List, Elem: anyObject}
-	toolList   = &object.Value{Kinds: object.List | object.Null, Elem: anyObject}
+	inputValue = &object.Value{Kinds: object.Text | object.List, Elem: object.AnyObject}
 
 	// The content of a message and the output of a call are a text or a list.
-	textOrParts         = &object.Value{Kinds: object.Text | object.List, Elem: anyObject}
-	nullableTextOrParts = &object.Value{Kinds: object.Text | object.List | object.Null, Elem: anyObject}
+	textOrParts         = &object.Value{Kinds: object.Text | object.List, Elem: object.AnyObject}
+	nullableTextOrParts = &object.Value{Kinds: object.Text | object.List | object.Null, Elem: object.AnyObject}
 )
 
 // Values of settings that the format knows.
@@ -80,45 +46,45 @@ const minOutputTokens = 16
 
 var requestType = object.New("", func(r *Request) **content.Extra { return &r.Extra }, func() []object.Field {
 	return []object.Field{
-		object.Opt("model", nullableText, func(r *Request) *string { return &r.Model }),
-		object.Opt("instructions", nullableText, func(r *Request) *string { return &r.Instructions }),
+		object.Opt("model", object.NullableText, func(r *Request) *string { return &r.Model }),
+		object.Opt("instructions", object.NullableText, func(r *Request) *string { return &r.Instructions }),
 		object.OptList("input", inputValue, func(r *Request) *[]Item { return &r.Input }),
-		object.OptList("tools", toolList, func(r *Request) *[]content.Tool { return &r.Tools }),
+		object.OptList("tools", object.NullableObjects, func(r *Request) *[]content.Tool { return &r.Tools }),
 		object.InPointer(object.Field{Name: "tool_choice", Value: &object.Value{Kinds: object.Text | object.Object | object.Null, Object: choiceType}},
 			func(r *Request) **ToolChoice { return &r.ToolChoice }),
-		object.Opt("parallel_tool_calls", nullableFlag, func(r *Request) **bool { return &r.ParallelToolCalls }),
+		object.Opt("parallel_tool_calls", object.NullableFlag, func(r *Request) **bool { return &r.ParallelToolCalls }),
 		object.Opt("max_output_tokens", &object.Value{Kinds: object.Integer | object.Null, Min: minOutputTokens}, func(r *Request) **int64 { return &r.MaxOutputTokens }),
-		object.Opt("temperature", nullableNumber, func(r *Request) **float64 { return &r.Temperature }),
-		object.Opt("top_p", nullableNumber, func(r *Request) **float64 { return &r.TopP }),
-		object.Opt("presence_penalty", nullableNumber, func(r *Request) **float64 { return &r.PresencePenalty }),
-		object.Opt("frequency_penalty", nullableNumber, func(r *Request) **float64 { return &r.FrequencyPenalty }),
+		object.Opt("temperature", object.NullableNumber, func(r *Request) **float64 { return &r.Temperature }),
+		object.Opt("top_p", object.NullableNumber, func(r *Request) **float64 { return &r.TopP }),
+		object.Opt("presence_penalty", object.NullableNumber, func(r *Request) **float64 { return &r.PresencePenalty }),
+		object.Opt("frequency_penalty", object.NullableNumber, func(r *Request) **float64 { return &r.FrequencyPenalty }),
 		object.OptObject("reasoning", reasoningType, func(r *Request) **Reasoning { return &r.Reasoning }),
 		object.OptObject("text", textConfigType, func(r *Request) **Text { return &r.Text }),
 		object.Opt("include", &object.Value{Kinds: object.List | object.Null, Elem: object.OneOf(object.Text, includes...)},
 			func(r *Request) *[]string { return &r.Include }),
-		object.Opt("stream", nullableFlag, func(r *Request) *bool { return &r.Stream }),
-		object.Opt("store", nullableFlag, func(r *Request) **bool { return &r.Store }),
-		object.Opt("user", nullableText, func(r *Request) *string { return &r.User }),
-		object.Opt("safety_identifier", nullableText, func(r *Request) *string { return &r.SafetyIdentifier }),
+		object.Opt("stream", object.NullableFlag, func(r *Request) *bool { return &r.Stream }),
+		object.Opt("store", object.NullableFlag, func(r *Request) **bool { return &r.Store }),
+		object.Opt("user", object.NullableText, func(r *Request) *string { return &r.User }),
+		object.Opt("safety_identifier", object.NullableText, func(r *Request) *string { return &r.SafetyIdentifier }),
 		object.Opt("service_tier", object.OneOf(object.Text|object.Null, serviceTiers...), func(r *Request) *string { return &r.ServiceTier }),
 
 		object.OptKept("max_tool_calls", &object.Value{Kinds: object.Integer | object.Null, Min: 1}),
 		object.OptKept("top_logprobs", &object.Value{Kinds: object.Integer | object.Null, Max: 20}),
 		object.OptKept("metadata", &object.Value{Kinds: object.Object | object.Null, Members: nullableUpTo(512)}),
-		object.OptKept("prompt_cache_key", nullableText),
+		object.OptKept("prompt_cache_key", object.NullableText),
 		object.OptKept("prompt_cache_retention", object.OneOf(object.Text|object.Null, "in_memory", "in-memory", "24h")),
-		object.OptKept("prompt_cache_options", object.NullableObject(named("mode", "ttl", "prewarm", "comparison_response_id")...)),
-		unlessDefault(object.OptKept("truncation", object.OneOf(object.Text|object.Null, "auto", "disabled")), isDisabled),
-		unlessDefault(object.OptKept("stream_options", object.NullableObject(object.OptKept("include_obfuscation", nullableFlag))), hasNoObfuscation),
-		unlessDefault(object.OptKept("background", nullableFlag), isFalse),
-		object.OptKept(memberPrevious, nullableText),
-		object.OptKept(memberConversation, &object.Value{Kinds: object.Text | object.Object | object.Null, Object: object.Kept("", object.RequiredKept("id", anyText))}),
-		object.OptKept(memberPrompt, object.NullableObject(object.RequiredKept("id", anyText), object.OptKept("version", nullableText), object.OptKept("variables", objectOrNull))),
-		object.OptKept("context_management", nullableList),
-		object.OptKept("moderation", objectOrNull),
+		object.OptKept("prompt_cache_options", object.NullableObject(object.Named("mode", "ttl", "prewarm", "comparison_response_id")...)),
+		object.UnlessDefault(object.OptKept("truncation", object.OneOf(object.Text|object.Null, "auto", "disabled")), isDisabled),
+		object.UnlessDefault(object.OptKept("stream_options", object.NullableObject(object.OptKept("include_obfuscation", object.NullableFlag))), hasNoObfuscation),
+		object.UnlessDefault(object.OptKept("background", object.NullableFlag), isFalse),
+		object.OptKept(memberPrevious, object.NullableText),
+		object.OptKept(memberConversation, &object.Value{Kinds: object.Text | object.Object | object.Null, Object: object.Kept("", object.RequiredKept("id", object.AnyText))}),
+		object.OptKept(memberPrompt, object.NullableObject(object.RequiredKept("id", object.AnyText), object.OptKept("version", object.NullableText), object.OptKept("variables", object.NullableAny))),
+		object.OptKept("context_management", object.NullableObjects),
+		object.OptKept("moderation", object.NullableAny),
 		object.OptKept("access_programs", &object.Value{Kinds: object.List | object.Object | object.Text | object.Null}),
-		object.OptKept("client_metadata", objectOrNull),
-		object.OptKept("image", objectOrNull)}
+		object.OptKept("client_metadata", object.NullableAny),
+		object.OptKept("image", object.NullableAny)}
 })
 
 // Members that refer to state at the server.
@@ -145,18 +111,18 @@ func isEmptyList(x jsonwire.Value) bool { return x.Kind() != jsonwire.Array || x
 var (
 	choiceType = object.New("", func(c *ToolChoice) **content.Extra { return &c.Extra }, func() []object.Field {
 		return []object.Field{
-			object.In(object.Field{Name: "type", Value: anyText, IsTag: true}, func(c *ToolChoice) *string { return &c.Type }),
-			object.Opt("name", nullableText, func(c *ToolChoice) *string { return &c.Name }),
+			object.In(object.Field{Name: "type", Value: object.AnyText, IsTag: true}, func(c *ToolChoice) *string { return &c.Type }),
+			object.Opt("name", object.NullableText, func(c *ToolChoice) *string { return &c.Name }),
 			object.Opt("mode", object.OneOf(object.Text|object.Null, "auto", "required", "none"), func(c *ToolChoice) *string { return &c.Mode }),
-			object.OptList("tools", toolList, func(c *ToolChoice) *[]ToolRef { return &c.Tools }),
-			object.OptKept("server_label", nullableText)}
+			object.OptList("tools", object.NullableObjects, func(c *ToolChoice) *[]ToolRef { return &c.Tools }),
+			object.OptKept("server_label", object.NullableText)}
 	})
 
 	toolRefType = object.New("", func(t *ToolRef) **content.Extra { return &t.Extra }, func() []object.Field {
 		return []object.Field{
-			object.In(object.Field{Name: "type", Value: anyText, IsTag: true}, func(t *ToolRef) *string { return &t.Type }),
-			object.Opt("name", nullableText, func(t *ToolRef) *string { return &t.Name }),
-			object.OptKept("server_label", nullableText)}
+			object.In(object.Field{Name: "type", Value: object.AnyText, IsTag: true}, func(t *ToolRef) *string { return &t.Type }),
+			object.Opt("name", object.NullableText, func(t *ToolRef) *string { return &t.Name }),
+			object.OptKept("server_label", object.NullableText)}
 	})
 
 	reasoningType = object.New("", func(c *Reasoning) **content.Extra { return &c.Extra }, func() []object.Field {
@@ -176,11 +142,11 @@ var (
 
 	textFormatType = object.New("", func(f *TextFormat) **content.Extra { return &f.Extra }, func() []object.Field {
 		return []object.Field{
-			typeIn(func(f *TextFormat) *string { return &f.Type }, formatTypes...),
-			object.Opt("name", nullableText, func(f *TextFormat) *string { return &f.Name }),
-			object.Opt("description", nullableText, func(f *TextFormat) *string { return &f.Description }),
-			object.Opt("schema", schemaOrNull, func(f *TextFormat) *string { return &f.Schema }),
-			object.Opt("strict", nullableFlag, func(f *TextFormat) **bool { return &f.Strict })}
+			object.TypeIn(func(f *TextFormat) *string { return &f.Type }, formatTypes...),
+			object.Opt("name", object.NullableText, func(f *TextFormat) *string { return &f.Name }),
+			object.Opt("description", object.NullableText, func(f *TextFormat) *string { return &f.Description }),
+			object.Opt("schema", object.NullableSchema, func(f *TextFormat) *string { return &f.Schema }),
+			object.Opt("strict", object.NullableFlag, func(f *TextFormat) **bool { return &f.Strict })}
 	})
 )
 
@@ -194,8 +160,8 @@ type callItem[P any] struct {
 func itemMembers[P any](more ...object.Field) []object.Field {
 	return append([]object.Field{
 		object.TagField,
-		object.Opt("id", nullableText, func(c *callItem[P]) *string { return &c.item.ID }),
-		object.Opt("status", nullableText, func(c *callItem[P]) *string { return &c.item.Status })}, more...)
+		object.Opt("id", object.NullableText, func(c *callItem[P]) *string { return &c.item.ID }),
+		object.Opt("status", object.NullableText, func(c *callItem[P]) *string { return &c.item.Status })}, more...)
 }
 
 // The items.
@@ -205,64 +171,64 @@ var (
 			object.TagField,
 			object.Must("role", object.Closed(object.Text, messageRoles...), func(i *Item) *string { return &i.Role }),
 			object.Must("content", nullableTextOrParts, func(i *Item) *[]content.Part { return &i.Parts }),
-			object.Opt("id", nullableText, func(i *Item) *string { return &i.ID }),
-			object.Opt("status", nullableText, func(i *Item) *string { return &i.Status }),
+			object.Opt("id", object.NullableText, func(i *Item) *string { return &i.ID }),
+			object.Opt("status", object.NullableText, func(i *Item) *string { return &i.Status }),
 			object.Opt("phase", object.OneOf(object.Text|object.Null, phases...), func(i *Item) *string { return &i.Phase })}
 	})
 
 	referenceType = object.New("", func(i *Item) **content.Extra { return &i.Extra }, func() []object.Field {
-		return []object.Field{object.TagField, object.Must("id", anyText, func(i *Item) *string { return &i.ID })}
+		return []object.Field{object.TagField, object.Must("id", object.AnyText, func(i *Item) *string { return &i.ID })}
 	})
 
 	additionalToolsType = object.New("", func(i *Item) **content.Extra { return &i.Extra }, func() []object.Field {
 		return []object.Field{
 			object.TagField,
-			object.Opt("id", nullableText, func(i *Item) *string { return &i.ID }),
-			object.Opt("status", nullableText, func(i *Item) *string { return &i.Status }),
-			object.Opt("role", nullableText, func(i *Item) *string { return &i.Role }),
-			object.Must("tools", toolList, func(i *Item) *[]content.Tool { return &i.Tools })}
+			object.Opt("id", object.NullableText, func(i *Item) *string { return &i.ID }),
+			object.Opt("status", object.NullableText, func(i *Item) *string { return &i.Status }),
+			object.Opt("role", object.NullableText, func(i *Item) *string { return &i.Role }),
+			object.Must("tools", object.NullableObjects, func(i *Item) *[]content.Tool { return &i.Tools })}
 	})
 
 	reasoningItemType = object.New("", func(c *callItem[*content.Thinking]) **content.Extra { return &c.part.Extra }, func() []object.Field {
 		return itemMembers[*content.Thinking](
 			// parser.reasoning reads the texts.
-			object.Field{Name: "summary", Value: nullableList, IsTag: true},
-			object.Field{Name: "content", Value: nullableList, IsTag: true},
-			object.Opt("encrypted_content", nullableText, func(c *callItem[*content.Thinking]) *content.Signature { return &c.part.Signature }))
+			object.Field{Name: "summary", Value: object.NullableObjects, IsTag: true},
+			object.Field{Name: "content", Value: object.NullableObjects, IsTag: true},
+			object.Opt("encrypted_content", object.NullableText, func(c *callItem[*content.Thinking]) *content.Signature { return &c.part.Signature }))
 	})
 
 	functionCallType = object.New("", func(c *callItem[*content.ToolUse]) **content.Extra { return &c.part.Extra }, func() []object.Field {
 		return itemMembers[*content.ToolUse](append(callFields(),
-			object.Must("arguments", anyText, func(c *callItem[*content.ToolUse]) *string { return &c.part.Input }))...)
+			object.Must("arguments", object.AnyText, func(c *callItem[*content.ToolUse]) *string { return &c.part.Input }))...)
 	})
 
 	customCallType = object.New("", func(c *callItem[*content.ToolUse]) **content.Extra { return &c.part.Extra }, func() []object.Field {
 		return itemMembers[*content.ToolUse](append(callFields(),
-			object.Must("input", anyText, func(c *callItem[*content.ToolUse]) *string { return &c.part.Text }))...)
+			object.Must("input", object.AnyText, func(c *callItem[*content.ToolUse]) *string { return &c.part.Text }))...)
 	})
 
 	outputType = object.New("", func(c *callItem[*content.ToolResult]) **content.Extra { return &c.part.Extra }, func() []object.Field {
 		return itemMembers[*content.ToolResult](
-			object.Must("call_id", callID, func(c *callItem[*content.ToolResult]) *string { return &c.part.ID }),
+			object.Must("call_id", object.NonEmptyText, func(c *callItem[*content.ToolResult]) *string { return &c.part.ID }),
 			object.Must("output", textOrParts, func(c *callItem[*content.ToolResult]) *[]content.Part { return &c.part.Parts }),
-			object.Opt("name", nullableText, func(c *callItem[*content.ToolResult]) *string { return &c.part.Name }),
-			object.OptKept("namespace", nullableText), callerField)
+			object.Opt("name", object.NullableText, func(c *callItem[*content.ToolResult]) *string { return &c.part.Name }),
+			object.OptKept("namespace", object.NullableText), callerField)
 	})
 
 	// hostedItemType is for items that are kept as JSON text.
 	hostedItemType = object.KeptLater("", func() []object.Field {
-		return []object.Field{object.TagField, object.OptKept("id", nullableText), object.OptKept("status", nullableText)}
+		return []object.Field{object.TagField, object.OptKept("id", object.NullableText), object.OptKept("status", object.NullableText)}
 	})
 
-	callerField = object.OptKept("caller", objectOrNull)
+	callerField = object.OptKept("caller", object.NullableAny)
 )
 
 func callFields() []object.Field {
 	return []object.Field{
-		object.Must("call_id", callID, func(c *callItem[*content.ToolUse]) *string { return &c.part.ID }),
-		object.Must("name", nonEmptyText, func(c *callItem[*content.ToolUse]) *string { return &c.part.Name }),
-		object.Opt("namespace", nullableText, func(c *callItem[*content.ToolUse]) *string { return &c.part.Namespace }),
-		unlessDefault(object.OptKept("async", nullableFlag), isFalse), callerField,
+		object.Must("call_id", object.NonEmptyText, func(c *callItem[*content.ToolUse]) *string { return &c.part.ID }),
+		object.Must("name", object.NonEmptyText, func(c *callItem[*content.ToolUse]) *string { return &c.part.Name }),
+		object.Opt("namespace", object.NullableText, func(c *callItem[*content.ToolUse]) *string { return &c.part.Namespace }),
+		object.UnlessDefault(object.OptKept("async", object.NullableFlag), isFalse), callerField,
 	}
 }
 
@@ -322,28 +288,28 @@ var (
 	inputTextType = object.New("", func(t *content.Text) **content.Extra { return &t.Extra }, func() []object.Field {
 		return []object.Field{
 			object.TagField,
-			object.Must("text", anyText, func(t *content.Text) *string { return &t.Text }),
+			object.Must("text", object.AnyText, func(t *content.Text) *string { return &t.Text }),
 			cacheMark(func(t *content.Text) **content.Cache { return &t.Cache })}
 	})
 
 	outputTextType = object.New("", func(t *content.Text) **content.Extra { return &t.Extra }, func() []object.Field {
 		return []object.Field{
 			object.TagField,
-			object.Must("text", anyText, func(t *content.Text) *string { return &t.Text }),
-			object.OptList("annotations", nullableList, func(t *content.Text) *[]content.Citation { return &t.Citations }),
-			unlessDefault(object.OptKept("logprobs", nullableList), isEmptyList),
+			object.Must("text", object.AnyText, func(t *content.Text) *string { return &t.Text }),
+			object.OptList("annotations", object.NullableObjects, func(t *content.Text) *[]content.Citation { return &t.Citations }),
+			object.UnlessDefault(object.OptKept("logprobs", object.NullableObjects), isEmptyList),
 			cacheMark(func(t *content.Text) **content.Cache { return &t.Cache })}
 	})
 
 	refusalType = object.New("", func(t *content.Text) **content.Extra { return &t.Extra }, func() []object.Field {
-		return []object.Field{object.TagField, object.Must("refusal", anyText, func(t *content.Text) *string { return &t.Text })}
+		return []object.Field{object.TagField, object.Must("refusal", object.AnyText, func(t *content.Text) *string { return &t.Text })}
 	})
 
 	imageType = object.New("", func(i *content.Image) **content.Extra { return &i.Extra }, func() []object.Field {
 		return []object.Field{
 			object.TagField,
-			object.Opt("image_url", nullableText, func(i *content.Image) *content.Source { return &i.Source }),
-			object.Opt("file_id", nullableText, func(i *content.Image) *content.Source { return &i.Source }),
+			object.Opt("image_url", object.NullableText, func(i *content.Image) *content.Source { return &i.Source }),
+			object.Opt("file_id", object.NullableText, func(i *content.Image) *content.Source { return &i.Source }),
 			object.OptKept("detail", object.OneOf(object.Text|object.Null, details...)),
 			cacheMark(func(i *content.Image) **content.Cache { return &i.Cache })}
 	})
@@ -351,10 +317,10 @@ var (
 	fileType = object.New("", func(d *content.Document) **content.Extra { return &d.Extra }, func() []object.Field {
 		return []object.Field{
 			object.TagField,
-			object.Opt("filename", nullableText, func(d *content.Document) *string { return &d.Title }),
-			object.Opt("file_data", nullableText, func(d *content.Document) *content.Source { return &d.Source }),
-			object.Opt("file_url", nullableText, func(d *content.Document) *content.Source { return &d.Source }),
-			object.Opt("file_id", nullableText, func(d *content.Document) *content.Source { return &d.Source }),
+			object.Opt("filename", object.NullableText, func(d *content.Document) *string { return &d.Title }),
+			object.Opt("file_data", object.NullableText, func(d *content.Document) *content.Source { return &d.Source }),
+			object.Opt("file_url", object.NullableText, func(d *content.Document) *content.Source { return &d.Source }),
+			object.Opt("file_id", object.NullableText, func(d *content.Document) *content.Source { return &d.Source }),
 			object.OptKept("detail", object.OneOf(object.Text|object.Null, details...)),
 			cacheMark(func(d *content.Document) **content.Cache { return &d.Cache })}
 	})
@@ -367,13 +333,13 @@ var (
 	})
 
 	audioDataType = object.KeptLater("", func() []object.Field {
-		return []object.Field{object.RequiredKept("data", nonEmptyText), object.RequiredKept("format", nonEmptyText)}
+		return []object.Field{object.RequiredKept("data", object.NonEmptyText), object.RequiredKept("format", object.NonEmptyText)}
 	})
 
 	breakpointType = object.New("", func(c *content.Cache) **content.Extra { return &c.Extra }, func() []object.Field {
 		return []object.Field{
 			{Name: "mode", Const: "explicit", Value: object.OneOf(object.Text, "explicit")},
-			object.Opt("ttl", nullableText, func(c *content.Cache) *string { return &c.TTL })}
+			object.Opt("ttl", object.NullableText, func(c *content.Cache) *string { return &c.TTL })}
 	})
 )
 
@@ -437,25 +403,25 @@ var (
 	functionType = object.New("", func(t *content.Tool) **content.Extra { return &t.Extra }, func() []object.Field {
 		return []object.Field{
 			object.TagField,
-			object.Must("name", nonEmptyText, func(t *content.Tool) *string { return &t.Name }),
-			object.Opt("description", nullableText, func(t *content.Tool) *string { return &t.Description }),
-			object.Opt("parameters", schemaOrNull, func(t *content.Tool) *content.Schema { return &t.Input }),
-			object.Opt("strict", nullableFlag, func(t *content.Tool) **bool { return &t.Strict }),
-			object.Opt("output_schema", schemaOrNull, func(t *content.Tool) *content.Schema { return &t.Output }),
-			object.Opt("defer_loading", nullableFlag, func(t *content.Tool) *bool { return &t.Deferred }),
-			unlessDefault(object.OptKept("async", nullableFlag), isFalse),
-			object.OptKept("allowed_callers", nullableTexts)}
+			object.Must("name", object.NonEmptyText, func(t *content.Tool) *string { return &t.Name }),
+			object.Opt("description", object.NullableText, func(t *content.Tool) *string { return &t.Description }),
+			object.Opt("parameters", object.NullableSchema, func(t *content.Tool) *content.Schema { return &t.Input }),
+			object.Opt("strict", object.NullableFlag, func(t *content.Tool) **bool { return &t.Strict }),
+			object.Opt("output_schema", object.NullableSchema, func(t *content.Tool) *content.Schema { return &t.Output }),
+			object.Opt("defer_loading", object.NullableFlag, func(t *content.Tool) *bool { return &t.Deferred }),
+			object.UnlessDefault(object.OptKept("async", object.NullableFlag), isFalse),
+			object.OptKept("allowed_callers", object.NullableTexts)}
 	})
 
 	customType = object.New("", func(t *content.Tool) **content.Extra { return &t.Extra }, func() []object.Field {
 		return []object.Field{
 			object.TagField,
-			object.Must("name", nonEmptyText, func(t *content.Tool) *string { return &t.Name }),
-			object.Opt("description", nullableText, func(t *content.Tool) *string { return &t.Description }),
+			object.Must("name", object.NonEmptyText, func(t *content.Tool) *string { return &t.Name }),
+			object.Opt("description", object.NullableText, func(t *content.Tool) *string { return &t.Description }),
 			object.OptObject("format", grammarType, func(t *content.Tool) **content.Grammar { return &t.Grammar }),
-			object.Opt("defer_loading", nullableFlag, func(t *content.Tool) *bool { return &t.Deferred }),
-			unlessDefault(object.OptKept("async", nullableFlag), isFalse),
-			object.OptKept("allowed_callers", nullableTexts)}
+			object.Opt("defer_loading", object.NullableFlag, func(t *content.Tool) *bool { return &t.Deferred }),
+			object.UnlessDefault(object.OptKept("async", object.NullableFlag), isFalse),
+			object.OptKept("allowed_callers", object.NullableTexts)}
 	})
 
 	// grammarType is for the format of a custom tool; parser.grammar reads it.
@@ -463,16 +429,16 @@ var (
 		return []object.Field{
 			object.TagField,
 			object.OptKept("syntax", object.OneOf(object.Text|object.Null, "lark", "regex")),
-			object.OptKept("definition", nullableText)}
+			object.OptKept("definition", object.NullableText)}
 	})
 
 	// namespaceType is kept in the Extra of the first tool of the namespace, without its tools.
 	namespaceType = object.KeptLater("", func() []object.Field {
 		return []object.Field{
 			object.TagField,
-			object.RequiredKept("name", nonEmptyText),
-			object.OptKept("description", nullableText),
-			object.RequiredKept("tools", &object.Value{Kinds: object.List, Elem: anyObject})}
+			object.RequiredKept("name", object.NonEmptyText),
+			object.OptKept("description", object.NullableText),
+			object.RequiredKept("tools", &object.Value{Kinds: object.List, Elem: object.AnyObject})}
 	})
 )
 

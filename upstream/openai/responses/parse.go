@@ -109,9 +109,7 @@ type parser struct {
 	thinkingBlocks codec.Chunk[content.Thinking]
 	images         codec.Chunk[content.Image]
 	caches         codec.Chunk[content.Cache]
-	unknowns       codec.Chunk[content.Unknown]
 	lists          codec.Chunk[content.Part]
-	invalidPart    content.Part // shared by values that are not parts, if there are many
 }
 
 // parsers has parsers that are not used, because one on the stack could not be an
@@ -266,7 +264,7 @@ func (p *parser) readItem(i *Item, v jsonwire.Value) {
 			t.Freeform = true
 			p.Read(v, customCallType, &p.callItem)
 		}
-		p.countState(t.ID)
+		envelope.CountID(&p.Quota, t.ID)
 		i.Parts = p.one(t)
 	case typeFunctionOutput, typeCustomOutput:
 		if !p.Quota.Parts(1) {
@@ -321,7 +319,7 @@ func (p *parser) hosted(i *Item, v jsonwire.Value) {
 		state := v.Get("encrypted_content")
 		p.Quota.Bytes(state.End() - state.Offset())
 	}
-	i.Parts = p.one(p.unknown(v, i.Type))
+	i.Parts = p.one(p.Other(i.Type, v))
 }
 
 // reasoning reads an item of reasoning. The signature of the thinking is the envelope of another
@@ -392,15 +390,6 @@ func (p *parser) reasoningText(v jsonwire.Value, name string) string {
 	return text
 }
 
-// countState counts the state of another vendor that the id of a tool call carries.
-func (p *parser) countState(id string) {
-	if p.Quota.Exceeded() || !envelope.IsReservedID(id) {
-		return
-	}
-	_, e, _ := envelope.DecodeID(id)
-	p.Quota.State(e.States(p.Quota.PartsLeft()), len(id))
-}
-
 // content reads the content of a message or the output of a call.
 func (p *parser) content(f *object.Field, name string, v jsonwire.Value) []content.Part {
 	switch k := object.KindOf(v); {
@@ -428,20 +417,16 @@ func (p *parser) content(f *object.Field, name string, v jsonwire.Value) []conte
 func (p *parser) part(v jsonwire.Value) content.Part {
 	kind, ok := p.ReadTag(v)
 	if !ok {
-		// Many invalid values must not need much memory.
-		if p.invalidPart == nil || p.Violations.Len() <= content.MaxViolations {
-			p.invalidPart = p.unknown(v, "")
-		}
-		return p.invalidPart
+		return p.BadPart(v, p.IsOver())
 	}
 	f := partFormOf(kind)
 	switch {
 	case f == nil && isOtherForm(kind), f != nil && f.where&p.where == 0:
 		p.NotOneOf(content.CodeValue, "", kind, tagsIn(p.where))
-		return p.unknown(v, "")
+		return p.Other("", v)
 	case f == nil:
 		p.AddStrict(content.CodeUnknown, "", func() string { return openaiformat.TextOneOf(kind, tagsIn(p.where)) })
-		return p.unknown(v, kind)
+		return p.Other(kind, v)
 	}
 	switch f.of {
 	case imageType:
@@ -486,13 +471,6 @@ func (p *parser) noFile(v jsonwire.Value, names ...string) {
 		}
 	}
 	p.MissingMember(names[0])
-}
-
-// unknown keeps a value as JSON text.
-func (p *parser) unknown(v jsonwire.Value, kind string) content.Part {
-	u := p.unknowns.New(1)
-	*u = content.Unknown{Format: Format, Kind: kind, Raw: v.Raw()}
-	return u
 }
 
 // source reads the source of a file from one of the members that may have it.

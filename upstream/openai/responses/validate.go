@@ -197,17 +197,6 @@ func (v *validator) metadata(json string) {
 // namePattern is the pattern of the names of functions.
 const namePattern = "^[a-zA-Z0-9_-]+$"
 
-func isName(s string) bool {
-	for i := range len(s) {
-		switch c := s[i]; {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '_', c == '-':
-		default:
-			return false
-		}
-	}
-	return s != ""
-}
-
 // format validates the form of the response.
 func (v *validator) format(f *TextFormat) {
 	switch f.Type {
@@ -216,7 +205,7 @@ func (v *validator) format(f *TextFormat) {
 			v.MissingMember("schema")
 		}
 		switch {
-		case f.Name != "" && !isName(f.Name):
+		case f.Name != "" && !codec.IsName(f.Name):
 			v.Pattern("name", namePattern)
 		case f.Name == "" && v.opts.Strict:
 			v.MissingMember("name")
@@ -332,7 +321,7 @@ func (v *validator) tool(t *content.Tool) {
 	}
 	if n := len(t.Name); n > maxToolName {
 		v.LongText("name", maxToolName, int64(utf8.RuneCountInString(t.Name)))
-	} else if !isName(t.Name) {
+	} else if !codec.IsName(t.Name) {
 		v.Pattern("name", namePattern)
 	}
 	if g := t.Grammar; g != nil && g.Syntax != "" && g.Syntax != "lark" && g.Syntax != "regex" {

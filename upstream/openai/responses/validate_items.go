@@ -60,7 +60,7 @@ func (v *validator) itemPart(item *Item, p content.Part) {
 	switch p := p.(type) { // other kinds are of the parser
 	case *content.ToolUse:
 		v.callID(p.ID)
-		if v.opts.Strict && p.Name != "" && !isName(p.Name) {
+		if v.opts.Strict && p.Name != "" && !codec.IsName(p.Name) {
 			v.Pattern("name", namePattern)
 		}
 	case *content.ToolResult:
