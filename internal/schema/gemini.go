@@ -155,7 +155,7 @@ func (c *converter) writeGeminiUnion(lo, u int, nullable bool, outer unionContex
 	c.w.BeginObject()
 	c.w.Array("anyOf")
 	n := 0
-	for _, x := range m.alternatives() {
+	for x := range m.alternatives() {
 		c.pushIndex("anyOf", n)
 		n++
 		c.writeGemini(outer, func() {
@@ -188,7 +188,7 @@ func isAnnotation(kw keyword) bool {
 // isConditional reports whether the alternatives of m only add conditions to
 // properties that are described elsewhere.
 func (c *converter) isConditional(m *member) bool {
-	for _, x := range m.alternatives() {
+	for x := range m.alternatives() {
 		for name := range x.Members() {
 			switch keywordsByName[name] {
 			case kRequired, kNot, kTitle, kDescription, kComment, kDependentRequired, kIf, kThen, kElse,
@@ -217,7 +217,7 @@ func (c *converter) unionDescription(lo int, m *member, outer unionContext) (tex
 			c.report(rBesideUnion, keywordSpecs[kw].name)
 		}
 	}
-	for _, x := range m.alternatives() {
+	for x := range m.alternatives() {
 		if !x.Get("description").Exists() {
 			return text, prefix
 		}
@@ -249,10 +249,8 @@ func (c *converter) description(lo int, outer unionContext, addition string) str
 // reportAdditional reports the loss of additionalProperties. none reports that the
 // object has no properties.
 func (c *converter) reportAdditional(lo int, none bool) {
-	for i := range c.members[lo:] {
-		m := &c.members[lo+i]
+	for m := range c.of(lo, kAdditionalProperties) {
 		switch {
-		case m.kw != kAdditionalProperties:
 		case m.v.Kind() == jsonwire.False:
 			c.report(rClosed, m.name)
 		case !allowsAnything(m.v):

@@ -247,33 +247,41 @@ func (c *converter) writePlain(n *node, m *member) {
 	default:
 		c.firstUnique(n.lo, m.kw, rConflict)
 	}
-	c.w.Name(m.name)
+	c.writeUnder(m.name, m)
+}
+
+// writeUnder writes a member under a name and translates the schemas in it.
+func (c *converter) writeUnder(name string, m *member) {
+	c.w.Name(name)
 	c.push(m.name)
-	defer c.pop(1)
-	switch s := keywordSpecs[m.kw].shape; {
-	case s == shapeSchema, s == shapeSchemaOrList && m.v.Kind() != jsonwire.Array:
-		c.writeSchema(m.v, false)
-	case s == shapeSchemas || s == shapeSchemaOrList:
+	c.writeParts(keywordSpecs[m.kw].shape, m.v, func(x value) { c.writeSchema(x, false) })
+	c.pop(1)
+}
+
+// writeParts writes the value of a keyword, and the schemas in it with write.
+func (c *converter) writeParts(s shape, v value, write func(value)) {
+	switch k := v.Kind(); {
+	case s == shapeSchema, s == shapeSchemaOrList && k != jsonwire.Array:
+		write(v)
+	case (s == shapeSchemas || s == shapeSchemaOrList) && k == jsonwire.Array:
 		c.w.BeginArray()
-		i := 0
-		for _, x := range m.v.Elems() {
+		for i, x := range v.Elems() {
 			c.pushElem(i)
-			c.writeSchema(x, false)
+			write(x)
 			c.pop(1)
-			i++
 		}
 		c.w.EndArray()
-	case s == shapeSchemaMap:
+	case s == shapeSchemaMap && k == jsonwire.Object:
 		c.w.BeginObject()
-		for name, x := range m.v.Members() {
+		for name, x := range v.Members() {
 			c.push(name)
 			c.w.Name(name)
-			c.writeSchema(x, false)
+			write(x)
 			c.pop(1)
 		}
 		c.w.EndObject()
 	default:
-		c.w.Raw(m.v.Raw())
+		c.w.Raw(v.Raw())
 	}
 }
 
@@ -296,16 +304,7 @@ func (c *converter) writeDefs(n *node, m *member) {
 		c.changed = true
 		name = "$defs"
 	}
-	c.w.Object(name)
-	c.push(m.name)
-	for name, x := range m.v.Members() {
-		c.push(name)
-		c.w.Name(name)
-		c.writeSchema(x, false)
-		c.pop(1)
-	}
-	c.pop(1)
-	c.w.EndObject()
+	c.writeUnder(name, m)
 }
 
 // writeRef writes a reference.

@@ -6,9 +6,8 @@ import "github.com/polywire/polywire/internal/jsonwire"
 func (c *converter) writeType(n *node, m *member) {
 	t := n.types
 	several := !m.v.Exists() || m.nullable && typesOf(m.v)&tNull == 0
-	for i := range c.members[n.lo:] {
-		x := &c.members[n.lo+i]
-		several = several || x.kw == kType && x.v != m.v
+	for x := range c.of(n.lo, kType) {
+		several = several || x.v != m.v
 	}
 	if n.root {
 		several = several || m.v.Kind() == jsonwire.Array
@@ -47,11 +46,9 @@ func (c *converter) writeFormat(n *node, m *member) {
 		c.writePlain(n, m)
 		return
 	}
-	for i := range c.members[n.lo:] {
-		x := &c.members[n.lo+i]
-		f := x.v.Str()
-		switch {
-		case x.kw != kFormat || isStrictFormat(f):
+	for x := range c.of(n.lo, kFormat) {
+		switch f := x.v.Str(); {
+		case isStrictFormat(f):
 			continue
 		case f == "", f == "enum", isNumeric(f):
 			c.report(rAnnotation, x.name)
@@ -151,10 +148,7 @@ func (c *converter) writeItems(n *node, m *member) {
 		if !tuple {
 			return // it has no meaning without a list of items
 		}
-		c.w.Name("items")
-		c.push(m.name)
-		c.writeSchema(m.v, false)
-		c.pop(1)
+		c.writeUnder("items", m)
 		return
 	case tuple && c.hasAny(n.lo, kPrefixItems):
 		c.changed = true
@@ -213,8 +207,8 @@ func (c *converter) writeLimit(n *node, m *member) {
 // hasExclusiveFlag reports whether a boolean keyword of draft 4 makes a limit
 // exclusive.
 func (c *converter) hasExclusiveFlag(lo int, kw keyword) bool {
-	for i := range c.members[lo:] {
-		if m := &c.members[lo+i]; m.kw == kw && m.v.Kind() == jsonwire.True {
+	for m := range c.of(lo, kw) {
+		if m.v.Kind() == jsonwire.True {
 			return true
 		}
 	}
@@ -341,8 +335,8 @@ func (c *converter) allRequired(n *node, list []string) []string {
 
 // writeAdditionalProperties writes the schema of unlisted properties.
 func (c *converter) writeAdditionalProperties(n *node, m *member) {
-	for i := range c.members[n.lo:] {
-		if x := &c.members[n.lo+i]; x.kw == kAdditionalProperties && x.v.Kind() == jsonwire.False {
+	for x := range c.of(n.lo, kAdditionalProperties) {
+		if x.v.Kind() == jsonwire.False {
 			m.v = x.v // one schema that forbids them suffices
 		}
 	}
@@ -351,10 +345,7 @@ func (c *converter) writeAdditionalProperties(n *node, m *member) {
 		return
 	}
 	if c.dialect != MessagesStrict && c.dialect != OpenAIStrict {
-		c.w.Name(m.name)
-		c.push(m.name)
-		c.writeSchema(m.v, false)
-		c.pop(1)
+		c.writeUnder(m.name, m)
 		return
 	}
 	c.changed = true

@@ -172,13 +172,22 @@ func (m *member) values() iter.Seq[value] {
 	}
 }
 
-// alternatives ranges over the elements of m's value that are not null, with their
-// index among all elements.
-func (m *member) alternatives() iter.Seq2[int, value] {
-	return func(yield func(int, value) bool) {
-		i := -1
+// alternatives ranges over the elements of m's value that are not null.
+func (m *member) alternatives() iter.Seq[value] {
+	return func(yield func(value) bool) {
 		for x := range m.values() {
-			if i++; !isNull(x) && !yield(i, x) {
+			if !isNull(x) && !yield(x) {
+				return
+			}
+		}
+	}
+}
+
+// of ranges over the members of a keyword from lo on.
+func (c *converter) of(lo int, kw keyword) iter.Seq[*member] {
+	return func(yield func(*member) bool) {
+		for i := range c.members[lo:] {
+			if m := &c.members[lo+i]; m.kw == kw && !yield(m) {
 				return
 			}
 		}
@@ -189,11 +198,7 @@ func (m *member) alternatives() iter.Seq2[int, value] {
 // any of them constrains the type.
 func (c *converter) typesIn(lo int) (t types, typed bool) {
 	t = tAll
-	for i := range c.members[lo:] {
-		m := &c.members[lo+i]
-		if m.kw != kType {
-			continue
-		}
+	for m := range c.of(lo, kType) {
 		typed = true
 		x := tNull
 		if m.v.Exists() {
@@ -252,13 +257,10 @@ func (c *converter) enumIn(lo int, t types) (values []value, of types, has bool)
 // reports conflict.
 func (c *converter) firstUnique(lo int, kw keyword, conflict reason) value {
 	var v value
-	for i := range c.members[lo:] {
-		m := &c.members[lo+i]
-		switch {
-		case m.kw != kw:
-		case !v.Exists():
+	for m := range c.of(lo, kw) {
+		if !v.Exists() {
 			v = m.v
-		case identity(v) != identity(m.v):
+		} else if identity(v) != identity(m.v) {
 			c.report(conflict, m.name)
 		}
 	}
@@ -277,10 +279,8 @@ func (c *converter) firstOf(lo int, kw keyword) value {
 
 // countMembers returns the number of members of kw from lo on.
 func (c *converter) countMembers(lo int, kw keyword) (n int) {
-	for i := range c.members[lo:] {
-		if c.members[lo+i].kw == kw {
-			n++
-		}
+	for range c.of(lo, kw) {
+		n++
 	}
 	return n
 }
@@ -300,11 +300,7 @@ func (c *converter) hasAny(lo int, kws ...keyword) bool {
 // strictest returns the largest or the smallest number of kw from lo on.
 func (c *converter) strictest(lo int, kw keyword, largest bool) value {
 	var best value
-	for i := range c.members[lo:] {
-		m := &c.members[lo+i]
-		if m.kw != kw {
-			continue
-		}
+	for m := range c.of(lo, kw) {
 		x, number := m.v.Float()
 		if y, ok := best.Float(); number && (!ok || x > y == largest && x != y) {
 			best = m.v
@@ -320,11 +316,7 @@ func (c *converter) numericLimit(lo int, t types, inclusive, exclusive keyword) 
 	lower := inclusive == kMinimum
 	in, ex := c.strictest(lo, inclusive, lower), value{}
 	draft4 := false // draft 4 has a boolean next to the limit
-	for i := range c.members[lo:] {
-		m := &c.members[lo+i]
-		if m.kw != exclusive {
-			continue
-		}
+	for m := range c.of(lo, exclusive) {
 		x, ok := m.v.Float()
 		if y, has := ex.Float(); ok && (!has || x > y == lower && x != y) {
 			ex = m.v
@@ -357,11 +349,9 @@ func (c *converter) numericLimit(lo int, t types, inclusive, exclusive keyword) 
 func (c *converter) propsIn(lo int) []prop {
 	var at map[string]int
 	sources, n := 0, 0
-	for i := range c.members[lo:] {
-		if c.members[lo+i].kw == kProperties {
-			sources++
-			n += len(c.members[lo+i].props) + c.members[lo+i].v.Len()
-		}
+	for m := range c.of(lo, kProperties) {
+		sources++
+		n += len(m.props) + m.v.Len()
 	}
 	if n == 0 {
 		return nil
@@ -381,11 +371,7 @@ func (c *converter) propsIn(lo int) []prop {
 		}
 		out = append(out, p)
 	}
-	for i := range c.members[lo:] {
-		m := &c.members[lo+i]
-		if m.kw != kProperties {
-			continue
-		}
+	for m := range c.of(lo, kProperties) {
 		for _, p := range m.props {
 			add(p)
 		}
@@ -400,11 +386,7 @@ func (c *converter) propsIn(lo int) []prop {
 func (c *converter) requiredIn(lo int) []string {
 	var out []string
 	var seen map[string]bool
-	for i := range c.members[lo:] {
-		m := &c.members[lo+i]
-		if m.kw != kRequired {
-			continue
-		}
+	for m := range c.of(lo, kRequired) {
 		if seen == nil {
 			seen = make(map[string]bool)
 		}

@@ -64,30 +64,7 @@ func (c *converter) writeOpenAPIMember(v value, name string, x value) {
 		c.w.EndArray()
 	default:
 		c.w.Name(name)
-		c.writeOpenAPIParts(keywordSpecs[kw].shape, x)
-	}
-}
-
-// writeOpenAPIParts writes the value of a keyword and rewrites the schemas in it.
-func (c *converter) writeOpenAPIParts(s shape, x value) {
-	switch {
-	case s == shapeSchema, s == shapeSchemaOrList && x.Kind() == jsonwire.Object:
-		c.writeOpenAPI(x)
-	case (s == shapeSchemas || s == shapeSchemaOrList) && x.Kind() == jsonwire.Array:
-		c.w.BeginArray()
-		for _, y := range x.Elems() {
-			c.writeOpenAPI(y)
-		}
-		c.w.EndArray()
-	case s == shapeSchemaMap && x.Kind() == jsonwire.Object:
-		c.w.BeginObject()
-		for name, y := range x.Members() {
-			c.w.Name(name)
-			c.writeOpenAPI(y)
-		}
-		c.w.EndObject()
-	default:
-		c.w.Raw(x.Raw())
+		c.writeParts(keywordSpecs[kw].shape, x, c.writeOpenAPI)
 	}
 }
 
@@ -109,7 +86,7 @@ func unquotedNumber(x value) string {
 // JSON Schema cannot represent the order otherwise.
 func (c *converter) writeOpenAPIProperties(props, order value) {
 	if order.Len() == 0 || !hasShape(shapeStrings, order) || props.Kind() != jsonwire.Object {
-		c.writeOpenAPIParts(shapeSchemaMap, props)
+		c.writeParts(shapeSchemaMap, props, c.writeOpenAPI)
 		return
 	}
 	at := make(map[string]value, props.Len())

@@ -79,7 +79,7 @@ func (c *converter) mergeUnion(m *member) {
 	merged := mergedObject{index: map[string]int{}, requiredBy: map[string]int{}}
 	lo := len(c.members)
 	i := -1
-	for _, x := range m.alternatives() {
+	for x := range m.alternatives() {
 		i++
 		c.pushIndex(m.name, i)
 		c.gather(x, false)

@@ -2,7 +2,6 @@ package schema
 
 import (
 	"fmt"
-	"os"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -103,35 +102,6 @@ func TestHostile(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestDocumented compares the table in the package documentation with keywordSpecs.
-func TestDocumented(t *testing.T) {
-	text, err := os.ReadFile("doc.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := documentation(); !strings.Contains(string(text), want) {
-		t.Errorf("doc.go lacks the table, which is:\n%s", want)
-	}
-}
-
-// documentation returns the table of keywords in the form of doc.go.
-func documentation() string {
-	word := func(r rule) string {
-		s := [...]string{actionKeep: "kept", actionRewrite: "rewritten", actionOmit: "omitted", actionIgnore: "ignored", actionRemove: "removed"}[r.action]
-		if r.reason != rNone {
-			s += " " + reasons[r.reason].severity.String()
-		}
-		return s
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "//\t%-22s %-18s %-16s %-18s %s\n", "", "GeminiSchema", "GeminiJSON", "MessagesStrict", "OpenAIStrict")
-	for i := range keywordSpecs {
-		k := &keywordSpecs[i]
-		fmt.Fprintf(&b, "//\t%-22s %-18s %-16s %-18s %s\n", k.name, word(k.geminiSchema), word(k.geminiJSON), word(k.messagesStrict), word(k.openAIStrict))
-	}
-	return b.String()
 }
 
 // BenchmarkTools translates the 68 tools of an agent.
