@@ -334,7 +334,7 @@ func (l *loader) resolve(ctx context.Context, src content.Source) (blob content.
 	switch {
 	case m.refused != nil:
 		err = m.refused // overrides the resolver's error
-	case isBusy(err):
+	case errors.Is(err, fetch.ErrBusy):
 		err = overloaded()
 	}
 	if err != nil {
@@ -403,7 +403,7 @@ func tooLarge(format string, limit int64) error {
 // Check method of the host's resolver if there is one, and otherwise the default
 // check if links may be forwarded.
 func (s *Handler) checkLinks(files []File) error {
-	check := checkLink
+	check := fetch.Check // of the default resolver
 	if c, ok := s.options.Links.(interface{ Check(link string) error }); ok {
 		check = c.Check
 	} else if !s.options.ForwardLinks {
@@ -448,19 +448,3 @@ func filesError(files []File, errs []error) error {
 	}
 	return errors.Join(errs...)
 }
-
-// newFetcher returns the default resolver of links.
-func newFetcher() content.Resolver {
-	f, err := fetch.New(nil)
-	if err != nil {
-		panic(err) // the zero value is valid
-	}
-	return f
-}
-
-// checkLink validates a link as the default resolver does.
-func checkLink(link string) error { return fetch.Check(link) }
-
-// isBusy reports whether a file could not be fetched because too many fetches are
-// running.
-func isBusy(err error) bool { return errors.Is(err, fetch.ErrBusy) }

@@ -46,7 +46,7 @@ func (f *fetcher) Resolve(ctx context.Context, s content.Source) (content.Blob, 
 // newTestLoader returns a loader whose sources are all resolved by f.
 func newTestLoader(ctx context.Context, f content.Resolver, s upstream.HandlerOptions) *loader {
 	s.Resolver, s.Links = f, f
-	setDefaults(&s, 1)
+	setOptions("", &s, 1)
 	server := &Handler{options: s, loadSlots: make(chan struct{}, s.FileLimits.PerHandler)}
 	return server.newLoader(ctx, s.Budget.Reserve)
 }

@@ -53,8 +53,7 @@ func NewValidator(name string, next http.Handler, options upstream.HandlerOption
 }
 
 func newHandler(name string, options upstream.HandlerOptions, body int64, d Protocol) *Handler {
-	checkOptions(name, &options)
-	setDefaults(&options, body)
+	setOptions(name, &options, body)
 	s := &Handler{options: options, protocol: d, tick: tickInterval(&options.Timeouts)}
 	s.loadSlots = make(chan struct{}, options.FileLimits.PerHandler)
 	s.pieces.New = func() any { return new([pieceSize]byte) }

@@ -9,48 +9,50 @@ import (
 	"time"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/content/fetch"
 	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/reqctx"
 	"github.com/polywire/polywire/upstream"
 )
 
-// checkOptions panics if a field of s is invalid.
-func checkOptions(name string, s *upstream.HandlerOptions) {
+// setOptions panics if a field of s is invalid, and replaces zero fields by their defaults.
+func setOptions(name string, s *upstream.HandlerOptions, body int64) {
 	field := func(ok bool, field, text string) {
 		if !ok {
 			panic(name + ": " + field + " " + text)
 		}
 	}
-	times := func(d time.Duration, f string) {
-		field(d >= 0, f, "is negative")
-		field(d == 0 || d >= minTimeout, f, "is less than a millisecond; is the unit missing?")
-		field(d <= maxTimeout, f, "is more than 31 days")
+	times := func(f string, d *time.Duration, or time.Duration) {
+		field(*d >= 0, f, "is negative")
+		field(*d == 0 || *d >= minTimeout, f, "is less than a millisecond; is the unit missing?")
+		field(*d <= maxTimeout, f, "is more than 31 days")
+		*d = cmp.Or(*d, or)
 	}
-	limit := func(n, upper int64, f string) {
+	limit := func(f string, n, upper int64) {
 		field(n >= 0, f, "is negative")
 		field(n <= upper, f, fmt.Sprintf("is more than %d", upper))
 	}
-	times(s.Timeouts.Body, "Timeouts.Body")
-	times(s.Timeouts.FirstByte, "Timeouts.FirstByte")
-	times(s.Timeouts.Idle, "Timeouts.Idle")
-	times(s.Timeouts.Total, "Timeouts.Total")
-	times(s.Timeouts.Write, "Timeouts.Write")
-	times(s.Timeouts.KeepAlive, "Timeouts.KeepAlive")
-	times(s.Timeouts.Grace, "Timeouts.Grace")
-	times(s.FileLimits.Time, "FileLimits.Time")
-	limit(int64(s.FileLimits.PerRequest), 1000, "FileLimits.PerRequest")
-	limit(int64(s.FileLimits.PerHandler), 1_000_000, "FileLimits.PerHandler")
-	limit(s.FileLimits.Bytes, 1<<62, "FileLimits.Bytes")
-	limit(s.Limits.Body, 1<<31-1, "Limits.Body")
-	limit(int64(s.Limits.Depth), 100_000, "Limits.Depth")
-	limit(int64(s.Limits.Values), 1<<24-1, "Limits.Values")
-	limit(int64(s.Limits.Parts), 1<<24-1, "Limits.Parts")
-	limit(int64(s.Limits.Tools), 1<<24-1, "Limits.Tools")
-	limit(int64(s.Limits.Schemas), 1<<24-1, "Limits.Schemas")
-	limit(int64(s.Limits.Files), 1_000_000, "Limits.Files")
-	limit(s.Limits.FileBytes, 1<<31-1, "Limits.FileBytes")
-	limit(int64(s.Limits.ImageSide), 1<<31-1, "Limits.ImageSide")
-	limit(s.Limits.ImagePixels, 1<<62, "Limits.ImagePixels")
+	times("Timeouts.Body", &s.Timeouts.Body, time.Minute)
+	times("Timeouts.FirstByte", &s.Timeouts.FirstByte, 10*time.Minute)
+	times("Timeouts.Idle", &s.Timeouts.Idle, 5*time.Minute)
+	times("Timeouts.Total", &s.Timeouts.Total, time.Hour)
+	times("Timeouts.Write", &s.Timeouts.Write, 30*time.Second)
+	times("Timeouts.KeepAlive", &s.Timeouts.KeepAlive, 15*time.Second)
+	times("Timeouts.Grace", &s.Timeouts.Grace, time.Second)
+	times("FileLimits.Time", &s.FileLimits.Time, time.Minute)
+	limit("FileLimits.PerRequest", int64(s.FileLimits.PerRequest), 1000)
+	limit("FileLimits.PerHandler", int64(s.FileLimits.PerHandler), 1_000_000)
+	limit("FileLimits.Bytes", s.FileLimits.Bytes, 1<<62)
+	limit("Limits.Body", s.Limits.Body, 1<<31-1)
+	limit("Limits.Depth", int64(s.Limits.Depth), 100_000)
+	limit("Limits.Values", int64(s.Limits.Values), 1<<24-1)
+	limit("Limits.Parts", int64(s.Limits.Parts), 1<<24-1)
+	limit("Limits.Tools", int64(s.Limits.Tools), 1<<24-1)
+	limit("Limits.Schemas", int64(s.Limits.Schemas), 1<<24-1)
+	limit("Limits.Files", int64(s.Limits.Files), 1_000_000)
+	limit("Limits.FileBytes", s.Limits.FileBytes, 1<<31-1)
+	limit("Limits.ImageSide", int64(s.Limits.ImageSide), 1<<31-1)
+	limit("Limits.ImagePixels", s.Limits.ImagePixels, 1<<62)
 	for _, h := range s.ForwardHeaders {
 		field(canForward(h), fmt.Sprintf("ForwardHeaders: %q", h), "cannot be forwarded")
 	}
@@ -58,9 +60,21 @@ func checkOptions(name string, s *upstream.HandlerOptions) {
 		field(canSend(h), fmt.Sprintf("ResponseHeaders: %q", h), "cannot be sent")
 	}
 	field(s.RejectLoss <= content.LossDropped, "RejectLoss", "is not a valid severity")
-	if b := s.Budget; b != nil {
-		limit(b.Bytes, 1<<62, "Budget.Bytes")
-		limit(int64(b.Requests), 1<<31-1, "Budget.Requests")
+	s.FileLimits.PerRequest = cmp.Or(s.FileLimits.PerRequest, 8)
+	s.FileLimits.PerHandler = cmp.Or(s.FileLimits.PerHandler, 64)
+	s.FileLimits.Bytes = cmp.Or(s.FileLimits.Bytes, 64<<20)
+	s.Limits.Body = cmp.Or(s.Limits.Body, body)
+	if s.Budget == nil {
+		s.Budget = new(upstream.Budget)
+	}
+	limit("Budget.Bytes", s.Budget.Bytes, 1<<62)
+	limit("Budget.Requests", int64(s.Budget.Requests), 1<<31-1)
+	if s.Links == nil {
+		links, err := fetch.New(nil)
+		if err != nil {
+			panic(err) // the zero value is valid
+		}
+		s.Links = links
 	}
 }
 
@@ -123,33 +137,6 @@ func sessionOf(h http.Header) string {
 }
 
 const maxSession = 256 // bytes
-
-// setDefaults replaces zero fields by their defaults.
-func setDefaults(s *upstream.HandlerOptions, body int64) {
-	times := func(d *time.Duration, or time.Duration) {
-		if *d == 0 {
-			*d = or
-		}
-	}
-	times(&s.Timeouts.Body, time.Minute)
-	times(&s.Timeouts.FirstByte, 10*time.Minute)
-	times(&s.Timeouts.Idle, 5*time.Minute)
-	times(&s.Timeouts.Total, time.Hour)
-	times(&s.Timeouts.Write, 30*time.Second)
-	times(&s.Timeouts.KeepAlive, 15*time.Second)
-	times(&s.Timeouts.Grace, time.Second)
-	times(&s.FileLimits.Time, time.Minute)
-	s.FileLimits.PerRequest = cmp.Or(s.FileLimits.PerRequest, 8)
-	s.FileLimits.PerHandler = cmp.Or(s.FileLimits.PerHandler, 64)
-	s.FileLimits.Bytes = cmp.Or(s.FileLimits.Bytes, 64<<20)
-	s.Limits.Body = cmp.Or(s.Limits.Body, body)
-	if s.Budget == nil {
-		s.Budget = new(upstream.Budget)
-	}
-	if s.Links == nil {
-		s.Links = newFetcher()
-	}
-}
 
 // tickInterval returns the interval of the timer. Timeouts are kept to within a
 // fifteenth of the shortest one.

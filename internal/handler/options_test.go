@@ -17,7 +17,7 @@ import (
 // docs/limits.md and docs/files.md.
 func TestDocumentedDefaults(t *testing.T) {
 	var s upstream.HandlerOptions
-	setDefaults(&s, 1)
+	setOptions("", &s, 1)
 	row := regexp.MustCompile("(?m)^\\| [^|]* \\| ([0-9]+)(?: ([A-Za-z]+))? \\| `(Timeouts|FileLimits)\\.([A-Za-z]+)` \\|$")
 	documented := make(map[string]int64)
 	for _, path := range []string{"../../docs/limits.md", "../../docs/files.md"} {
