@@ -172,7 +172,7 @@ func (s *responseEncoder) takeFeedback(stop *upstream.Stop) {
 }
 
 // endCandidate sets the members of to that follow the parts of candidate k.
-func (s *responseEncoder) endCandidate(k int, to *Candidate) {
+func (s *responseEncoder) endCandidate(k int, to *writtenCandidate) {
 	c, from := s.candidate(k), &s.Candidates[k]
 	path := response.CandidatePath(from.Index, "stop")
 	to.Index = from.Index
@@ -207,7 +207,7 @@ func (s *responseEncoder) takeLogprobs(k int, x *content.Extra) *content.Extra {
 }
 
 // endResponse sets the members of to that are not in candidates.
-func (s *responseEncoder) endResponse(to *Response) {
+func (s *responseEncoder) endResponse(to *writtenResponse) {
 	to.Usage, to.ModelVersion, to.ResponseID = s.Usage, s.Start.Model, s.Start.ID
 	s.reportCounts()
 	to.Extra = s.members.Extra(Format)

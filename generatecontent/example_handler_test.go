@@ -90,10 +90,11 @@ func ExampleHandler_WriteError() {
 	// 429 {"error":{"code":429,"message":"five a minute","status":"RESOURCE_EXHAUSTED"}}
 }
 
-// ResponseFromUpstream converts a neutral response and reports the losses. Thinking of
+// EncodeResponse encodes a neutral response and reports the losses. Thinking of
 // another vendor is carried by the signature of the tool call after it.
-func ExampleResponseFromUpstream() {
-	res, lost := generatecontent.ResponseFromUpstream(&upstream.Response{
+func ExampleEncodeResponse_signature() {
+	doc, lost := generatecontent.EncodeResponse(nil, &upstream.Response{
+		Start: upstream.Start{ID: "r"},
 		Parts: []content.Part{
 			&content.Thinking{Text: "A greeting.", Signature: content.Signature{Format: "other", Data: "x"}},
 			&content.ToolUse{ID: "1", Name: "wave", Input: `{"hand":"left"}`},
@@ -101,10 +102,9 @@ func ExampleResponseFromUpstream() {
 		Stop:  upstream.Stop{Reason: content.StopToolUse},
 		Usage: content.Usage{Input: 7, CacheRead: 2, CacheWrite: 1, Output: 3, Thinking: 4},
 	})
-	doc, err := res.AppendJSON(nil)
-	fmt.Println(string(doc), err)
+	fmt.Println(string(doc))
 	fmt.Println(lost)
 	// Output:
-	// {"candidates":[{"content":{"parts":[{"text":"A greeting.","thought":true},{"functionCall":{"id":"1","name":"wave","args":{"hand":"left"}},"thoughtSignature":"cHcxLm90aGVyLjllMTUyODQzOTE4NDRhYWQudFt7InRleHQiOiJBIGdyZWV0aW5nLiIsInNpZ25hdHVyZSI6IngifV0="}],"role":"model"},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":10,"cachedContentTokenCount":2,"candidatesTokenCount":3,"thoughtsTokenCount":4,"totalTokenCount":17}} <nil>
+	// {"candidates":[{"content":{"parts":[{"text":"A greeting.","thought":true},{"functionCall":{"id":"1","name":"wave","args":{"hand":"left"}},"thoughtSignature":"cHcxLm90aGVyLjllMTUyODQzOTE4NDRhYWQudFt7InRleHQiOiJBIGdyZWV0aW5nLiIsInNpZ25hdHVyZSI6IngifV0="}],"role":"model"},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":10,"cachedContentTokenCount":2,"candidatesTokenCount":3,"thoughtsTokenCount":4,"totalTokenCount":17},"responseId":"r"}
 	// [hint usage: generateContent does not have some token counts or usage members; they were added to another count or dropped]
 }

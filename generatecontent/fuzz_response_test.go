@@ -31,7 +31,7 @@ func FuzzResponse(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, _ := ResponseFromUpstream(reply)
+		res, _ := convertResponse(reply, expectation{})
 		if res.ModelVersion == "" {
 			res.ResponseID, res.ModelVersion = "r-1", "asked"
 		}

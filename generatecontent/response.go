@@ -18,11 +18,11 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// A Response is the body of a response, or one chunk of a stream. Empty members are omitted
+// A writtenResponse is the body of a response that is not streamed. Empty members are omitted
 // from the JSON, as the vendor does.
-type Response struct {
+type writtenResponse struct {
 	// Candidates usually has one element. It is empty if the prompt was blocked.
-	Candidates []Candidate
+	Candidates []writtenCandidate
 
 	PromptFeedback string // JSON of an object, or empty
 
@@ -35,8 +35,8 @@ type Response struct {
 	Extra *content.Extra
 }
 
-// A Candidate is one of the alternatives in a response.
-type Candidate struct {
+// A writtenCandidate is one of the alternatives in a response.
+type writtenCandidate struct {
 	// Parts is the content of the candidate. JSON in it must be valid.
 	Parts []content.Part
 
@@ -48,28 +48,14 @@ type Candidate struct {
 	Extra *content.Extra
 }
 
-// ResponseFromUpstream converts r to this format. It returns the response and the losses,
-// with neutral paths. It does not modify r; the response may share its parts. A nil r is an
-// empty response.
-//
-// The ResponseID and ModelVersion are empty if r does not have them; the caller sets them.
-// Empty texts are omitted. Base64 in another alphabet or without padding is converted to
-// standard base64.
-//
-// A tool call without a name, or with arguments that are not a JSON object, is dropped, and
-// the loss reported. Then STOP becomes MALFORMED_FUNCTION_CALL. Arguments that are null or
-// white space are an empty object. A tool call without arguments is also dropped if it is
-// the last part of a truncated response.
+// convertResponse converts a response for a client with an expectation, and returns the losses, with
+// neutral paths. It does not change r; the result may share its parts, and has no ResponseID and
+// ModelVersion if r has none. A nil r is an empty response.
 //
 // The members promptFeedback, modelStatus, createTime and turnToken of r.Extra become
 // members of the response, and all others become members of the first candidate. If
 // promptFeedback has a blockReason and r has no parts, the response has no candidates.
-func ResponseFromUpstream(r *upstream.Response) (*Response, []content.Loss) {
-	return convertResponse(r, expectation{})
-}
-
-// convertResponse implements ResponseFromUpstream for a client with an expectation.
-func convertResponse(r *upstream.Response, client expectation) (*Response, []content.Loss) {
+func convertResponse(r *upstream.Response, client expectation) (*writtenResponse, []content.Loss) {
 	if r == nil {
 		r = new(upstream.Response)
 	}
@@ -82,7 +68,7 @@ func convertResponse(r *upstream.Response, client expectation) (*Response, []con
 	some := false
 	for i := range all {
 		k := s.Candidate(i)
-		w.list = append(w.list, Candidate{})
+		w.list = append(w.list, writtenCandidate{})
 		some = some || len(all[i].Parts) > 0
 		s.Room = envelope.MaxSize
 		s.Parts(i, all[i].Parts)
@@ -94,7 +80,7 @@ func convertResponse(r *upstream.Response, client expectation) (*Response, []con
 		s.Candidates[k].Stop = all[i].Stop
 		s.takeFeedback(&all[i].Stop)
 	}
-	res := &Response{PromptFeedback: s.members.Take("promptFeedback")}
+	res := &writtenResponse{PromptFeedback: s.members.Take("promptFeedback")}
 	if some || !isBlocked(res.PromptFeedback) {
 		for k := range w.list {
 			s.endCandidate(k, &w.list[k])
@@ -108,7 +94,7 @@ func convertResponse(r *upstream.Response, client expectation) (*Response, []con
 // A wholeResponse collects the parts of a response that is not streamed.
 type wholeResponse struct {
 	blocks responseEncoder
-	list   []Candidate
+	list   []writtenCandidate
 }
 
 // OpenBlock implements [response.Format]. Blocks are complete when they open.
@@ -188,19 +174,8 @@ func isThinking(p content.Part) bool {
 // isBlocked reports whether promptFeedback has a blockReason.
 func isBlocked(feedback string) bool { return gjson.Get(feedback, "blockReason").Str != "" }
 
-// AppendJSON appends the JSON of the response to dst. It returns a [*content.Violation] if
-// a part is nil or cannot be in a response. It does not fail for responses of
-// [ResponseFromUpstream].
-func (r *Response) AppendJSON(dst []byte) ([]byte, error) {
-	var w jsonwire.Writer
-	if err := r.write(&w); err != nil {
-		return dst, err
-	}
-	return codec.Append(dst, &w)
-}
-
 // write writes the response to w.
-func (r *Response) write(w *jsonwire.Writer) error {
+func (r *writtenResponse) write(w *jsonwire.Writer) error {
 	e := newEncoder(w)
 	w.BeginObject()
 	if len(r.Candidates) > 0 {
@@ -220,7 +195,7 @@ func (r *Response) write(w *jsonwire.Writer) error {
 }
 
 // candidate writes a candidate.
-func (e *encoder) candidate(c *Candidate) {
+func (e *encoder) candidate(c *writtenCandidate) {
 	e.W.BeginObject()
 	e.Begin("content")
 	e.parts("parts", c.Parts)

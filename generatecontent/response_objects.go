@@ -25,7 +25,7 @@ var generateResponseType = object.KeptLater("GenerateContentResponse", func() []
 		kept("error", anyValue)}
 }) // of an envelope in place of a response
 
-// isResponseMember reports whether [Response] has a field for a member.
+// isResponseMember reports whether [writtenResponse] has a field for a member.
 var isResponseMember = generateResponseType.Holds
 
 type candidateValues struct{ content, reason, index, message, ratings jsonwire.Value }
@@ -42,7 +42,7 @@ var candidateType = object.KeptLater("Candidate", func() []object.Field {
 		kept("groundingAttributions", anyValue), kept("continuationToken", data)}
 })
 
-// isCandidateMember reports whether [Candidate] has a field for a member.
+// isCandidateMember reports whether [writtenCandidate] has a field for a member.
 func isCandidateMember(name string) bool { return candidateType.Holds(name) && name != "safetyRatings" }
 
 var feedbackType = object.KeptLater("PromptFeedback", func() []object.Field { return []object.Field{opt("blockReason", enum(blockReasons), itself)} })

@@ -40,14 +40,14 @@ func TestAnswerPath(t *testing.T) {
 func TestResponseViolations(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		res  Response
+		res  writtenResponse
 		path string
 	}{
-		{"nil part", Response{Candidates: []Candidate{{}, {Parts: []content.Part{&content.Text{Text: "a"}, nil}}}}, "candidates[1].content.parts[1]"},
-		{"nil pointer", Response{Candidates: []Candidate{{Parts: []content.Part{(*content.Text)(nil)}}}}, "candidates[0].content.parts[0]"},
-		{"foreign", Response{Candidates: []Candidate{{Parts: []content.Part{&content.Unknown{Format: "other", Raw: "{}"}}}}}, "candidates[0].content.parts[0]"},
-		{"arguments", Response{Candidates: []Candidate{{Parts: []content.Part{&content.ToolUse{Name: "f", Input: "[]"}}}}}, "candidates[0].content.parts[0].function_call.args"},
-		{"feedback", Response{PromptFeedback: "{"}, "prompt_feedback"},
+		{"nil part", writtenResponse{Candidates: []writtenCandidate{{}, {Parts: []content.Part{&content.Text{Text: "a"}, nil}}}}, "candidates[1].content.parts[1]"},
+		{"nil pointer", writtenResponse{Candidates: []writtenCandidate{{Parts: []content.Part{(*content.Text)(nil)}}}}, "candidates[0].content.parts[0]"},
+		{"foreign", writtenResponse{Candidates: []writtenCandidate{{Parts: []content.Part{&content.Unknown{Format: "other", Raw: "{}"}}}}}, "candidates[0].content.parts[0]"},
+		{"arguments", writtenResponse{Candidates: []writtenCandidate{{Parts: []content.Part{&content.ToolUse{Name: "f", Input: "[]"}}}}}, "candidates[0].content.parts[0].function_call.args"},
+		{"feedback", writtenResponse{PromptFeedback: "{"}, "prompt_feedback"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			doc, err := tt.res.AppendJSON([]byte("x"))
@@ -82,7 +82,7 @@ func TestResponseExamples(t *testing.T) {
 			`{"candidates":[{"content":{"role":"model"},"finishReason":"SAFETY","index":0}]}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			res, _ := ResponseFromUpstream(&tt.reply)
+			res, _ := convertResponse(&tt.reply, expectation{})
 			doc, err := res.AppendJSON(nil)
 			if err != nil {
 				t.Fatal(err)
@@ -94,15 +94,15 @@ func TestResponseExamples(t *testing.T) {
 	}
 }
 
-// TestResponseFromUpstreamInput checks that ResponseFromUpstream does not modify its input.
-func TestResponseFromUpstreamInput(t *testing.T) {
+// TestConvertResponseInput checks that convertResponse does not modify its input.
+func TestConvertResponseInput(t *testing.T) {
 	for _, tt := range testResponses {
 		reply, err := upstream.Collect(t.Context(), tt.up, &upstream.Request{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		first, lost := ResponseFromUpstream(reply)
-		again, lost2 := ResponseFromUpstream(reply)
+		first, lost := convertResponse(reply, expectation{})
+		again, lost2 := convertResponse(reply, expectation{})
 		if diff := cmp.Diff(first, again) + cmp.Diff(lost, lost2); diff != "" {
 			t.Errorf("%s (-first +second):\n%s", tt.name, diff)
 		}
@@ -112,7 +112,7 @@ func TestResponseFromUpstreamInput(t *testing.T) {
 // TestNamelessCall checks that only a call without a name is dropped and reported.
 func TestNamelessCall(t *testing.T) {
 	r := &upstream.Response{Parts: []content.Part{&content.ToolUse{ID: "a"}, &content.ToolUse{ID: "b", Name: "f"}}}
-	res, losses := ResponseFromUpstream(r)
+	res, losses := convertResponse(r, expectation{})
 	want := []content.Loss{response.LossCallName.At("parts.0")}
 	if diff := cmp.Diff(want, losses); diff != "" {
 		t.Errorf("losses (-want +got):\n%s", diff)
@@ -435,7 +435,7 @@ func TestManyCandidates(t *testing.T) {
 	for range maxCandidates {
 		r.MoreCandidates = append(r.MoreCandidates, upstream.Candidate{Parts: []content.Part{&content.Text{Text: "x"}}})
 	}
-	res, lost := ResponseFromUpstream(r)
+	res, lost := convertResponse(r, expectation{})
 	if last := res.Candidates[maxCandidates]; len(last.Parts) != 1 || len(lost) > 0 {
 		t.Errorf("the last candidate is %+v, losses %v", last, lost)
 	}

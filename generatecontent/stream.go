@@ -460,7 +460,7 @@ func (s *stream) endChunk() {
 
 // writeStop writes the finishReason and finishMessage of a candidate.
 func (s *stream) writeStop(k int) {
-	var to Candidate
+	var to writtenCandidate
 	s.blocks.endCandidate(k, &to)
 	s.written(k).finishReason = to.FinishReason
 	s.dst = jsonwire.AppendString(append(s.dst, `,"finishReason":`...), to.FinishReason)

@@ -43,14 +43,14 @@ func BenchmarkReply(b *testing.B) {
 			&content.ToolUse{ID: "fc-1", Name: "read_file", Input: `{"path":"/src/main.go","limit":200}`}},
 		Usage: content.Usage{Input: 10, Output: 20},
 	}
-	res, _ := ResponseFromUpstream(reply)
+	res, _ := convertResponse(reply, expectation{})
 	doc, err := res.AppendJSON(nil)
 	if err != nil {
 		b.Fatal(err)
 	}
 	var out []byte
 	floor.Run(b, string(doc), func() {
-		res, _ := ResponseFromUpstream(reply)
+		res, _ := convertResponse(reply, expectation{})
 		if out, err = res.AppendJSON(out[:0]); err != nil {
 			b.Fatal(err)
 		}

@@ -108,7 +108,7 @@ func TestReplyIsStream(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			res, lost := ResponseFromUpstream(reply)
+			res, lost := convertResponse(reply, expectation{})
 			checkLosses(t, tt.losses, lost)
 			if res.ResponseID == "" {
 				res.ResponseID, res.ModelVersion = "r-1", "asked"

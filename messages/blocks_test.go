@@ -148,7 +148,7 @@ func TestBrokenServerInput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, whole := ResponseFromUpstream(reply)
+	res, whole := convertResponse(reply, nil, placement{})
 	want := []content.Loss{response.LossServerArguments.At("parts.0")}
 	if diff := cmp.Diff([][]content.Loss{want, want}, [][]content.Loss{lost, whole}); diff != "" {
 		t.Errorf("losses, streamed and whole (-want +got):\n%s", diff)

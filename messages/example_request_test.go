@@ -7,7 +7,6 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/messages"
-	"github.com/polywire/polywire/upstream"
 )
 
 func ExampleParseRequest() {
@@ -109,20 +108,4 @@ func ExampleDecodeRequest() {
 	// true true []
 	// messages: Field required
 	// max_tokens: Input should be greater than or equal to 0
-}
-
-// A program without HTTP encodes the response of an upstream.
-func ExampleResponseFromUpstream() {
-	res, losses := messages.ResponseFromUpstream(&upstream.Response{
-		Start: upstream.Start{ID: "msg_1", Model: "demo"},
-		Parts: []content.Part{&content.Text{Text: "Hello!"}, &content.Media{}},
-		Stop:  upstream.Stop{Reason: content.StopEnd},
-		Usage: content.Usage{Input: 7, Output: 3},
-	})
-	doc, err := res.AppendJSON(nil)
-	fmt.Println(strings.HasPrefix(string(doc), `{"id":"msg_1","type":"message"`), err)
-	fmt.Println(losses)
-	// Output:
-	// true <nil>
-	// [dropped parts.1: Messages responses cannot contain audio or video; the part was dropped]
 }

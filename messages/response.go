@@ -3,7 +3,6 @@ package messages
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"unicode/utf8"
 
 	"github.com/polywire/polywire/content"
@@ -14,13 +13,12 @@ import (
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/object"
 	"github.com/polywire/polywire/internal/response"
-	"github.com/polywire/polywire/internal/violation"
 	"github.com/polywire/polywire/upstream"
 )
 
-// Response is the body of a response that is not streamed, with fields in the order of the
-// wire. The constant members "type" and "role" have no field.
-type Response struct {
+// A writtenResponse is the body of a response that is not streamed. The constant members "type"
+// and "role" have no field.
+type writtenResponse struct {
 	ID    string
 	Model string // that generated the response
 
@@ -39,33 +37,11 @@ type Response struct {
 	Extra *content.Extra
 }
 
-// ResponseFromUpstream converts r to the Messages format. It returns the response and the
-// losses, with neutral paths. It does not change r; the response may share its parts. A nil r
-// is an empty response.
-//
-// ID and Model are empty if r has none; the caller sets them.
-//
-// A tool call without a name, or with arguments that are not a JSON object, is dropped, and
-// the loss reported. If the stop reason of r is an ordinary end, it becomes "max_tokens".
-// Arguments that are null or white space are an empty object. A tool
-// call without arguments is also dropped if it is the last part of a truncated response.
-//
-// Empty texts are omitted, also with citations, because the vendor rejects them in the next
-// request. So is a block of a built-in tool or of an unknown kind if a request could not
-// contain it, and a tool call with a name of more than 200 characters.
-//
-// A tool call without an id, or with the id of an earlier call, receives a new one:
-// "toolu_pw" and a number that is unique in the response. Ids with unusual characters are
-// kept, because clients return ids unaltered and the upstream must recognize them.
-// Signatures of tool calls in other formats, and thinking before tool calls, are carried in
-// the ids: see docs/signatures.md.
-func ResponseFromUpstream(r *upstream.Response) (*Response, []content.Loss) {
-	return convertResponse(r, nil, placement{})
-}
-
-// convertResponse is [ResponseFromUpstream] for a response to the conversation in turns.
-// Ids that it makes differ from those in turns; where defines where state is carried.
-func convertResponse(r *upstream.Response, turns []content.Turn, where placement) (*Response, []content.Loss) {
+// convertResponse converts a response to the conversation in turns, and returns the losses, with
+// neutral paths. Ids that it makes differ from those in turns; where defines where state is
+// carried. It does not change r; the result may share its parts, and has no ID and Model if r has
+// none. A nil r is an empty response.
+func convertResponse(r *upstream.Response, turns []content.Turn, where placement) (*writtenResponse, []content.Loss) {
 	if r == nil {
 		r = new(upstream.Response)
 	}
@@ -117,31 +93,17 @@ func (w *wholeResponse) writeSignature(b *sentBlock, data string) {
 	t.Signature = content.Signature{Format: Format, Data: data}
 }
 
-// AppendJSON appends the response as a JSON document. It writes the members that the vendor
-// writes: stop_sequence and stop_details are null if they are unknown, others absent. It returns a [*content.Violation]
-// for a part that is nil or has no block in a response. Responses of
-// [ResponseFromUpstream] have no such parts.
-func (r *Response) AppendJSON(dst []byte) ([]byte, error) {
-	var w jsonwire.Writer
-	if err := r.write(&w, nil); err != nil {
-		return dst, err
-	}
-	return codec.Append(dst, &w)
-}
-
-// write writes the response document. omits is that of [writeUsage].
-func (r *Response) write(w *jsonwire.Writer, omits func(name, json string) bool) error {
-	var violations violation.List
+// write writes the members that the vendor writes: stop_sequence and stop_details are null if they
+// are unknown, others absent. omits is that of [writeUsage].
+func (r *writtenResponse) write(w *jsonwire.Writer, omits func(name, json string) bool) {
 	w.BeginObject()
 	w.Member("id", r.ID)
 	w.Member("type", "message")
 	w.Member("role", "assistant")
 	w.Member("model", r.Model)
 	w.Array("content")
-	for i, p := range r.Content {
-		if content.IsNil(p) || !writeBlock(w, p, false) {
-			violations.Add(content.CodeUnsupported, "content."+strconv.Itoa(i), "Messages responses cannot contain this part")
-		}
+	for _, p := range r.Content {
+		writeBlock(w, p, false)
 	}
 	w.EndArray()
 	r.writeStop(w)
@@ -153,10 +115,9 @@ func (r *Response) write(w *jsonwire.Writer, omits func(name, json string) bool)
 		_ = w.MembersExcept(r.Extra.JSON, isMessageMember)
 	}
 	w.EndObject()
-	return violations.Err()
 }
 
-func (r *Response) writeStop(w *jsonwire.Writer) {
+func (r *writtenResponse) writeStop(w *jsonwire.Writer) {
 	w.NullableMember("stop_reason", r.StopReason)
 	w.NullableMember("stop_sequence", r.StopSequence)
 	w.RawMember("stop_details", cmp.Or(r.StopDetails, "null"))
@@ -176,8 +137,8 @@ type responseInfo struct {
 }
 
 // toResponse returns the response without its blocks.
-func (a *responseInfo) toResponse(report func(path string, r *loss.Rule)) *Response {
-	r := &Response{ID: a.start.ID, Model: a.start.Model, Usage: a.usage}
+func (a *responseInfo) toResponse(report func(path string, r *loss.Rule)) *writtenResponse {
+	r := &writtenResponse{ID: a.start.ID, Model: a.start.Model, Usage: a.usage}
 	r.StopReason, r.StopSequence, r.StopDetails = a.stopFields(report)
 	if codec.HasCounts(a.usage.Extra, Format) || slices.ContainsFunc(a.usage.Modalities, isSeparateCount) { // one pass
 		report("usage", lossCounts)
@@ -370,12 +331,11 @@ func acceptCitation(c *content.Citation, report lossFunc) bool {
 }
 
 // writeBlock writes a block of a response. At the start of a streamed block it omits
-// text, citations, arguments and the signature, which follow in deltas. It reports
-// whether responses have such a block.
+// text, citations, arguments and the signature, which follow in deltas.
 //
 // Blocks of responses are not written by the tables of requests: they have members that
 // requests omit, with a default, in another order, and empty at the start.
-func writeBlock(w *jsonwire.Writer, p content.Part, start bool) bool {
+func writeBlock(w *jsonwire.Writer, p content.Part, start bool) {
 	switch p := p.(type) { // other kinds are not in responses
 	case *content.Unknown:
 		w.Raw(p.Raw)
@@ -392,10 +352,7 @@ func writeBlock(w *jsonwire.Writer, p content.Part, start bool) bool {
 		w.Member("tool_use_id", p.ID)
 		w.OptRawMember("content", p.Content)
 		endBlock(w, p.Extra, serverToolResultType)
-	default:
-		return false
 	}
-	return true
 }
 
 func writeText(w *jsonwire.Writer, p *content.Text, start bool) {

@@ -69,7 +69,7 @@ func endFields() (list []object.Field) {
 	return list
 }
 
-// isMessageMember reports whether [Response] has a field for a member.
+// isMessageMember reports whether [writtenResponse] has a field for a member.
 func isMessageMember(name string) bool {
 	return startType.Holds(name) || name == "container" || name == "diagnostics"
 }

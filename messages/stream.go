@@ -155,7 +155,7 @@ func (s *stream) startMessage() {
 	r.ID = cmp.Or(r.ID, s.id)
 	r.Model = cmp.Or(r.Model, s.model)
 	s.scratch.Reset()
-	_ = r.write(&s.scratch, s.startOmits) // never fails without blocks
+	r.write(&s.scratch, s.startOmits)
 	s.startUsage = r.Usage
 	s.dst = append(s.dst, "event: message_start\ndata: {\"type\":\"message_start\",\"message\":"...)
 	s.appendScratch()

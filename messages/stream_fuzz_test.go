@@ -69,7 +69,7 @@ func FuzzAnswer(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, lost := ResponseFromUpstream(reply)
+		res, lost := convertResponse(reply, nil, placement{})
 		doc, err := res.AppendJSON(nil)
 		if err != nil {
 			t.Fatal(err)

@@ -179,7 +179,7 @@ func TestResponseIsStream(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			res, lost2 := ResponseFromUpstream(reply)
+			res, lost2 := convertResponse(reply, nil, placement{})
 			if res.ID == "" {
 				res.ID, res.Model = "msg_1", "asked"
 			}
@@ -550,7 +550,7 @@ func TestUsageMembers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, _ := ResponseFromUpstream(reply)
+	res, _ := convertResponse(reply, nil, placement{})
 	doc, err := res.AppendJSON(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -649,7 +649,7 @@ func TestManyMembers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, _ := ResponseFromUpstream(reply)
+	res, _ := convertResponse(reply, nil, placement{})
 	doc, err := res.AppendJSON(nil)
 	if got := strings.Count(string(doc), "1,"); err != nil || got < 4*n-10 {
 		t.Errorf("%d members in the response, %v", got, err)

@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/generatecontent"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/internal/partfield"
