@@ -7,6 +7,7 @@ import (
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/internal/openaiformat"
+	"github.com/polywire/polywire/internal/partfield"
 )
 
 // A requestEncoder writes a request that was lowered for this format. It writes what the
@@ -106,12 +107,10 @@ func isRefusal(p content.Part) bool {
 func (c *requestEncoder) Part(p content.Part) {
 	w := c.W
 	w.BeginObject()
-	var cache *content.Cache
 	switch p := p.(type) { // other kinds have been lowered to others
 	case *content.Text:
 		c.W.Member("type", "text")
 		c.W.Member("text", p.Text)
-		cache = p.Cache
 	case *content.Image:
 		c.W.Member("type", "image_url")
 		w.Object("image_url")
@@ -119,7 +118,6 @@ func (c *requestEncoder) Part(p content.Part) {
 		c.FileURL(p.Source)
 		c.Members(p.Extra)
 		w.EndObject()
-		cache = p.Cache
 	case *content.Media:
 		b := p.Source.(*content.Base64)
 		c.W.Member("type", "input_audio")
@@ -127,7 +125,6 @@ func (c *requestEncoder) Part(p content.Part) {
 		c.W.Member("data", openaiformat.StandardBase64(b.Data))
 		c.W.Member("format", openaiformat.AudioFormats[b.MediaType])
 		w.EndObject()
-		cache = p.Cache
 	case *content.Document:
 		c.W.Member("type", "file")
 		w.Object("file")
@@ -135,9 +132,8 @@ func (c *requestEncoder) Part(p content.Part) {
 		w.Name("file_data")
 		c.FileURL(p.Source)
 		w.EndObject()
-		cache = p.Cache
 	}
-	c.CacheMark(cache)
+	c.CacheMark(partfield.CacheOf(p))
 	w.EndObject()
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/openaiformat"
+	"github.com/polywire/polywire/internal/partfield"
 )
 
 // A requestEncoder writes a request that was lowered for this format. It writes what the
@@ -83,12 +84,10 @@ func (c *requestEncoder) Content(parts []content.Part) {
 func (c *requestEncoder) Part(p content.Part) {
 	w := c.W
 	w.BeginObject()
-	var cache *content.Cache
 	switch p := p.(type) {
 	case *content.Text:
 		c.W.Member("type", "input_text")
 		c.W.Member("text", p.Text)
-		cache = p.Cache
 	case *content.Image:
 		c.W.Member("type", "input_image")
 		if f, ok := p.Source.(*content.File); ok {
@@ -98,7 +97,6 @@ func (c *requestEncoder) Part(p content.Part) {
 			c.FileURL(p.Source)
 		}
 		c.Members(p.Extra)
-		cache = p.Cache
 	case *content.Document:
 		c.W.Member("type", "input_file")
 		switch s := p.Source.(type) {
@@ -112,9 +110,8 @@ func (c *requestEncoder) Part(p content.Part) {
 			c.FileURL(s)
 		}
 		c.Members(p.Extra)
-		cache = p.Cache
 	}
-	c.CacheMark(cache)
+	c.CacheMark(partfield.CacheOf(p))
 	w.EndObject()
 }
 
