@@ -1,10 +1,10 @@
 package messages
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
 )
 
@@ -28,8 +28,9 @@ func (r *Request) signaturePath(block string) string {
 	if len(steps) != 4 || steps[0] != "turns" || steps[2] != "parts" {
 		return block + ".signature"
 	}
-	i, k := parseIndex(steps[1]), parseIndex(steps[3])
-	if i < 0 || i >= len(r.Messages) || k < 0 || k >= len(r.Messages[i].Parts) {
+	i, isTurn := codec.StepIndex(steps[1:])
+	k, isPart := codec.StepIndex(steps[3:])
+	if !isTurn || i >= len(r.Messages) || !isPart || k >= len(r.Messages[i].Parts) {
 		return block + ".signature"
 	}
 	parts := r.Messages[i].Parts
@@ -43,15 +44,6 @@ func (r *Request) signaturePath(block string) string {
 		return block + ".signature"
 	}
 	return block
-}
-
-// parseIndex parses an index. It returns -1 if s is not a number.
-func parseIndex(s string) int {
-	n, err := strconv.Atoi(s)
-	if err != nil {
-		return -1
-	}
-	return n
 }
 
 // wirePrefixes maps prefixes of neutral paths to prefixes of paths in the document. The

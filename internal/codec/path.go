@@ -106,14 +106,20 @@ func StepIndex(steps []string) (int, bool) {
 
 // AppendSteps appends steps of a neutral path to a path of the style [Bracketed].
 func AppendSteps(b *strings.Builder, steps []string) {
-	for _, s := range steps {
-		if _, err := strconv.Atoi(s); err == nil {
-			b.WriteString("[" + s + "]")
-			continue
+	b.WriteString(JoinSteps(b.String(), steps)[b.Len():])
+}
+
+// JoinSteps is AppendSteps for a path that is a text.
+func JoinSteps(path string, steps []string) string {
+	for i, s := range steps {
+		switch _, isIndex := StepIndex(steps[i:]); {
+		case isIndex:
+			path += "[" + s + "]"
+		case path == "" || s == "":
+			path += s
+		default:
+			path += "." + s
 		}
-		if b.Len() > 0 {
-			b.WriteByte('.')
-		}
-		b.WriteString(s)
 	}
+	return path
 }

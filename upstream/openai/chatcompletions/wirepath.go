@@ -1,6 +1,7 @@
 package chatcompletions
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -17,17 +18,17 @@ func (r *Request) Path(neutral string) string {
 	steps := strings.Split(neutral, ".")
 	switch first := steps[0]; {
 	case first == "turns" && len(steps) > 1:
-		if i := parseIndex(steps[1]); i >= 0 && i < len(r.Messages) {
+		if i, ok := codec.StepIndex(steps[1:]); ok && i < len(r.Messages) {
 			return r.turnPath(i, steps[2:])
 		}
 	case first == "system" && len(steps) > 1:
-		if k := parseIndex(steps[1]); k >= 0 && k < len(r.System) {
+		if k, ok := codec.StepIndex(steps[1:]); ok && k < len(r.System) {
 			return r.partPath(-1, k, r.System[k], steps[2:])
 		}
 	case first == "system":
 		return "messages"
 	case first == "tools" && len(steps) > 1:
-		if i := parseIndex(steps[1]); i >= 0 {
+		if i, ok := codec.StepIndex(steps[1:]); ok {
 			return r.toolPath(i, steps[2:])
 		}
 	case first == "max_tokens" && r.MaxCompletionTokens == nil:
@@ -37,43 +38,34 @@ func (r *Request) Path(neutral string) string {
 	case first == "choice" && r.ToolChoice == nil && r.FunctionCall != nil && len(steps) > 1 && steps[1] != "no_parallel":
 		return "function_call"
 	case first == "choice" && len(steps) > 1 && steps[1] == "extra":
-		return join("tool_choice", steps[2:])
+		return codec.JoinSteps("tool_choice", steps[2:])
 	case neutral == "output.media_type" && r.ResponseFormat != nil:
 		return "response_format.type"
 	}
 	return wirePath(neutral)
 }
 
-// parseIndex parses an index. It returns -1 if s is not a number.
-func parseIndex(s string) int {
-	n, err := strconv.Atoi(s)
-	if err != nil {
-		return -1
-	}
-	return n
-}
-
 // turnPath returns the path of a turn, or of something in it.
 func (r *Request) turnPath(turn int, steps []string) string {
 	t := &r.Messages[turn]
 	if len(steps) > 1 && steps[0] == "parts" {
-		if k := parseIndex(steps[1]); k >= 0 && k < len(t.Parts) {
+		if k, ok := codec.StepIndex(steps[1:]); ok && k < len(t.Parts) {
 			return r.partPath(turn, k, t.Parts[k], steps[2:])
 		}
 	}
 	i, _ := r.messageOf(turn, -1)
 	if i < 0 {
-		return wirePath(join("turns."+strconv.Itoa(turn), steps))
+		return wirePath(codec.JoinSteps("turns."+strconv.Itoa(turn), steps))
 	}
 	if len(steps) > 0 {
 		switch steps[0] {
 		case "parts":
-			return join(messagePath(i)+".content", steps[1:])
+			return codec.JoinSteps(messagePath(i)+".content", steps[1:])
 		case "extra":
 			steps = steps[1:] // the members are those of the message
 		}
 	}
-	return join(messagePath(i), steps)
+	return codec.JoinSteps(messagePath(i), steps)
 }
 
 // partPath returns the path of a part of a turn, or of System if turn is -1, or of something in
@@ -120,18 +112,15 @@ func resultPath(message string, at *place, p content.Part, steps []string) strin
 		return message + ".tool_call_id"
 	case "parts", "object":
 		r, ok := p.(*content.ToolResult)
-		if !ok || r == nil || len(steps) < 2 {
-			return message + ".content"
-		}
-		k := parseIndex(steps[1])
-		if k < 0 || k >= len(r.Parts) {
+		k, isIndex := codec.StepIndex(steps[1:])
+		if !ok || r == nil || !isIndex || k >= len(r.Parts) {
 			return message + ".content"
 		}
 		return contentPath(message, at.kind, k, r.Parts[k], steps[2:])
 	case "extra":
-		return join(message, steps[1:])
+		return codec.JoinSteps(message, steps[1:])
 	}
-	return join(message, steps)
+	return codec.JoinSteps(message, steps)
 }
 
 // contentPath returns the path of part k of a content, or of something in it.
@@ -139,7 +128,7 @@ func contentPath(message string, kind contentKind, k int, p content.Part, steps 
 	path := message + ".content"
 	if kind != listContent {
 		if len(steps) > 1 && steps[0] == "extra" {
-			return join(message, steps[1:])
+			return codec.JoinSteps(message, steps[1:])
 		}
 		return path // a string, or null
 	}
@@ -153,21 +142,21 @@ func contentPath(message string, kind contentKind, k int, p content.Part, steps 
 	case "title":
 		return path + ".file.filename"
 	case "cache":
-		return join(path+"."+breakpoint, steps[1:])
+		return codec.JoinSteps(path+"."+breakpoint, steps[1:])
 	case "text":
 		if t, ok := p.(*content.Text); ok && t != nil && t.Refusal {
 			return path + ".refusal"
 		}
 	case "extra":
 		if len(steps) > 1 && (steps[1] == "role" || steps[1] == "name") {
-			return join(message, steps[1:])
+			return codec.JoinSteps(message, steps[1:])
 		}
 		if len(steps) > 1 && steps[1] == "detail" {
 			return path + ".image_url.detail"
 		}
-		return join(path, steps[1:])
+		return codec.JoinSteps(path, steps[1:])
 	}
-	return join(path, steps)
+	return codec.JoinSteps(path, steps)
 }
 
 // sourcePath returns the path of the source in a part.
@@ -216,15 +205,15 @@ func callPath(path string, legacy bool, p content.Part, steps []string) string {
 		if len(steps) > 1 && steps[1] == "arguments" {
 			return path + object + ".arguments"
 		}
-		return join(path, steps[1:])
+		return codec.JoinSteps(path, steps[1:])
 	}
-	return join(path, steps)
+	return codec.JoinSteps(path, steps)
 }
 
 // toolPath returns the path of a tool, or of something in it.
 func (r *Request) toolPath(i int, steps []string) string {
 	if k := i - len(r.Tools); k >= 0 && k < len(r.Functions) {
-		return join("functions["+strconv.Itoa(k)+"]", toolSteps(steps, ""))
+		return codec.JoinSteps("functions["+strconv.Itoa(k)+"]", toolSteps(steps, ""))
 	}
 	object := "function"
 	if i < len(r.Tools) {
@@ -235,7 +224,7 @@ func (r *Request) toolPath(i int, steps []string) string {
 			object = "custom"
 		}
 	}
-	return join("tools["+strconv.Itoa(i)+"]", toolSteps(steps, object))
+	return codec.JoinSteps("tools["+strconv.Itoa(i)+"]", toolSteps(steps, object))
 }
 
 // toolSteps converts the steps within a tool. object is the member that has the definition.
@@ -260,14 +249,6 @@ func toolSteps(steps []string, object string) []string {
 		rest = append([]string{object}, rest...)
 	}
 	return rest
-}
-
-// join joins a path and steps. Steps that are numbers are indices.
-func join(path string, steps []string) string {
-	var b strings.Builder
-	b.WriteString(path)
-	codec.AppendSteps(&b, steps)
-	return b.String()
 }
 
 // wirePrefixes maps prefixes of neutral paths to prefixes of paths in the document. The longest
@@ -300,10 +281,10 @@ var wirePrefixes = map[string]string{
 // are members of one message. It returns "" for other paths.
 func responsePath(steps []string) string {
 	choice := "choices[0]"
-	if len(steps) > 1 && steps[0] == "candidates" && parseIndex(steps[1]) >= 0 {
+	if _, ok := codec.StepIndex(steps[1:]); ok && steps[0] == "candidates" {
 		choice = "choices[" + steps[1] + "]"
 		if steps = steps[2:]; len(steps) == 0 || steps[0] != "parts" && steps[0] != "stop" {
-			return join(choice, steps)
+			return codec.JoinSteps(choice, steps)
 		}
 	}
 	switch steps[0] {
@@ -318,37 +299,27 @@ func responsePath(steps []string) string {
 // wirePath converts a neutral path to a path in the document, without knowing the document. It
 // keeps unknown names.
 func wirePath(neutral string) string {
-	if path := responsePath(strings.Split(neutral, ".")); path != "" {
+	steps := strings.Split(neutral, ".")
+	if path := responsePath(steps); path != "" {
 		return path
 	}
-	first, rest, _ := strings.Cut(neutral, ".")
-	second, after, _ := strings.Cut(rest, ".")
-	if prefix, ok := wirePrefixes[first+"."+second]; ok {
-		return join(prefix, splitPath(after))
-	}
-	prefix, ok := wirePrefixes[first]
-	switch {
-	case first == "extra" && rest != "":
-		return join("", splitPath(rest)) // the members are those of the document
-	case !ok:
-		prefix = first
-	}
-	steps := splitPath(rest)
-	for i, s := range steps {
-		if s == "parts" {
-			steps[i] = "content"
+	if len(steps) > 1 {
+		if prefix, ok := wirePrefixes[steps[0]+"."+steps[1]]; ok {
+			return codec.JoinSteps(prefix, steps[2:])
 		}
 	}
-	if len(steps) > 0 && steps[0] == "extra" {
-		steps = steps[1:]
+	rest := steps[1:]
+	if steps[0] == "extra" && len(rest) > 0 {
+		return codec.JoinSteps("", rest) // the members are those of the document
 	}
-	return join(prefix, steps)
-}
-
-// splitPath splits a path, which may be empty.
-func splitPath(path string) []string {
-	if path == "" {
-		return nil
+	prefix := cmp.Or(wirePrefixes[steps[0]], steps[0])
+	for i, s := range rest {
+		if s == "parts" {
+			rest[i] = "content"
+		}
 	}
-	return strings.Split(path, ".")
+	if len(rest) > 0 && rest[0] == "extra" {
+		rest = rest[1:]
+	}
+	return codec.JoinSteps(prefix, rest)
 }
