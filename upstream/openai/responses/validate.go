@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"sort"
 	"strconv"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
@@ -57,12 +56,7 @@ var defaultOptions ValidateOptions
 // Validate does not check rules that depend on the model, the name of the model, or signatures.
 func (r *Request) Validate(opts *ValidateOptions) error {
 	opts = cmp.Or(opts, &defaultOptions)
-	v := validators.Get().(*validator)
-	defer func() {
-		*v = validator{}
-		validators.Put(v)
-	}()
-	v.r, v.opts, v.rules = r, opts, opts.fileRules()
+	v := validator{r: r, opts: opts, rules: opts.fileRules()}
 	v.Path.Style = codec.Bracketed
 	v.state()
 	v.settings()
@@ -70,9 +64,6 @@ func (r *Request) Validate(opts *ValidateOptions) error {
 	v.input()
 	return r.found().Merge(&v.Violations, opts.Strict)
 }
-
-// validators has validators that are not used, because [object.Checker] refers to them.
-var validators = sync.Pool{New: func() any { return new(validator) }}
 
 // documentTypes are the media types of files, besides text.
 var documentTypes = []string{
