@@ -83,6 +83,9 @@ func TestMembers(t *testing.T) {
 		{"streamed arguments", g, Choice, `{"streamFunctionCallArguments":true}`, "hint ", MembersLoss},
 
 		{"chat", c, Request, `{"metadata":{},"logit_bias":{"1":2},"verbosity":"low"}`, "hint metadata, dropped logit_bias, degraded verbosity", nil},
+		{"thinking turned off", c, Request, `{"enable_thinking":false,"thinking":{"type":"disabled"},"chat_template_kwargs":{"enable_thinking":false}}`,
+			"degraded enable_thinking, degraded thinking.type, degraded chat_template_kwargs.enable_thinking", InfluenceLoss},
+		{"thinking turned on", c, Request, `{"enable_thinking":true,"thinking":{"type":"enabled","x":1}}`, "dropped enable_thinking, dropped thinking.type, dropped thinking.x", nil},
 		{"responses", r, Request, `{"previous_response_id":"r"}`, "dropped previous_response_id", StateLoss},
 		{"compaction at OpenAI", r, Request, `{"context_management":[{"type":"compaction","compact_threshold":1000}]}`, "dropped context_management", SettingLoss},
 

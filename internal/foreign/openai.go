@@ -1,6 +1,8 @@
 package foreign
 
 import (
+	"strings"
+
 	"github.com/tidwall/gjson"
 
 	"github.com/polywire/polywire/content"
@@ -45,6 +47,11 @@ func openAI() *format {
 
 				"response_format": {members: table{"json_schema": {members: table{}}}},
 				"max_tokens":      {rule: MembersLoss}, // beside max_completion_tokens
+
+				// Of other servers of Chat Completions: see TurnsThinkingOff.
+				"enable_thinking":      {rule: SettingLoss, isExempt: isFalse, exempt: InfluenceLoss},
+				"thinking":             {members: table{"type": {rule: SettingLoss, isExempt: isDisabled, exempt: InfluenceLoss}}},
+				"chat_template_kwargs": {members: table{"enable_thinking": {rule: SettingLoss, isExempt: isFalse, exempt: InfluenceLoss}}},
 			},
 			// The role "developer" has the meaning of "system". Earlier audio of the model is part of
 			// the conversation. "arguments" are those of a tool call that are not a JSON object.
@@ -65,6 +72,19 @@ func openAI() *format {
 		},
 	}
 }
+
+// TurnsThinkingOff reports whether the members x of a request, which may be nil, turn thinking off in
+// one of the ways of servers that resemble the vendor's: Qwen's, DeepSeek's and GLM's, vLLM's.
+func TurnsThinkingOff(x *content.Extra) bool {
+	if x == nil || !strings.Contains(x.JSON, "thinking") {
+		return false
+	}
+	return gjson.Get(x.JSON, "enable_thinking").Type == gjson.False ||
+		gjson.Get(x.JSON, "thinking.type").Str == "disabled" ||
+		gjson.Get(x.JSON, "chat_template_kwargs.enable_thinking").Type == gjson.False
+}
+
+func isDisabled(v, _ jsonwire.Value) bool { return v.Is("disabled") }
 
 // searchOfOptions returns the tool of Responses for the web search of Chat Completions.
 func searchOfOptions(options gjson.Result, _ []content.Tool) []content.Tool {

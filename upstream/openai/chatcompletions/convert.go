@@ -7,6 +7,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/absent"
 	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/upstream"
@@ -145,6 +146,9 @@ func (r *Request) neutral(n *upstream.Request) {
 	}
 	n.Output = r.output()
 	n.Extra = r.leftover()
+	if foreign.TurnsThinkingOff(n.Extra) {
+		n.Defaults.Thinking = upstream.ThinkingOff // not Thinking.Mode: servers of this format get the members
+	}
 }
 
 // neutral returns the neutral form of a tool choice. The form of an unknown type is in the Extra of

@@ -155,6 +155,13 @@ func TestUpstream(t *testing.T) {
 			upstream.Request{}},
 		{"others", `"metadata":{"a":"b"},"store":true,"logprobs":true,"top_logprobs":2,"logit_bias":{"1":-1},"prompt_cache_key":"k","new_member":[1]`,
 			upstream.Request{Extra: own(`{"metadata":{"a":"b"},"store":true,"logprobs":true,"top_logprobs":2,"logit_bias":{"1":-1},"prompt_cache_key":"k","new_member":[1]}`)}},
+		{"thinking turned off as other servers do", `"enable_thinking":false`, upstream.Request{
+			Defaults: upstream.Defaults{Thinking: upstream.ThinkingOff}, Extra: own(`{"enable_thinking":false}`),
+		}},
+		{"thinking turned off in a template", `"chat_template_kwargs":{"enable_thinking":false}`, upstream.Request{
+			Defaults: upstream.Defaults{Thinking: upstream.ThinkingOff}, Extra: own(`{"chat_template_kwargs":{"enable_thinking":false}}`),
+		}},
+		{"thinking turned on", `"thinking":{"type":"enabled"}`, upstream.Request{Extra: own(`{"thinking":{"type":"enabled"}}`)}},
 		{"others with some that are written", `"user":"u","safety_identifier":"s","store":true`, upstream.Request{UserID: "s", Extra: own(`{"user":"u","store":true}`)}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -167,7 +174,7 @@ func TestUpstream(t *testing.T) {
 				t.Errorf("the document is %q", text)
 			}
 			tt.want.Model, tt.want.Turns = "m", hi
-			tt.want.Defaults = upstream.Defaults{Format: Format, Display: "omitted", LooseOutput: true}
+			tt.want.Defaults = upstream.Defaults{Format: Format, Thinking: tt.want.Defaults.Thinking, Display: "omitted", LooseOutput: true}
 			if diff := cmp.Diff(&tt.want, n, cmpopts.IgnoreFields(upstream.Request{}, "Wire")); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
