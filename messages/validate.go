@@ -111,7 +111,8 @@ type ValidateOptions struct {
 //
 // In a constructed request, nil parts and sources are violations too. Validate encodes
 // such a request, and also reports the violations of [Request.AppendJSON] or, if there
-// are none, those that parsing the document finds.
+// are none, those that parsing the document finds. Of a parsed request whose fields were
+// changed since, types, lengths and ranges are those of the document.
 func (r *Request) Validate(opts *ValidateOptions) error {
 	opts = cmp.Or(opts, &defaultOptions)
 	var v validator
@@ -300,8 +301,6 @@ func (v *validator) settings() {
 	r := v.r
 	if m := r.Metadata; m != nil {
 		v.atMost(m.UserID, 512, "metadata", "user_id")
-		v.path.Push("metadata")
-		v.path.Truncate(0)
 	}
 	for i, s := range r.StopSequences {
 		if v.opts.Strict && isBlank(s) && !v.found.Repeats("stop_sequences."+strconv.Itoa(i)) {

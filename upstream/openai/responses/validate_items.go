@@ -125,7 +125,7 @@ func (v *validator) part(p content.Part) {
 
 // source validates a file. name and id are the members that may have it.
 func (v *validator) source(s content.Source, kind openaiformat.FileKind, name, id string) {
-	switch s := s.(type) { // the parser has reported that there is none
+	switch s := s.(type) { // other kinds are not of this format: the parser has reported them
 	case *content.Base64:
 		v.files++
 		v.Base64(name, kind, s, &v.rules)
