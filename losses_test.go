@@ -113,7 +113,8 @@ outcome first and then the outcomes under other conditions:
 Clients of all four formats have the same rows. Members and parts that a client's format does not have are in none of its
 requests.
 
-The handlers refuse the requests in rows in *italics*, as the vendors do. Only programs that embed Polywire can make them.
+The handlers refuse the requests in rows in *italics*, as the vendors do; that of Messages accepts results without a call unless ` + "`Strict`" + ` is set.
+Only programs that embed Polywire can make them.
 
 The tables are made by running requests through the adapters. Unless a cell names a model, the models are
 {models}.

@@ -14,10 +14,12 @@ import (
 // that function.
 //
 // The function receives a block, of which only the kind and the name are meaningful, and its next
-// piece: of a [content.Text] or [content.Thinking] whole sentences, or what has arrived if that has size bytes
-// or more; of a tool call all arguments. It returns the text to send, which may be empty, or an error,
-// with which Generate fails. Pieces follow each other without gaps, and a text that is complete is
-// one piece. At most about size bytes of a text are held back, and all bytes of arguments.
+// piece: of a [content.Text] or [content.Thinking] whole sentences, or, if size bytes or more have
+// arrived without one, whole words; of a tool call each name, string and number of the arguments, however
+// it is escaped, as in [Request.MapTexts], or all of a free-form input. It returns the text to send,
+// which may be empty, or an error, with which Generate fails. Pieces of a text follow each other without
+// gaps, and a text that is complete is one piece. At most about size bytes of a text are held back, and
+// all bytes of arguments.
 //
 // If a piece is changed, the signature of its block is not sent, nor are members such as log
 // probabilities. A response of the client's format of which nothing is changed passes byte for byte
@@ -121,7 +123,7 @@ func (h *holder) open(e *Event) error {
 	h.blocks[e.Block] = b
 	o := *e
 	if arguments != nil && *arguments != "" {
-		text, err := h.check(b.part, *arguments)
+		text, err := h.checked(b, *arguments)
 		if err != nil {
 			return err
 		}
@@ -160,7 +162,7 @@ func (h *holder) release(b *heldBlock, n int, e *Event) error {
 
 // send checks a text, which is that of e, and sends the result.
 func (h *holder) send(b *heldBlock, text string, e *Event) error {
-	to, err := h.check(b.part, text)
+	to, err := h.checked(b, text)
 	if err != nil {
 		return err
 	}
@@ -173,6 +175,22 @@ func (h *holder) send(b *heldBlock, text string, e *Event) error {
 		h.out = append(h.out, o)
 	}
 	return nil
+}
+
+// checked returns what replaces a piece of a block. JSON in which nothing is replaced stays as it is.
+func (h *holder) checked(b *heldBlock, text string) (string, error) {
+	if f := partfield.Of(b.part); !b.arguments || f.Kind == partfield.ToolUse && *f.On {
+		return h.check(b.part, text)
+	}
+	var failed error
+	var w textWalk
+	w.text = func(_, s string) string {
+		to, err := h.check(b.part, s)
+		failed, w.done = err, err != nil
+		return to
+	}
+	w.json("", &text)
+	return text, failed
 }
 
 // pass sends an event that is not text. b is nil if it belongs to no text and no tool call.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -94,8 +95,8 @@ func TestHoldText(t *testing.T) {
 		_ = w.Signature(content.Signature{Format: "f", Data: "signs plain"})
 		_ = w.Part(&content.ToolUse{ID: "1", Name: "f", Input: `{"a":"secret"}`})
 		c := w.ToolCall("2", "f")
-		_ = c.Input(`{"a": "x. se`)
-		_ = c.Input(`cret"}`)
+		_ = c.Input(`{"a": "x. s\u00`)
+		_ = c.Input(`65cret", "b": [1.50, "\u0041"]}`)
 		return c.Close()
 	}
 	_, sent, err := held(t, 1000, redact, generate)
@@ -103,10 +104,22 @@ func TestHoldText(t *testing.T) {
 		"0 open *content.Thinking", "0 a [redacted]", "0 EventClose",
 		"1 open *content.Text", "1 plain", "1 EventCitation", "1 EventSignature", "1 EventClose",
 		`2 open *content.ToolUse {"a":"[redacted]"}`, "2 EventClose",
-		"3 open *content.ToolUse ", `3 {"a": "x. [redacted]"}`, "3 EventClose", "0 EventStop",
+		"3 open *content.ToolUse ", `3 {"a":"x. [redacted]","b":[1.50,"A"]}`, "3 EventClose", "0 EventStop",
 	}
 	if diff := cmp.Diff(want, sent); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+
+	pieces, sent, err := held(t, 1000, nil, func(w *upstream.Writer) error {
+		c := w.ToolCall("1", "f")
+		_ = c.Input(`{"a": "\u0041", "b": 1.0}`)
+		return c.Close()
+	})
+	if diff := cmp.Diff([]string{"a", "A", "b", "1.0"}, pieces); diff != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+	if want := `0 {"a": "\u0041", "b": 1.0}`; !slices.Contains(sent, want) {
+		t.Errorf("arguments that are not changed: got %q, want %q", sent, want)
 	}
 
 	refuse := &upstream.Error{Code: upstream.CodePermission, Text: "refused"}

@@ -30,6 +30,9 @@ func (r *Report) LogValue() slog.Value {
 	attrs = append(attrs, slog.Int("status", r.Status), slog.Duration("duration", r.Duration),
 		slog.Int64("input_tokens", r.Usage.Prompt()), slog.Int64("output_tokens", r.Usage.Completion()))
 	add("model", r.Model[:min(len(r.Model), maxModel)])
+	if r.ResponseModel != r.Model {
+		add("response_model", r.ResponseModel[:min(len(r.ResponseModel), maxModel)])
+	}
 	add("upstream", r.Upstream)
 	add("upstream_request", r.UpstreamID)
 	add("error", string(r.Code)) // also of a failed stream with status 200

@@ -136,14 +136,14 @@ func TestReportLogValue(t *testing.T) {
 		return strings.TrimSpace(b.String())
 	}
 	full := &upstream.Report{
-		ID: "req_1", Format: "messages", Method: "POST", Path: "/v1/messages", Mode: "stream", Model: strings.Repeat("m", 200), Upstream: "claude",
+		ID: "req_1", Format: "messages", Method: "POST", Path: "/v1/messages", Mode: "stream", Model: strings.Repeat("m", 200), ResponseModel: "qwen", Upstream: "claude",
 		UpstreamID: "id", Status: 200, Usage: content.Usage{Input: 1, CacheRead: 2, Output: 3}, Code: upstream.CodeOverloaded, Err: errors.New("secret"),
 		Duration: time.Second,
 		Losses:   []content.Loss{{Severity: content.LossHint}, {Severity: content.LossHint}, {Severity: content.LossDropped}},
 		Attempts: []upstream.Attempt{{Index: 0, Code: upstream.CodeOverloaded, Duration: 1200 * time.Millisecond}, {Index: 1, Upstream: "gemini", Duration: time.Second}},
 	}
 	want := `r.request=req_1 r.format=messages r.method=POST r.path=/v1/messages r.mode=stream r.status=200 r.duration=1s r.input_tokens=3 r.output_tokens=3 r.model=` +
-		strings.Repeat("m", 100) + ` r.upstream=claude r.upstream_request=id r.error=overloaded r.attempts="upstream 1: overloaded after 1.2s; gemini: ok after 1s"` +
+		strings.Repeat("m", 100) + ` r.response_model=qwen r.upstream=claude r.upstream_request=id r.error=overloaded r.attempts="upstream 1: overloaded after 1.2s; gemini: ok after 1s"` +
 		` r.losses_dropped=1 r.losses_hint=2`
 	if diff := cmp.Diff(want, log(full)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
