@@ -49,7 +49,8 @@ type Options struct {
 	// Deterministic declares that equal requests have equal responses, streamed or not,
 	// and that a change of any part that is sent to the model changes the response. Without
 	// it the suite skips the checks that compare two responses, among them whether parts of
-	// unknown kinds are dropped silently.
+	// unknown kinds are dropped silently. Whether system texts, earlier turns, tools and
+	// settings are read is not checked.
 	Deterministic bool
 
 	// Brief reduces the number of responses to about six, and skips the checks that
