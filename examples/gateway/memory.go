@@ -65,8 +65,10 @@ func (c *collector) adapt() {
 
 // gcPercent returns the GC percentage for a heap of live bytes, with the bytes of bodies and files
 // in flight. These have no pointers, so a collection costs little however many there are: garbage
-// may have half their size, or 64 MiB, while it may have four times the size of everything else.
+// may have a quarter of their size, or 32 MiB. It may have four times the size of everything else while
+// that is small, then as much: a body that was in flight only when the collection began is part of it.
 func gcPercent(live, inFlight int64) int64 {
-	garbage := max(4*(live-inFlight), inFlight/2, 64<<20)
+	other := live - inFlight
+	garbage := max(min(4*other, max(other, 64<<20)), inFlight/4, 32<<20)
 	return min((garbage*100/max(live, 1)+24)/25*25, idlePercent)
 }

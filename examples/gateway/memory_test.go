@@ -74,11 +74,12 @@ func TestGCPercent(t *testing.T) {
 	for _, tt := range []struct{ live, inFlight, want int64 }{
 		{0, 0, idlePercent},
 		{8 * mb, 2 * mb, idlePercent},
-		{33 * mb, 33 * mb, 200},          // 64 MB of garbage
-		{132 * mb, 132 * mb, 50},         // two bodies
-		{400 * mb, 400 * mb, 50},         // half of the bodies
-		{400 * mb, 100 * mb, 300},        // mostly other values
-		{400 * mb, 0, idlePercent},       // only other values
+		{33 * mb, 33 * mb, 100},          // 32 MB of garbage
+		{132 * mb, 132 * mb, 25},         // one body
+		{400 * mb, 400 * mb, 25},         // a quarter of the bodies
+		{132 * mb, 66 * mb, 50},          // two bodies ended during the collection
+		{400 * mb, 100 * mb, 75},         // mostly other values
+		{400 * mb, 0, 100},               // only other values
 		{16 * mb, 500 * mb, idlePercent}, // bodies that have not arrived
 	} {
 		if got := gcPercent(tt.live, tt.inFlight); got != tt.want {

@@ -123,8 +123,8 @@ func (l *load) arrivals(r io.Reader) (list []time.Duration, err error) {
 		if !ok {
 			continue
 		}
-		digits, _, _ := bytes.Cut(rest, []byte(`"`))
-		at, err := strconv.ParseInt(string(digits), 10, 64)
+		digits := bytes.IndexFunc(rest, func(r rune) bool { return r < '0' || r > '9' })
+		at, err := strconv.ParseInt(string(rest[:max(digits, 0)]), 10, 64)
 		if err != nil {
 			return nil, err
 		}

@@ -80,7 +80,7 @@ func TestArrivals(t *testing.T) {
 		{"generateContent", generateLoad("{}", geminiModel, flood, 1), wires["/v1beta/models/"]},
 	} {
 		begin, end := strings.Join(tt.wire.begin, ""), strings.Join(tt.wire.end, "")
-		events := begin + tt.wire.event(1, mark+"1") + tt.wire.event(2, mark+"2")
+		events := begin + tt.wire.event(1, mark+"1.") + tt.wire.event(2, mark+"2.")
 		if list, err := tt.load.arrivals(strings.NewReader(events + end)); err != nil || len(list) != 2 {
 			t.Errorf("%s, complete stream: %v %v", tt.name, list, err)
 		}

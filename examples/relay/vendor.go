@@ -207,7 +207,7 @@ func (f wire) stream(w http.ResponseWriter, r response) {
 	}
 	send(f.begin...)
 	for n := range r.events {
-		send(f.event(n+1, mark+strconv.FormatInt(time.Now().UnixNano(), 10)))
+		send(f.event(n+1, mark+strconv.FormatInt(time.Now().UnixNano(), 10)+"."))
 		if r.pause > 0 {
 			time.Sleep(r.pause)
 		}
@@ -215,5 +215,6 @@ func (f wire) stream(w http.ResponseWriter, r response) {
 	send(f.end...)
 }
 
-// mark precedes the time in an event.
+// mark precedes the time in an event. A full stop follows, because a relay may hold the last character of
+// a text back.
 const mark = "written at "
