@@ -101,6 +101,9 @@ func (d *Doc) text(n *node) string {
 	}
 	s := d.decode(n, text)
 	if d.Literals != nil && len(s) >= literalSize {
+		if *d.Literals == nil {
+			*d.Literals = make([]Literal, 0, 32) // those of a chat
+		}
 		*d.Literals = append(*d.Literals, Literal{s, text})
 	}
 	return s
