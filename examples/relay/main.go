@@ -183,11 +183,9 @@ func (c *config) compare(ctx context.Context, s scenario, path, file string, v *
 // startOther starts the program with which s compares the gateway.
 func (c *config) startOther(ctx context.Context, s *scenario, vendor string) (*process, error) {
 	if s.portkey != "" {
-		s.load.header = maps.Clone(s.load.header)
-		if s.load.header == nil {
-			s.load.header = map[string]string{}
-		}
-		s.load.header["X-Portkey-Provider"], s.load.header["X-Portkey-Custom-Host"] = s.portkey, vendor+"/v1"
+		header := map[string]string{"X-Portkey-Provider": s.portkey, "X-Portkey-Custom-Host": vendor + "/v1"}
+		maps.Copy(header, s.load.header)
+		s.load.header = header
 		return startPortkey(ctx, c.portkey)
 	}
 	self, err := os.Executable()

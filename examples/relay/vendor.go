@@ -149,8 +149,8 @@ func (v *vendor) lost(ctx context.Context, l *load, p *process) (string, error) 
 // write.
 var formatWords = []string{"type", "role", "model", "tool_choice", "reasoning_effort", "reasoning_content"}
 
-// collect adds the strings of a document, apart from formatWords. A string that has an object or a list counts as that: the arguments of
-// calls are strings in one format only.
+// collect adds the strings of a document, apart from formatWords. A string that has an object or a
+// list counts as that: the arguments of calls are strings in one format only.
 func collect(set map[string]bool, v any) {
 	switch v := v.(type) {
 	case string:
