@@ -482,7 +482,7 @@ copyOn($('copy'), async () => {
 }, 'The link is copied. It contains the input.');
 
 // copyOn makes a button copy the text that get returns.
-function copyOn(button, get, said) {
+function copyOn(button, get, notice) {
   const label = button.textContent;
   button.addEventListener('click', async () => {
     try {
@@ -494,7 +494,7 @@ function copyOn(button, get, said) {
       return;
     }
     button.textContent = 'Copied';
-    $('live').textContent = announced = said;
+    $('live').textContent = announced = notice;
     setTimeout(() => (button.textContent = label), 1600);
   });
 }
