@@ -218,7 +218,8 @@ func (s *sink) pending() []byte { return s.buf[:s.held] }
 func (s *sink) flush() {
 	x := s.x
 	s.held = 0
-	if !x.headerSent {
+	first := !x.headerSent
+	if first {
 		h := x.w.Header()
 		x.s.protocol.SetHeader(h, x.id)
 		h.Set("Content-Type", s.op.Stream.ContentType())
@@ -245,7 +246,7 @@ func (s *sink) flush() {
 	} else {
 		s.noteWrite(flushed)
 	}
-	if cap(s.buf) > maxIdleBuffer {
+	if first || cap(s.buf) > maxIdleBuffer { // the beginning is much longer than other events
 		s.buf = nil
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -354,4 +355,19 @@ func TestIdleStreamCost(t *testing.T) {
 			formattest.IdleStreams(t, func(up upstream.Upstream) http.Handler { return s.handler(up, upstream.HandlerOptions{}) }, m.request)
 		}
 	})
+}
+
+// BenchmarkSlowStreams measures the memory of 2,000 streams that wait for their upstream, each
+// after a text of 16 KB in 1,000 pieces.
+func BenchmarkSlowStreams(b *testing.B) {
+	texts := slices.Repeat([]string{" and then the te"}, 1000)
+	for _, s := range wireFormats {
+		b.Run(s.name, func(b *testing.B) {
+			var bytes float64
+			for range b.N {
+				bytes, _ = formattest.HeldStreams(2000, texts, func(up upstream.Upstream) http.Handler { return s.handler(up, upstream.HandlerOptions{}) }, s.modes[1].request)
+			}
+			b.ReportMetric(bytes/1024, "KiB/stream")
+		})
+	}
 }

@@ -86,44 +86,53 @@ func (a *Able) Models(ctx context.Context) ([]upstream.Model, error) { return a.
 // returns a request for a stream.
 func IdleStreams(t *testing.T, handler func(upstream.Upstream) http.Handler, ask func() *http.Request) {
 	t.Helper()
-	const streams = 100
+	before := runtime.NumGoroutine()
+	bytes, goroutines := HeldStreams(100, []string{"a"}, handler, ask)
+	if bytes > 64<<10 {
+		t.Errorf("idle stream: got %v bytes, want at most 64 KiB", bytes)
+	}
+	if goroutines > 3 {
+		t.Errorf("idle stream: got %v goroutines, want at most 3", goroutines)
+	}
+	// Goroutines need time to end, more under the race detector.
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		if runtime.NumGoroutine() <= before {
+			return
+		}
+	}
+	t.Errorf("%d goroutines are left", runtime.NumGoroutine()-before)
+}
+
+// HeldStreams returns how much memory and how many goroutines each of many streams needs that
+// wait for their upstream after it has written texts.
+func HeldStreams(streams int, texts []string, handler func(upstream.Upstream) http.Handler, ask func() *http.Request) (bytes, goroutines float64) {
 	var begun, over sync.WaitGroup
 	begun.Add(streams)
-	h := handler(upstream.Func(func(c context.Context, _ *upstream.Request, w *upstream.Writer) error {
-		err := w.Text("a")
+	h := handler(upstream.Func(func(c context.Context, _ *upstream.Request, w *upstream.Writer) (err error) {
+		for _, s := range texts {
+			err = w.Text(s)
+		}
 		begun.Done()
 		<-c.Done()
 		return err
 	}))
-	measure := func() (bytes uint64, goroutines int) {
+	measure := func() (bytes, goroutines float64) {
 		runtime.GC()
 		runtime.GC() // a second time to empty pools
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
-		return m.HeapAlloc + m.StackInuse, runtime.NumGoroutine()
+		return float64(m.HeapAlloc + m.StackInuse), float64(runtime.NumGoroutine())
 	}
 	before, routines := measure()
-	ctx, cancel := context.WithCancel(t.Context())
+	ctx, cancel := context.WithCancel(context.Background())
 	for range streams {
 		over.Go(func() { h.ServeHTTP(&DiscardWriter{}, ask().WithContext(ctx)) })
 	}
 	begun.Wait()
 	after, more := measure()
-	if each := (after - before) / streams; after > before && each > 64<<10 {
-		t.Errorf("idle stream: got %d bytes, want at most 64 KiB", each)
-	}
-	if each := float64(more-routines) / streams; each > 3 {
-		t.Errorf("idle stream: got %v goroutines, want at most 3", each)
-	}
 	cancel()
 	over.Wait()
-	// Goroutines need time to end, more under the race detector.
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		if runtime.NumGoroutine() <= routines {
-			return
-		}
-	}
-	t.Errorf("%d goroutines are left", runtime.NumGoroutine()-routines)
+	return (after - before) / float64(streams), (more - routines) / float64(streams)
 }
 
 // BenchmarkEvents measures one event from Writer.Text to a response writer that
