@@ -1,5 +1,6 @@
-// Package partfield accesses the fields of parts and sources. [Of] and [OfSource] have the
-// only tables of all kinds: copies, comparisons, sizes and walks follow from them.
+// Package partfield accesses the fields of parts and sources. [Of], [OfSource] and their names
+// are the only tables of all kinds: copies, comparisons, sizes, walks, recordings and descriptions
+// follow from them.
 package partfield
 
 import "github.com/polywire/polywire/content"
@@ -61,6 +62,29 @@ const (
 	ID                   // of a tool call
 	Label                // name that the model does not read
 )
+
+// Names are the name of a kind and those of its fields, as recordings and the echo write them.
+type Names[T any] struct {
+	Kind    string
+	Zero    T         // an empty value
+	Strings [5]string // of Part.Strings, or of Source.Data
+	On      string    // of Part.On
+}
+
+// PartNames has the names of each kind of part.
+var PartNames = [...]Names[content.Part]{
+	Text:             {"text", &content.Text{}, [5]string{"text"}, "refusal"},
+	Image:            {"image", &content.Image{}, [5]string{}, ""},
+	Document:         {"document", &content.Document{}, [5]string{"title", "context"}, "citations"},
+	Media:            {"media", &content.Media{}, [5]string{}, ""},
+	Thinking:         {"thinking", &content.Thinking{}, [5]string{"text"}, ""},
+	ToolUse:          {"tool_use", &content.ToolUse{}, [5]string{"input", "id", "name", "other", "namespace"}, "freeform"},
+	ToolResult:       {"tool_result", &content.ToolResult{}, [5]string{"id", "name", "object"}, "error"},
+	SearchResult:     {"search_result", &content.SearchResult{}, [5]string{"source", "title"}, "citations"},
+	ServerToolUse:    {"server_tool_use", &content.ServerToolUse{}, [5]string{"input", "id", "name", "format", "kind"}, ""},
+	ServerToolResult: {"server_tool_result", &content.ServerToolResult{}, [5]string{"id", "content", "format", "kind"}, ""},
+	Unknown:          {"unknown", &content.Unknown{}, [5]string{"raw", "format", "kind"}, ""},
+}
 
 // Of returns the fields of p. A nil part, a nil pointer and a part of an unknown kind
 // have none.
@@ -174,19 +198,19 @@ func (f *Part) first(r Role) *string {
 }
 
 // SourceOf returns the source of p, or nil if p is not a file.
-func SourceOf(p content.Part) content.Source { return value(Of(p).Source) }
+func SourceOf(p content.Part) content.Source { return Value(Of(p).Source) }
 
 // SignatureOf returns the signature of p, or the zero Signature if p has none.
-func SignatureOf(p content.Part) content.Signature { return value(Of(p).Signature) }
+func SignatureOf(p content.Part) content.Signature { return Value(Of(p).Signature) }
 
 // CacheOf returns the cache mark of p, or nil if p has none.
-func CacheOf(p content.Part) *content.Cache { return value(Of(p).Cache) }
+func CacheOf(p content.Part) *content.Cache { return Value(Of(p).Cache) }
 
 // ExtraOf returns the members of p that have no field, or nil if p has none.
-func ExtraOf(p content.Part) *content.Extra { return value(Of(p).Extra) }
+func ExtraOf(p content.Part) *content.Extra { return Value(Of(p).Extra) }
 
-// value returns the value of a field, or the zero value if there is no such field.
-func value[T any](field *T) (v T) {
+// Value returns the value of a field, or the zero value if there is no such field.
+func Value[T any](field *T) (v T) {
 	if field != nil {
 		v = *field
 	}

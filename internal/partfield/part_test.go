@@ -66,6 +66,39 @@ func TestFields(t *testing.T) {
 	}
 }
 
+// TestNames checks that each kind has its own name, and a name for each of its fields that needs one.
+func TestNames(t *testing.T) {
+	parts, sources := map[string]bool{}, map[string]bool{}
+	for i, n := range partfield.PartNames {
+		if n.Kind == "" {
+			continue
+		}
+		f := partfield.Of(n.Zero)
+		if f.Kind != partfield.Kind(i) || parts[n.Kind] {
+			t.Errorf("%s is not the name of one kind", n.Kind)
+		}
+		parts[n.Kind] = true
+		for i, s := range f.Strings {
+			if (s.At != nil) != (n.Strings[i] != "") {
+				t.Errorf("%s: String %d has the name %q", n.Kind, i, n.Strings[i])
+			}
+		}
+		if (f.On != nil) != (n.On != "") {
+			t.Errorf("%s: the switch has the name %q", n.Kind, n.On)
+		}
+	}
+	for i, n := range partfield.SourceNames {
+		if n.Kind == "" {
+			continue
+		}
+		f := partfield.OfSource(n.Zero)
+		if f.Kind != partfield.Kind(i) || sources[n.Kind] || (f.Data != nil) != (n.Strings[0] != "") {
+			t.Errorf("%s is not the name of one kind, with a name of its data", n.Kind)
+		}
+		sources[n.Kind] = true
+	}
+}
+
 func TestCopy(t *testing.T) {
 	for _, p := range formattest.PartKinds {
 		if x := partfield.ExtraOf(p); x != nil {

@@ -12,6 +12,15 @@ type Source struct {
 	Extra     **content.Extra
 }
 
+// SourceNames has the names of each kind of source.
+var SourceNames = [...]Names[content.Source]{
+	Base64:    {"base64", &content.Base64{}, [5]string{"data"}, ""},
+	URL:       {"url", &content.URL{}, [5]string{"url"}, ""},
+	File:      {"file", &content.File{}, [5]string{"id"}, ""},
+	PlainText: {"plain_text", &content.PlainText{}, [5]string{"text"}, ""},
+	Parts:     {"parts", &content.Parts{}, [5]string{}, ""},
+}
+
 // OfSource returns the fields of s. A nil source, a nil pointer and a source of an
 // unknown kind have none.
 func OfSource(s content.Source) Source {
@@ -59,7 +68,7 @@ func sourceFields(s content.Source, copy bool) (content.Source, Source) {
 }
 
 // MediaTypeOf returns the media type of s, or "" if s has none.
-func MediaTypeOf(s content.Source) string { return value(OfSource(s).MediaType) }
+func MediaTypeOf(s content.Source) string { return Value(OfSource(s).MediaType) }
 
 // SourceExtra returns the extra members of s, or nil if s has none.
-func SourceExtra(s content.Source) *content.Extra { return value(OfSource(s).Extra) }
+func SourceExtra(s content.Source) *content.Extra { return Value(OfSource(s).Extra) }

@@ -49,7 +49,7 @@ func TestSwitches(t *testing.T) {
 	}
 }
 
-// TestKinds checks that the lists of kinds for tests are complete.
+// TestKinds checks that all kinds have names.
 func TestKinds(t *testing.T) {
 	check := func(want []string, kinds ...any) {
 		var got []string
@@ -58,7 +58,7 @@ func TestKinds(t *testing.T) {
 		}
 		slices.Sort(got)
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("the kinds in package formattest differ:\n%s", diff)
+			t.Errorf("the kinds with names differ:\n%s", diff)
 		}
 	}
 	check(kindsOf(t, "part"), anys(formattest.PartKinds)...)

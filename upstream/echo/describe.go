@@ -99,40 +99,43 @@ func (d *description) part(path string, p content.Part) {
 		d.omitted++
 		return
 	}
-	switch p := p.(type) {
-	case *content.Text:
-		d.line(path, text("text", p.Text), flag(p.Refusal, "refusal"), flag(len(p.Citations) > 0, count(len(p.Citations), "citation")), common(p))
-	case *content.Image:
-		d.file(path, "image", p.Source, common(p))
-	case *content.Document:
-		d.file(path, "document", p.Source, optional("title", p.Title), optional("context", p.Context),
-			flag(p.Citations, "to be cited"), common(p))
-	case *content.Media:
-		d.file(path, "media", p.Source, common(p))
-	case *content.Thinking:
-		d.line(path, text("thinking", p.Text), common(p), signature("redacted", p.Redacted))
-	case *content.ToolUse:
-		input := text("input", p.Input)
-		if p.Freeform {
-			input = text("free-form input", p.Text)
-		}
-		d.line(path, "tool use "+p.Name, quoted("namespace ", p.Namespace), quoted("id ", p.ID), input, common(p))
-	case *content.ToolResult:
-		d.line(path, strings.TrimSpace("tool result "+p.Name), quoted("id ", p.ID), flag(p.Error, "error"),
-			count(len(p.Parts), "part"), optional("object", p.Object), common(p))
-		d.parts(path+".parts", p.Parts)
-	case *content.SearchResult:
-		d.line(path, "search result", optional("source", p.Source), optional("title", p.Title),
-			flag(p.Citations, "to be cited"), count(len(p.Parts), "part"), common(p))
-		d.parts(path+".parts", p.Parts)
-	case *content.ServerToolUse:
-		d.line(path, string(p.Format)+" "+p.Kind+" "+p.Name, quoted("id ", p.ID), text("input", p.Input), common(p))
-	case *content.ServerToolResult:
-		d.line(path, string(p.Format)+" "+p.Kind, quoted("id ", p.ID), text("content", p.Content), common(p))
-	case *content.Unknown:
-		d.line(path, "unknown", text(string(p.Format)+" "+p.Kind, p.Raw))
-	default:
+	f := partfield.Of(p)
+	if f.Kind == partfield.Other {
 		d.line(path, fmt.Sprintf("%T", p))
+		return
+	}
+	names := &partfield.PartNames[f.Kind]
+	kind, id, facts := strings.ReplaceAll(names.Kind, "_", " "), "", []string{}
+	for i, s := range f.Strings {
+		switch name := names.Strings[i]; {
+		case s.At == nil:
+		case name == "name":
+			kind = strings.TrimSpace(kind + " " + *s.At)
+		case s.Role == partfield.ID:
+			id = quoted(name+" ", *s.At)
+		case s.Role == partfield.Label:
+			facts = append(facts, quoted(name+" ", *s.At))
+		case s.Role == partfield.Written:
+			facts = append(facts, measure(*s.At))
+		default:
+			facts = append(facts, optional(name, *s.At))
+		}
+	}
+	facts = append(facts, flag(partfield.Value(f.On), names.On))
+	if f.Citations != nil && len(*f.Citations) > 0 {
+		facts = append(facts, count(len(*f.Citations), "citation"))
+	}
+	if f.Parts != nil {
+		facts = append(facts, count(len(*f.Parts), "part"))
+	}
+	facts = append(facts, signature("signature", partfield.Value(f.Signature)), cache(partfield.Value(f.Cache)), extra(partfield.Value(f.Extra)), signature("redacted", partfield.Value(f.Redacted)))
+	if f.Source != nil {
+		d.file(path, kind, *f.Source, facts...)
+		return
+	}
+	d.line(path, append([]string{kind, id}, facts...)...)
+	if f.Parts != nil {
+		d.parts(path+".parts", *f.Parts)
 	}
 }
 
@@ -243,7 +246,11 @@ func at(path string, i int) string { return path + "." + strconv.Itoa(i) }
 // The functions below return one fact, or "" where there is nothing to report.
 
 func text(kind, text string) string {
-	return kind + ", " + count(len(text), "byte") + ", " + digest(text) + ", " + strconv.Quote(clip(text, 40))
+	return kind + ", " + measure(text)
+}
+
+func measure(text string) string {
+	return count(len(text), "byte") + ", " + digest(text) + ", " + strconv.Quote(clip(text, 40))
 }
 
 func optional(kind, s string) string { return flag(s != "", text(kind, s)) }
@@ -299,11 +306,6 @@ func count(n int, noun string) string {
 
 func signature(kind string, s content.Signature) string {
 	return flag(s != (content.Signature{}), kind+" "+string(s.Format)+" "+count(len(s.Data), "byte")+" "+digest(s.Data))
-}
-
-// common describes the fields that most parts have.
-func common(p content.Part) string {
-	return join(signature("signature", partfield.SignatureOf(p)), cache(partfield.CacheOf(p)), extra(partfield.ExtraOf(p)))
 }
 
 // join joins the beginnings of facts. It leaves out empty facts.

@@ -151,44 +151,14 @@ func (f *fields) kind(path string, name *string) {
 	f.text(path, name)
 }
 
-// A kind is how parts or sources of one kind are written: its name, and the names of its fields.
-type kind[T any] struct {
-	name    string
-	zero    T
-	strings [5]string // in the order of partfield
-	on      string
-}
-
-var partKinds = [...]kind[content.Part]{
-	partfield.Text:             {"text", &content.Text{}, [5]string{"text"}, "refusal"},
-	partfield.Image:            {"image", &content.Image{}, [5]string{}, ""},
-	partfield.Document:         {"document", &content.Document{}, [5]string{"title", "context"}, "citations"},
-	partfield.Media:            {"media", &content.Media{}, [5]string{}, ""},
-	partfield.Thinking:         {"thinking", &content.Thinking{}, [5]string{"text"}, ""},
-	partfield.ToolUse:          {"tool_use", &content.ToolUse{}, [5]string{"input", "id", "name", "other", "namespace"}, "freeform"},
-	partfield.ToolResult:       {"tool_result", &content.ToolResult{}, [5]string{"id", "name", "object"}, "error"},
-	partfield.SearchResult:     {"search_result", &content.SearchResult{}, [5]string{"source", "title"}, "citations"},
-	partfield.ServerToolUse:    {"server_tool_use", &content.ServerToolUse{}, [5]string{"input", "id", "name", "format", "kind"}, ""},
-	partfield.ServerToolResult: {"server_tool_result", &content.ServerToolResult{}, [5]string{"id", "content", "format", "kind"}, ""},
-	partfield.Unknown:          {"unknown", &content.Unknown{}, [5]string{"raw", "format", "kind"}, ""},
-}
-
-var sourceKinds = [...]kind[content.Source]{
-	partfield.Base64:    {"base64", &content.Base64{}, [5]string{"data"}, ""},
-	partfield.URL:       {"url", &content.URL{}, [5]string{"url"}, ""},
-	partfield.File:      {"file", &content.File{}, [5]string{"id"}, ""},
-	partfield.PlainText: {"plain_text", &content.PlainText{}, [5]string{"text"}, ""},
-	partfield.Parts:     {"parts", &content.Parts{}, [5]string{}, ""},
-}
-
 // find writes the name of a kind, or returns the kind whose name it reads.
-func find[T any](f *fields, path string, kinds []kind[T], i partfield.Kind) (k kind[T], ok bool) {
+func find[T any](f *fields, path string, kinds []partfield.Names[T], i partfield.Kind) (k partfield.Names[T], ok bool) {
 	if f.put != nil && int(i) < len(kinds) {
 		k = kinds[i]
 	}
-	f.kind(path, &k.name)
+	f.kind(path, &k.Kind)
 	for _, known := range kinds {
-		if known.name == k.name && k.name != "" {
+		if known.Kind == k.Kind && k.Kind != "" {
 			return known, true
 		}
 	}
@@ -199,24 +169,24 @@ func find[T any](f *fields, path string, kinds []kind[T], i partfield.Kind) (k k
 func (f *fields) parts(path string, p *[]content.Part) { list(f, path, p, f.part) }
 
 func (f *fields) part(path string, p *content.Part) {
-	k, ok := find(f, path, partKinds[:], partfield.Of(*p).Kind)
+	k, ok := find(f, path, partfield.PartNames[:], partfield.Of(*p).Kind)
 	if !ok {
 		return
 	}
 	if f.put == nil {
-		*p, _ = partfield.Copy(k.zero)
+		*p, _ = partfield.Copy(k.Zero)
 	}
 	v := partfield.Of(*p)
 	if v.On != nil {
-		f.flag(path+"."+k.on, v.On)
+		f.flag(path+"."+k.On, v.On)
 		v = partfield.Of(*p) // which field of a tool call has its arguments depends on it
 	}
 	for i, s := range v.Strings {
-		name := path + "." + k.strings[i]
+		name := path + "." + k.Strings[i]
 		switch {
 		case s.At == nil:
 		case f.request && (s.Role == partfield.ID || v.Kind == partfield.ToolResult && s.Role == partfield.Label):
-		case s.Role == partfield.JSON, s.Role == partfield.Argument && k.name != "tool_use", s.Role == partfield.Argument && !*v.On:
+		case s.Role == partfield.JSON, s.Role == partfield.Argument && k.Kind != "tool_use", s.Role == partfield.Argument && !*v.On:
 			f.json(name, s.At)
 		default:
 			f.text(name, s.At)
@@ -239,18 +209,18 @@ func (f *fields) part(path string, p *content.Part) {
 }
 
 func (f *fields) source(path string, p *content.Source) {
-	k, ok := find(f, path, sourceKinds[:], partfield.OfSource(*p).Kind)
+	k, ok := find(f, path, partfield.SourceNames[:], partfield.OfSource(*p).Kind)
 	if !ok {
 		return
 	}
 	if f.put == nil {
-		*p, _ = partfield.CopySource(k.zero)
+		*p, _ = partfield.CopySource(k.Zero)
 	}
 	v := partfield.OfSource(*p)
 	if v.MediaType != nil {
 		f.text(path+".media_type", v.MediaType)
 	}
-	switch name := path + "." + k.strings[0]; {
+	switch name := path + "." + k.Strings[0]; {
 	case v.Kind == partfield.URL || v.Kind == partfield.File:
 		f.address(name, v.Data)
 	case v.Kind == partfield.Base64 && f.request && len(*v.Data) >= digestSize:

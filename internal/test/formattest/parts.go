@@ -1,12 +1,18 @@
 package formattest
 
-import "github.com/polywire/polywire/content"
+import "github.com/polywire/polywire/internal/partfield"
 
-// PartKinds and SourceKinds have an empty value of each kind of part and of source. A test of
-// package partfield fails if one is missing.
+// PartKinds and SourceKinds have an empty value of each kind of part and of source.
 var (
-	PartKinds = []content.Part{&content.Text{}, &content.Image{}, &content.Document{}, &content.Media{}, &content.Thinking{},
-		&content.ToolUse{}, &content.ToolResult{}, &content.SearchResult{}, &content.ServerToolUse{}, &content.ServerToolResult{},
-		&content.Unknown{}}
-	SourceKinds = []content.Source{&content.Base64{}, &content.URL{}, &content.File{}, &content.PlainText{}, &content.Parts{}}
+	PartKinds   = zeros(partfield.PartNames[:])
+	SourceKinds = zeros(partfield.SourceNames[:])
 )
+
+func zeros[T any](kinds []partfield.Names[T]) (list []T) {
+	for _, k := range kinds {
+		if k.Kind != "" {
+			list = append(list, k.Zero)
+		}
+	}
+	return list
+}
