@@ -19,9 +19,9 @@ func (d *dialect) referencedFiles(r *Request) []handler.File {
 	lim := fileLimits(&d.limits)
 	return handler.Files(r.System, r.Messages, func(ref *handler.Reference) handler.File {
 		_, block := typeOf(ref.In[len(ref.In)-1])
-		image := block.Find("source").Value == imageSource
+		files := fileFormOf(block)
 		return handler.File{Source: ref.Source, Path: referencePath(ref), Check: func(b content.Blob) error {
-			return checkLoaded(b, image, d.mediaTypes, lim)
+			return files.checkLoaded(b, d.mediaTypes, lim)
 		}}
 	})
 }
@@ -50,13 +50,10 @@ func referencePath(ref *handler.Reference) string {
 
 // checkLoaded validates a file that was loaded for a URL or an id. The violation
 // has no path.
-func checkLoaded(b content.Blob, image bool, types []string, lim content.Limits) error {
-	kind, accepted := "document", slices.Concat(documentTypes, []string{"text/plain"}, types)
-	if image {
-		kind, accepted = "image", imageTypes
-	}
+func (f *fileForm) checkLoaded(b content.Blob, types []string, lim content.Limits) error {
+	accepted := f.accepted(false, types)
 	r := media.CheckLoaded(b.Data, b.MediaType, "", codec.MediaLimits(lim))
-	code, text := fileText(kind, &r, lim)
+	code, text := fileText(f.block, &r, lim)
 	if (code == "" || r.Violation == media.FileHeader) && !slices.Contains(accepted, r.Declared) { // bounded by the host
 		code, text = content.CodeMedia, textOneOf(accepted)+"; the loaded file has "
 		if r.Declared == "" {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/internal/object"
 )
 
@@ -385,21 +386,59 @@ var (
 	})
 )
 
-// sourceTypes are the sources by their tags, those of images first.
+// sourceTypes are the sources by their tags.
 var sourceTypes = []object.Tag{
 	{Name: "base64", Type: base64Type}, {Name: "url", Type: urlType}, {Name: "file", Type: fileType},
 	{Name: "text", Type: plainTextType}, {Name: "content", Type: partsType},
 }
 
-// imageSourceTypes is the number of sources that an image may have.
-const imageSourceTypes = 3
+// A fileForm describes the files of one kind of block, which are the values of its member source.
+type fileForm struct {
+	value  *object.Value // of the member
+	block  string        // the tag of the block
+	tags   []string      // of the sources, in the order of the vendor's error texts
+	types  []string      // media types of their data
+	strict int           // the number of those that are accepted as base64 with Strict
+	more   bool          // media types of the host are accepted, too
+}
 
-// sourceTags lists the tags of sources, as the vendor's error texts do.
-func sourceTags(image bool) string {
-	if image {
-		return "'base64', 'url', 'file'"
+var (
+	imageTypes = []string{"image/jpeg", "image/png", "image/gif", "image/webp"}
+
+	imageFiles    = &fileForm{imageSource, "image", []string{"base64", "url", "file"}, imageTypes, len(imageTypes), false}
+	documentFiles = &fileForm{documentSource, "document", []string{"base64", "text", "content", "url", "file"}, []string{pdfType, plainType}, 1, true}
+
+	fileForms = []*fileForm{imageFiles, documentFiles}
+)
+
+// fileFormOf returns the form of the files of a block, or nil.
+func fileFormOf(block *object.Type) *fileForm {
+	if f := block.Find("source"); f != nil {
+		return fileFormIn(f.Value)
 	}
-	return "'base64', 'text', 'content', 'url', 'file'"
+	return nil
+}
+
+// fileFormIn returns the form of the files that are the values of a member, or nil.
+func fileFormIn(v *object.Value) *fileForm {
+	for _, f := range fileForms {
+		if f.value == v {
+			return f
+		}
+	}
+	return nil
+}
+
+// accepted returns the media types that base64 sources may have, or loaded files.
+func (f *fileForm) accepted(strict bool, more []string) []string {
+	types := f.types
+	if strict {
+		types = types[:f.strict]
+	}
+	if f.more && len(more) > 0 {
+		return slices.Concat(types, more)
+	}
+	return types
 }
 
 // A citationForm is one kind of citation.
@@ -612,11 +651,11 @@ const toolAddition = "tool_addition"
 type places uint8
 
 const (
-	inUser places = 1 << iota
-	inAssistant
-	inSystem
-	inResult
-	inContent // in the content of a document
+	inUser      places = 1 << lower.InUser
+	inAssistant places = 1 << lower.InAssistant
+	inSystem    places = 1 << lower.InSystem
+	inResult    places = 1 << lower.InResult
+	inContent   places = 1 << lower.InDocument
 )
 
 // A blockForm is one kind of block: its type, and where it is allowed.

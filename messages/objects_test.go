@@ -12,6 +12,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/object"
+	"github.com/polywire/polywire/internal/partfield"
 	"github.com/polywire/polywire/internal/test/formattest"
 	"github.com/polywire/polywire/upstream"
 )
@@ -36,10 +37,11 @@ func sampleValue(f *object.Field, v *object.Value) string {
 		return block
 	case blocks, nullableBlocks, nullableTextBlocks, textBlocks:
 		return `[` + block + `]`
-	case imageSource, documentSource:
-		return url
 	case citationsList:
 		return `[{"type":"web_search_result_location","cited_text":"c","title":null,"url":"https://files.example/a","encrypted_index":"e"}]`
+	}
+	if fileFormIn(v) != nil {
+		return url
 	}
 	switch f {
 	case nil:
@@ -115,12 +117,12 @@ func roots(yield func(name string, o formattest.Object) bool) {
 			}
 		}
 	}
-	for i, s := range sourceTypes {
-		if !root("document source "+s.Name, user(`{"type":"document","source":%s}`), s.Type, s.Name, s.Name, false, always,
-			"messages", 0, "content", 0, "document", "source") ||
-			i < imageSourceTypes && !root("image source "+s.Name, user(`{"type":"image","source":%s}`), s.Type, s.Name, s.Name, false, always,
-				"messages", 0, "content", 0, "image", "source") {
-			return
+	for _, files := range fileForms {
+		for _, tag := range files.tags {
+			if !root(files.block+" source "+tag, user(`{"type":"`+files.block+`","source":%s}`), typeOfTag(sourceTypes, tag), tag, tag, false, always,
+				"messages", 0, "content", 0, files.block, "source") {
+				return
+			}
 		}
 	}
 	for i := range citationForms() {
@@ -313,7 +315,8 @@ func added(base, list []content.Violation) []content.Violation {
 }
 
 // TestBlockForms checks that the parser makes a part of each block from which the encoder makes
-// this block, and that there is a block for each kind of part but those without a table.
+// this block, that its files have a form, that its parts are validated, and that there is a block
+// for each kind of part but those without a table.
 func TestBlockForms(t *testing.T) {
 	kinds := map[reflect.Type]bool{reflect.TypeFor[*content.Media](): true, reflect.TypeFor[*content.Unknown](): true}
 	for i := range blockForms() {
@@ -333,6 +336,17 @@ func TestBlockForms(t *testing.T) {
 		}
 		if tag, of := typeOf(part); tag != f.tag || of != f.of {
 			t.Errorf("the block %q is parsed as a %T, which is encoded as %q", f.tag, part, tag)
+		}
+		fields := partfield.Of(part)
+		if fields.Source != nil && fileFormOf(f.of) == nil {
+			t.Errorf("the block %q has files without a form", f.tag)
+		}
+		if fields.Parts != nil {
+			*fields.Parts = []content.Part{nil}
+			err := (&Request{Messages: []content.Turn{{Role: content.RoleUser, Parts: []content.Part{part}}}}).Validate(nil)
+			if at := "." + f.tag + ".content.0: "; err == nil || !strings.Contains(err.Error(), at) {
+				t.Errorf("the parts of the block %q are not validated: %v", f.tag, err)
+			}
 		}
 	}
 	for _, p := range formattest.PartKinds {

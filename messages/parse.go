@@ -1,6 +1,7 @@
 package messages
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/polywire/polywire/content"
@@ -140,7 +141,7 @@ func (p *parser) Value(f *object.Field, name string, x jsonwire.Value, to any) {
 	case *[]content.Part:
 		*to = p.content(f, name, x)
 	case *content.Source:
-		*to = p.source(x, f.Value == imageSource)
+		*to = p.source(x, fileFormIn(f.Value))
 	case *[]content.Citation:
 		*to = p.citationList(f, name, x)
 	case *[]content.Tool:
@@ -336,9 +337,8 @@ func (p *parser) citation(c *content.Citation, v jsonwire.Value) {
 	p.Path.Pop()
 }
 
-// source reads the source of an image or a document. It returns nil if the source is
-// invalid.
-func (p *parser) source(v jsonwire.Value, image bool) content.Source {
+// source reads the source of a file. It returns nil if the source is invalid.
+func (p *parser) source(v jsonwire.Value, files *fileForm) content.Source {
 	p.Path.Push("source")
 	defer p.Path.Pop()
 	kind, ok := p.ReadTag(v)
@@ -346,8 +346,8 @@ func (p *parser) source(v jsonwire.Value, image bool) content.Source {
 		return nil
 	}
 	t := typeOfTag(sourceTypes, kind)
-	if t == nil || image && typeOfTag(sourceTypes[:imageSourceTypes], kind) == nil {
-		p.Violation(content.CodeValue, "", quoteTag(kind, sourceTags(image)))
+	if !slices.Contains(files.tags, kind) { // bounded by fileForm
+		p.Violation(content.CodeValue, "", quoteTag(kind, quoteTags(files.tags)))
 		if t == nil {
 			return nil
 		}

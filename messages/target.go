@@ -27,7 +27,7 @@ var target = lower.Target{
 	Results:  lower.Results{AsTheyCame: true, Files: true, Errors: true, Marks: true},
 	Thoughts: lower.Thoughts{Carried: true, Named: true, NotLast: func(_ *content.Thinking, restored bool) bool { return restored }},
 	Marks:    lower.Marks{System: true, User: true, Assistant: true, AnyTime: true},
-	Own:      lower.Own{Members: true, Calls: true, Vendor: true},
+	Own:      lower.Own{Members: true, Calls: true, Vendor: true, Parts: hasBlock},
 	Citation: isCitable,
 	Members:  lower.MemberRules{Headers: true},
 	Tools: lower.ToolRules{
@@ -51,6 +51,13 @@ var target = lower.Target{
 		User: maxUserID, DigestPrefix: "sha256-",
 		Tiers: map[string]string{"auto": "auto", "standard_only": "standard_only", "unspecified": ""},
 	},
+}
+
+// hasBlock reports whether the format has a block for a part at a place.
+func hasBlock(p content.Part, in lower.Site) bool {
+	kind, _ := typeOf(p)
+	f := blockFormOf(kind)
+	return f != nil && f.where&(1<<in) != 0
 }
 
 const (

@@ -631,11 +631,14 @@ func (v *validator) misplacedBlock(code content.Code, kind string, where places)
 
 // block validates a block that is allowed at the path.
 func (v *validator) block(p content.Part, where places) {
-	switch p := p.(type) {
+	f := partfield.Of(p)
+	if f.Source != nil {
+		_, t := typeOf(p)
+		v.source(*f.Source, fileFormOf(t))
+	}
+	switch p := p.(type) { // other kinds have nothing but a source
 	case *content.Text:
 		v.text(p, where)
-	case *content.Image:
-		v.source(p.Source, true)
 	case *content.Document:
 		v.document(p)
 	case *content.SearchResult:
@@ -654,12 +657,11 @@ func (v *validator) block(p content.Part, where places) {
 		v.serverToolUse(p)
 	case *content.ServerToolResult:
 		v.serverToolResult(p)
-	case *content.Media: // not allowed anywhere
 	case *content.Unknown:
 		v.untypedBlock(p)
 		return // untypedBlock has validated its cache_control
 	}
-	v.breakpoint(partfield.CacheOf(p))
+	v.breakpoint(partfield.Value(f.Cache))
 }
 
 func (v *validator) text(t *content.Text, where places) {
@@ -800,20 +802,12 @@ func (v *validator) untypedBlock(u *content.Unknown) {
 	}
 }
 
-// The media types that base64 sources may have. The lists are never changed.
-var (
-	imageTypes    = []string{"image/jpeg", "image/png", "image/gif", "image/webp"}
-	documentTypes = []string{"application/pdf"} // with Strict
-	textTypes     = []string{"application/pdf", plainType}
-)
-
 const maxURL = 8 << 10 // bytes
 
-// source validates the source of an image or a document.
-func (v *validator) source(s content.Source, image bool) {
+// source validates the source of a file.
+func (v *validator) source(s content.Source, files *fileForm) {
 	v.path.Push("source")
 	defer v.path.Pop()
-	tags := sourceTags(image)
 	kind, known := sourceTag(s)
 	switch {
 	case kind == "":
@@ -821,11 +815,11 @@ func (v *validator) source(s content.Source, image bool) {
 		// this path.
 		v.violation(content.CodeMissing, textRequired)
 		return
-	case !known || image && typeOfTag(sourceTypes[:imageSourceTypes], kind) == nil:
-		v.violation(content.CodeValue, quoteTag(kind, tags))
+	case !known || !slices.Contains(files.tags, kind): // bounded by fileForm
+		v.violation(content.CodeValue, quoteTag(kind, quoteTags(files.tags)))
 		return
 	case kind == "file" && !v.allowsFiles():
-		without := strings.TrimSuffix(tags, ", 'file'")
+		without := strings.TrimSuffix(quoteTags(files.tags), ", 'file'")
 		v.violation(content.CodeUnsupported, quoteTag(kind, without)+
 			" (a file source requires the value "+betaFiles+" in the header anthropic-beta)")
 		return
@@ -835,7 +829,7 @@ func (v *validator) source(s content.Source, image bool) {
 	switch s := s.(type) {
 	case *content.Base64:
 		v.files++
-		v.base64(s, image)
+		v.base64(s, files)
 	case *content.URL:
 		v.files++
 		v.url(s)
@@ -880,16 +874,8 @@ func (v *validator) allowsFiles() bool {
 }
 
 // base64 validates a base64 source against its media type and the limits.
-func (v *validator) base64(s *content.Base64, image bool) {
-	kind, types := "document", textTypes
-	if v.opts.Strict {
-		types = documentTypes
-	}
-	if image {
-		kind, types = "image", imageTypes
-	} else if more := v.opts.MediaTypes; len(more) > 0 {
-		types = slices.Concat(types, more)
-	}
+func (v *validator) base64(s *content.Base64, files *fileForm) {
+	types := files.accepted(v.opts.Strict, v.opts.MediaTypes)
 	if !v.require(s.MediaType, "media_type") {
 		return
 	}
@@ -906,10 +892,10 @@ func (v *validator) base64(s *content.Base64, image bool) {
 	case 0:
 	case media.FileType, media.FileNotText:
 		if accepted {
-			v.mismatch(kind, s.MediaType, r.Actual)
+			v.mismatch(files.block, s.MediaType, r.Actual)
 		}
 	default:
-		code, text := fileText(kind, &r, lim)
+		code, text := fileText(files.block, &r, lim)
 		v.violation(code, text, "data")
 	}
 }
@@ -1024,7 +1010,6 @@ func (v *validator) parts(s *content.Parts) {
 }
 
 func (v *validator) document(d *content.Document) {
-	v.source(d.Source, false)
 	if v.opts.Strict {
 		v.atMost(d.Title, 500, "title")
 	}

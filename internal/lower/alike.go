@@ -10,7 +10,7 @@ import (
 )
 
 // file pushes a file of any kind for a target to which all files are alike.
-func (l *lowering) file(p content.Part, at Path, in site) {
+func (l *lowering) file(p content.Part, at Path, in Site) {
 	f := partfield.Of(p)
 	x := l.extra(*f.Extra, at, l.t.Own.Members, foreign.Part)
 	mark := l.mark(*f.Cache, at, in)

@@ -233,7 +233,7 @@ func (l *lowering) assistantPart(p content.Part, at Path, hasCalls bool) {
 	case *content.SearchResult, *content.ToolResult:
 		l.lose(UnknownPart, at)
 	default:
-		l.part(p, at, inAssistant)
+		l.part(p, at, InAssistant)
 	}
 	if l.t.Conversation.TextsFirst && l.lastCall >= 0 && slices.ContainsFunc(l.stack[before:], isText) { // one pass
 		l.lose(CallOrder, at)
@@ -281,7 +281,7 @@ func (l *lowering) textsFirst(start int) {
 func (l *lowering) toolCall(p *content.ToolUse, at Path) {
 	q := *p
 	q.Extra = l.extra(p.Extra, at, l.t.Own.Calls, foreign.Part)
-	q.Cache = l.mark(p.Cache, at, inAssistant)
+	q.Cache = l.mark(p.Cache, at, InAssistant)
 	q.Signature = l.signature(p.Signature, at, !l.t.Thoughts.Carried)
 	switch {
 	case p.Freeform && l.t.Tools.Freeform:
@@ -398,11 +398,11 @@ func (l *lowering) assistantFile(p content.Part, at Path) {
 	s := partfield.SignatureOf(p)
 	switch c := &l.t.Conversation; {
 	case c.AssistantFiles:
-		l.part(p, at, inAssistant)
+		l.part(p, at, InAssistant)
 	case l.t.Thoughts.Recall != nil && s.Format == l.t.Format && s.Data != "" && l.t.Own.Vendor && l.mayReturn(p) == nil:
 		l.push(p)
 	case c.AssistantDocuments && isDocument(p):
-		l.part(p, at, inAssistant)
+		l.part(p, at, InAssistant)
 	case c.MoveFiles:
 		l.move(p, FileMoved, at)
 	default:
@@ -418,7 +418,7 @@ func isDocument(p content.Part) bool {
 // move lowers a file for the next user turn, and reports that with r.
 func (l *lowering) move(p content.Part, r *loss.Rule, at Path) {
 	before := len(l.stack)
-	l.part(p, at, inUser)
+	l.part(p, at, InUser)
 	if len(l.stack) == before {
 		return
 	}

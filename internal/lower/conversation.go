@@ -226,11 +226,11 @@ func (l *lowering) isBehind(turns []content.Turn, i, before int) bool {
 // systemText lowers the system text, with the sentences that settings need.
 func (l *lowering) systemText(turns []content.Turn) {
 	start := l.begin()
-	l.parts(l.n.System, Path{}, System, inSystem)
+	l.parts(l.n.System, Path{}, System, InSystem)
 	for i := range turns {
 		if l.roles[i] == leading {
 			l.extra(turns[i].Extra, In(Turns, i), false, foreign.Turn)
-			l.parts(turns[i].Parts, In(Turns, i), Parts, inSystem)
+			l.parts(turns[i].Parts, In(Turns, i), Parts, InSystem)
 		}
 	}
 	if l.suffix != nil && !l.t.Conversation.SentenceTurn {
@@ -342,7 +342,7 @@ func (s *section) finish() {
 func (s *section) system(t *content.Turn, at Path) {
 	x := s.extra(t.Extra, at, s.t.Own.Members, foreign.Turn)
 	start := s.begin()
-	s.parts(t.Parts, at, Parts, inSystem)
+	s.parts(t.Parts, at, Parts, InSystem)
 	if len(s.stack) == start && x == nil {
 		return
 	}
@@ -357,9 +357,9 @@ func (s *section) user(t *content.Turn, at Path) {
 	x := s.extra(t.Extra, at, s.t.Own.Members && t.Role == s.roles[turn], foreign.Turn)
 	s.separate(t, at)
 	before, dropped := len(s.stack), s.log.dropped
-	in := inUser
+	in := InUser
 	if t.Role == content.RoleSystem && !s.t.Conversation.SystemFiles {
-		in = inSystem
+		in = InSystem
 	}
 	answered := s.turnParts(t, at, in)
 	if t.Role == content.RoleUser {
@@ -543,11 +543,11 @@ func hasResult(t content.Turn) bool { return slices.ContainsFunc(t.Parts, isResu
 
 // turnParts lowers the parts of a turn, except the results that are placed before. It
 // reports whether there are any of these.
-func (l *lowering) turnParts(t *content.Turn, at Path, in site) (answered bool) {
-	l.empty = in == inUser && l.t.Conversation.EmptyTexts && !slices.ContainsFunc(t.Parts, isNotEmptyText) // one pass
+func (l *lowering) turnParts(t *content.Turn, at Path, in Site) (answered bool) {
+	l.empty = in == InUser && l.t.Conversation.EmptyTexts && !slices.ContainsFunc(t.Parts, isNotEmptyText) // one pass
 	for i, p := range t.Parts {
 		r, ok := p.(*content.ToolResult)
-		if !ok || r == nil || in == inSystem {
+		if !ok || r == nil || in == InSystem {
 			l.part(p, at.In(Parts, i), in)
 			continue
 		}

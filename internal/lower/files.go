@@ -42,9 +42,8 @@ type Files struct {
 	// data. Images and PDFs get the type of their first bytes.
 	DetectTypes bool
 
-	// Citable says that there are search results, and documents of texts and parts, and
-	// that they can have a title and a context and be cited. Otherwise they are sent as
-	// text.
+	// Citable says that there are documents of texts and parts, and that documents can have a
+	// title and a context and be cited. Otherwise they are sent as text.
 	Citable     bool
 	TitleLength int // of documents, in characters; 0 means no limit
 
@@ -123,12 +122,12 @@ func (l *lowering) isLabel(p content.Part) bool {
 }
 
 // image pushes an image.
-func (l *lowering) image(p *content.Image, at Path, in site) {
+func (l *lowering) image(p *content.Image, at Path, in Site) {
 	if l.t.Files.Alike {
 		l.file(p, at, in)
 		return
 	}
-	signature := l.signature(p.Signature, at, in == inAssistant)
+	signature := l.signature(p.Signature, at, in == InAssistant)
 	l.label(p, at)
 	if !l.readsFiles(at, "an image", "") {
 		return
@@ -162,13 +161,13 @@ func (l *lowering) image(p *content.Image, at Path, in site) {
 }
 
 // media pushes audio or video.
-func (l *lowering) media(p *content.Media, at Path, in site) {
+func (l *lowering) media(p *content.Media, at Path, in Site) {
 	if l.t.Files.Alike {
 		l.file(p, at, in)
 		return
 	}
 	x := l.extra(p.Extra, at, l.t.Own.Members, foreign.Part)
-	signature := l.signature(p.Signature, at, in == inAssistant)
+	signature := l.signature(p.Signature, at, in == InAssistant)
 	l.label(p, at)
 	f := &l.t.Files
 	if f.Audio == nil {
@@ -196,8 +195,8 @@ func (l *lowering) media(p *content.Media, at Path, in site) {
 }
 
 // resultFile reports a file of a tool result by a rule, if it is sent behind the result.
-func (l *lowering) resultFile(in site, at Path, r *loss.Rule) {
-	if in == inResult && !l.t.Results.Files {
+func (l *lowering) resultFile(in Site, at Path, r *loss.Rule) {
+	if in == InResult && !l.t.Results.Files {
 		l.lose(r, at)
 	}
 }
@@ -336,7 +335,7 @@ func (l *lowering) unreadable(at Path, kind, title string, code content.Code, me
 }
 
 // document pushes a document: as a file, or as its texts and parts.
-func (l *lowering) document(p *content.Document, at Path, in site) {
+func (l *lowering) document(p *content.Document, at Path, in Site) {
 	if !l.hasSource(p.Source, at) {
 		return
 	}
@@ -348,7 +347,7 @@ func (l *lowering) document(p *content.Document, at Path, in site) {
 		l.file(p, at, in)
 		return
 	}
-	l.signature(p.Signature, at, in == inAssistant)
+	l.signature(p.Signature, at, in == InAssistant)
 	if p.Citations {
 		l.lose(DocumentCitations, at.Member("citations"))
 	}
@@ -380,7 +379,7 @@ func (l *lowering) document(p *content.Document, at Path, in site) {
 }
 
 // citableDocument pushes a document that keeps its form.
-func (l *lowering) citableDocument(p *content.Document, at Path, in site) {
+func (l *lowering) citableDocument(p *content.Document, at Path, in Site) {
 	q := *p
 	q.Signature = l.signature(p.Signature, at, false)
 	q.Extra = l.extra(p.Extra, at, l.t.Own.Members, foreign.Part)
@@ -434,7 +433,7 @@ func (l *lowering) documentSource(p *content.Document, at Path) content.Source {
 		return l.withType(s, "")
 	case *content.Parts:
 		start := l.begin()
-		l.parts(s.Parts, at, SourceParts, inDocument)
+		l.parts(s.Parts, at, SourceParts, InDocument)
 		list := l.pop(start, s.Parts)
 		if x := l.ownExtra(s.Extra); x != s.Extra || !isSameList(list, s.Parts) {
 			return &content.Parts{Parts: list, Extra: x}
@@ -481,7 +480,7 @@ func (l *lowering) base64Document(p *content.Document, s *content.Base64, at Pat
 
 // documentFile pushes a document whose bytes are in base64 or remote. q has what was
 // found for it so far.
-func (l *lowering) documentFile(p, q *content.Document, at Path, in site) {
+func (l *lowering) documentFile(p, q *content.Document, at Path, in Site) {
 	f := &l.t.Files
 	if l.unreadableRemote(p, at) {
 		return

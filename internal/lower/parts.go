@@ -8,15 +8,15 @@ import (
 	"github.com/polywire/polywire/internal/partfield"
 )
 
-// A site is where a part is.
-type site uint8
+// A Site is where a part is.
+type Site uint8
 
 const (
-	inSystem site = iota
-	inUser
-	inAssistant
-	inResult   // of a tool
-	inDocument // of a user, or in a search result; not if these are sent as their texts
+	InSystem Site = iota
+	InUser
+	InAssistant
+	InResult   // of a tool
+	InDocument // of a user, or in a search result; not if these are sent as their texts
 )
 
 // Own says where members of the target's own format, and parts that only it has, may be.
@@ -26,11 +26,20 @@ type Own struct {
 	Vendor  bool // parts that only the vendor of the format can read
 
 	VendorAssistant bool // these parts may be in assistant turns only
+
+	// Parts reports whether a part may be at a place as it is, for kinds that few formats have. Nil
+	// means that none may.
+	Parts func(p content.Part, in Site) bool
 }
 
 // hasVendorPart reports whether the target accepts parts that only its vendor can read.
-func (t *Target) hasVendorPart(in site) bool {
-	return t.Own.Vendor && (in == inAssistant || !t.Own.VendorAssistant)
+func (t *Target) hasVendorPart(in Site) bool {
+	return t.Own.Vendor && (in == InAssistant || !t.Own.VendorAssistant)
+}
+
+// hasPart reports whether the target has the kind of p, which few formats have, at a place.
+func (t *Target) hasPart(p content.Part, in Site) bool {
+	return t.Own.Parts != nil && t.Own.Parts(p, in)
 }
 
 // Marks are the places where cache marks may be. Tools and tool results have their own fields.
@@ -49,20 +58,20 @@ type Marks struct {
 }
 
 // acceptsMark reports whether a part may have a cache mark.
-func (t *Target) acceptsMark(in site) bool {
+func (t *Target) acceptsMark(in Site) bool {
 	switch in {
-	case inSystem:
+	case InSystem:
 		return t.Marks.System
-	case inUser, inDocument:
+	case InUser, InDocument:
 		return t.Marks.User
-	case inResult:
+	case InResult:
 		return t.Results.Marks
 	}
 	return t.Marks.Assistant
 }
 
 // mark returns the cache mark to send for a part.
-func (l *lowering) mark(c *content.Cache, at Path, in site) *content.Cache {
+func (l *lowering) mark(c *content.Cache, at Path, in Site) *content.Cache {
 	if c == nil {
 		return nil
 	}
@@ -87,7 +96,7 @@ func (l *lowering) lifetime(c *content.Cache, at Path) *content.Cache {
 }
 
 // fileMark is mark for a file.
-func (l *lowering) fileMark(c *content.Cache, at Path, in site) *content.Cache {
+func (l *lowering) fileMark(c *content.Cache, at Path, in Site) *content.Cache {
 	if c != nil && l.t.Marks.TextsOnly {
 		l.lose(CacheMark, at.Member("cache"))
 		return nil
@@ -111,14 +120,14 @@ func (l *lowering) signature(s content.Signature, at Path, own bool) content.Sig
 }
 
 // parts pushes the parts of a list at a path.
-func (l *lowering) parts(list []content.Part, at Path, name List, in site) {
+func (l *lowering) parts(list []content.Part, at Path, name List, in Site) {
 	for i, p := range list {
 		l.part(p, at.In(name, i), in)
 	}
 }
 
 // part pushes what the target accepts of a part: the part itself, others, or nothing.
-func (l *lowering) part(p content.Part, at Path, in site) {
+func (l *lowering) part(p content.Part, at Path, in Site) {
 	if content.IsNil(p) {
 		l.refuse(content.CodeValue, at, "the part must not be nil")
 		return
@@ -140,7 +149,7 @@ func (l *lowering) part(p content.Part, at Path, in site) {
 			l.refuse(content.CodeUnsupported, at, "the summary of the earlier conversation is encrypted; only the vendor that created it can read it")
 		}
 	}
-	if in == inSystem {
+	if in == InSystem {
 		l.systemPart(p, at)
 		return
 	}
@@ -158,7 +167,7 @@ func (l *lowering) part(p content.Part, at Path, in site) {
 	case *content.ToolResult:
 		l.refuse(content.CodeOrder, at, "a tool result cannot contain another tool result")
 	case *content.Thinking:
-		if in == inUser && !l.t.Thoughts.Carried {
+		if in == InUser && !l.t.Thoughts.Carried {
 			l.thought(p, at, true)
 			return
 		}
@@ -169,12 +178,44 @@ func (l *lowering) part(p content.Part, at Path, in site) {
 			l.vendorPart(p, at, in)
 		}
 	default:
-		l.lose(UnknownPart, at)
+		if l.t.hasPart(p, in) {
+			l.ownPart(p, at, in)
+		} else {
+			l.lose(UnknownPart, at)
+		}
 	}
 }
 
+// ownPart pushes a part of a kind that few formats have, but the target does.
+func (l *lowering) ownPart(p content.Part, at Path, in Site) {
+	p, f := partfield.Copy(p)
+	if f.Extra != nil {
+		*f.Extra = l.extra(*f.Extra, at, l.t.Own.Members, foreign.Part)
+	}
+	if f.Signature != nil {
+		*f.Signature = l.signature(*f.Signature, at, !l.t.Thoughts.Carried)
+	}
+	if f.Source != nil {
+		l.label(p, at)
+		s, ok := l.source(*f.Source, at, true)
+		if !ok {
+			return
+		}
+		*f.Source = l.withType(s, partfield.MediaTypeOf(s))
+	}
+	if f.Parts != nil {
+		start := l.begin()
+		l.parts(*f.Parts, at, Parts, InDocument)
+		*f.Parts = l.pop(start, *f.Parts)
+	}
+	if f.Cache != nil {
+		*f.Cache = l.mark(*f.Cache, at, in)
+	}
+	l.push(p)
+}
+
 // vendorPart pushes a part that only one vendor can read, if that is the target's.
-func (l *lowering) vendorPart(p content.Part, at Path, in site) {
+func (l *lowering) vendorPart(p content.Part, at Path, in Site) {
 	var f content.Format
 	id, raw, rule := "", "", VendorPart
 	switch p := p.(type) {
@@ -185,7 +226,7 @@ func (l *lowering) vendorPart(p content.Part, at Path, in site) {
 	case *content.Unknown:
 		f, raw, rule = p.Format, p.Raw, UnknownPart
 	}
-	if f == l.t.Format && l.t.hasVendorPart(in) && (rule == UnknownPart || in != inResult) {
+	if f == l.t.Format && l.t.hasVendorPart(in) && (rule == UnknownPart || in != InResult) {
 		if l.isShown(id, raw) {
 			return
 		}
@@ -212,7 +253,7 @@ func (l *lowering) pushVendorPart(p content.Part, at Path) {
 func (l *lowering) systemPart(p content.Part, at Path) {
 	u, ok := p.(*content.Unknown)
 	switch {
-	case ok && u.Format == l.t.Format && l.t.hasVendorPart(inSystem):
+	case ok && u.Format == l.t.Format && l.t.hasVendorPart(InSystem):
 		l.push(p)
 	case l.t.Conversation.SystemFiles && isFile(p):
 		l.move(p, SystemFileMoved, at)
@@ -222,13 +263,13 @@ func (l *lowering) systemPart(p content.Part, at Path) {
 }
 
 // text pushes a text.
-func (l *lowering) text(p *content.Text, at Path, in site) {
+func (l *lowering) text(p *content.Text, at Path, in Site) {
 	q := content.Text{Text: p.Text, Refusal: l.refusal(p, at, in),
 		Extra:     l.extra(p.Extra, at, l.t.Own.Members, foreign.Part),
 		Signature: l.signature(p.Signature, at, !l.t.Thoughts.Carried),
 		Citations: l.citations(p.Citations, at),
 	}
-	if in == inSystem && !l.t.Conversation.Attribution {
+	if in == InSystem && !l.t.Conversation.Attribution {
 		if rest, found := foreign.CutAttribution(p.Text); found {
 			l.lose(Attribution, at)
 			if rest == "" {
@@ -242,7 +283,7 @@ func (l *lowering) text(p *content.Text, at Path, in site) {
 			p = &cut
 		}
 	}
-	if l.t.Conversation.NoBlanks && (in != inDocument || p.Text == "") && strings.TrimSpace(p.Text) == "" {
+	if l.t.Conversation.NoBlanks && (in != InDocument || p.Text == "") && strings.TrimSpace(p.Text) == "" {
 		l.blank(p, at)
 		return
 	}
@@ -251,7 +292,7 @@ func (l *lowering) text(p *content.Text, at Path, in site) {
 	case l.empty:
 		l.empty = false
 	default:
-		if in != inAssistant || p.Signature.Data == "" || p.Signature.Format != l.t.Format {
+		if in != InAssistant || p.Signature.Data == "" || p.Signature.Format != l.t.Format {
 			l.lose(EmptyText, at)
 		}
 		return
@@ -266,8 +307,8 @@ func (l *lowering) text(p *content.Text, at Path, in site) {
 }
 
 // refusal returns the mark of a refusal to send.
-func (l *lowering) refusal(p *content.Text, at Path, in site) bool {
-	if p.Refusal && !(l.t.Refusals && in == inAssistant) {
+func (l *lowering) refusal(p *content.Text, at Path, in Site) bool {
+	if p.Refusal && !(l.t.Refusals && in == InAssistant) {
 		l.lose(TextRefusal, at.Member("refusal"))
 		return false
 	}
@@ -355,20 +396,11 @@ func (l *lowering) citations(list []content.Citation, at Path) []content.Citatio
 }
 
 // searchResult pushes a search result: as it is, or as text.
-func (l *lowering) searchResult(p *content.SearchResult, at Path, in site) {
-	if l.t.Files.Citable {
+func (l *lowering) searchResult(p *content.SearchResult, at Path, in Site) {
+	if l.t.hasPart(p, in) {
 		q := *p
-		q.Extra = l.extra(p.Extra, at, l.t.Own.Members, foreign.Part)
 		q.Citations = l.asksCitations(p.Citations, at)
-		q.Cache = l.mark(p.Cache, at, in)
-		start := l.begin()
-		l.parts(p.Parts, at, Parts, inDocument)
-		q.Parts = l.pop(start, p.Parts)
-		if q.Extra == p.Extra && q.Citations == p.Citations && q.Cache == p.Cache && isSameList(q.Parts, p.Parts) {
-			l.push(p)
-			return
-		}
-		l.push(&q)
+		l.ownPart(&q, at, in)
 		return
 	}
 	l.extra(p.Extra, at, false, foreign.Part)

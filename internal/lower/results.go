@@ -221,7 +221,7 @@ func (l *lowering) resultContent(r *content.ToolResult, at Path, name string) (q
 	own := &l.t.Results
 	to := *r
 	to.Extra = l.extra(r.Extra, at, l.t.Own.Members, foreign.Part)
-	to.Cache = l.mark(r.Cache, at, inResult)
+	to.Cache = l.mark(r.Cache, at, InResult)
 	if own.Names && to.Name == "" {
 		to.Name = name
 	}
@@ -280,7 +280,7 @@ func (l *lowering) resultParts(r *content.ToolResult, at Path) (marked *content.
 	var repeated map[string]bool
 	for i, p := range r.Parts {
 		before := len(l.stack)
-		l.part(p, at.In(Parts, i), inResult)
+		l.part(p, at.In(Parts, i), InResult)
 		t, ok := p.(*content.Text)
 		if !ok || len(l.stack) == before || l.t.Results.Objects || r.Object == "" {
 			continue
