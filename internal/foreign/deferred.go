@@ -1,6 +1,8 @@
 package foreign
 
 import (
+	"github.com/tidwall/gjson"
+
 	"github.com/polywire/polywire/content"
 )
 
@@ -14,8 +16,11 @@ func SearchesTools(t *content.Tool) bool {
 	return is != nil && is(t)
 }
 
-// ToolReferences returns the names of the tools that a part loads.
-func ToolReferences(p content.Part) (names []string) {
+// A ToolReference names a tool.
+type ToolReference struct{ Namespace, Name string }
+
+// ToolReferences returns the tools that a part loads.
+func ToolReferences(p content.Part) (list []ToolReference) {
 	var f content.Format
 	kind, raw := "", ""
 	switch p := p.(type) { // other kinds load no tools
@@ -28,10 +33,24 @@ func ToolReferences(p content.Part) (names []string) {
 			f, kind, raw = p.Format, p.Kind, p.Content
 		}
 	}
-	if get := dataOf(f).references[kind]; get != nil {
-		for _, v := range get(raw).Array() {
-			names = append(names, v.Str)
+	get := dataOf(f).references[kind]
+	if get == nil {
+		return nil
+	}
+	for _, v := range get(raw).Array() {
+		switch {
+		case v.Type == gjson.String:
+			list = append(list, ToolReference{Name: v.Str})
+		case v.Get("type").Str == "namespace":
+			for _, inner := range v.Get("tools").Array() {
+				list = append(list, ToolReference{v.Get("name").Str, inner.Get("name").Str})
+			}
+		default:
+			list = append(list, ToolReference{Name: v.Get("name").Str})
 		}
 	}
-	return names
+	return list
 }
+
+// LoadsTools reports whether a part is of a kind that loads tools.
+func LoadsTools(u *content.Unknown) bool { return dataOf(u.Format).references[u.Kind] != nil }

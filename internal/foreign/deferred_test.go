@@ -15,14 +15,15 @@ func TestToolReferences(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		part content.Part
-		want []string
+		want []ToolReference
 	}{
-		{unknown("messages", "tool_reference", `{"type":"tool_reference","tool_name":"a"}`), []string{"a"}},
-		{unknown("messages", "tool_addition", `{"type":"tool_addition","tool":{"type":"tool_reference","name":"a"}}`), []string{"a"}},
+		{unknown("messages", "tool_reference", `{"type":"tool_reference","tool_name":"a"}`), []ToolReference{{Name: "a"}}},
+		{unknown("messages", "tool_addition", `{"type":"tool_addition","tool":{"type":"tool_reference","name":"a"}}`), []ToolReference{{Name: "a"}}},
 		{unknown("messages", "tool_reference", `{}`), nil},
 		{&content.ServerToolResult{Format: "messages", Kind: "tool_search_tool_result",
-			Content: `{"type":"tool_search_tool_search_result","tool_references":[{"type":"tool_reference","tool_name":"a"},{"type":"tool_reference","tool_name":"b"}]}`}, []string{"a", "b"}},
-		{unknown("openai-responses", "tool_search_output", `{"tools":[{"type":"function","name":"a"},{"type":"function","name":"b"}]}`), []string{"a", "b"}},
+			Content: `{"type":"tool_search_tool_search_result","tool_references":[{"type":"tool_reference","tool_name":"a"},{"type":"tool_reference","tool_name":"b"}]}`}, []ToolReference{{Name: "a"}, {Name: "b"}}},
+		{unknown("openai-responses", "tool_search_output", `{"tools":[{"type":"function","name":"a"},{"type":"function","name":"b"}]}`), []ToolReference{{Name: "a"}, {Name: "b"}}},
+		{unknown("openai-responses", "tool_search_output", `{"tools":[{"type":"namespace","name":"n","tools":[{"type":"function","name":"a"}]}]}`), []ToolReference{{"n", "a"}}},
 		{unknown("generatecontent", "tool_reference", `{"tool_name":"a"}`), nil},
 		{&content.Text{Text: "a"}, nil},
 	} {

@@ -27,8 +27,9 @@ type format struct {
 	session string           // the member of a request with the key of its conversation, or ""
 
 	// searchesTools is SearchesTools for tools of the format; nil if it has none. references
-	// return the name or the names of the tools that blocks of a kind load.
+	// return what names the tools that blocks of a kind load: names, or the tools themselves.
 	searchesTools func(t *content.Tool) bool
+	clientSearch  func(t *content.Tool) bool // whether the client runs it; nil if the format has no such tools
 	references    map[string]func(raw string) gjson.Result
 
 	// number is the number of the first name, which the other names follow: see Number.
@@ -75,6 +76,7 @@ type clientTool struct{ prefix, description, schema string }
 // The rules by which blocks, tools and their members are reported.
 var (
 	SummaryAsText    = loss.Degraded(loss.VendorPart, "the summary of the earlier conversation is sent as text")
+	SearchAsFunction = loss.Hint(loss.VendorTool, "the search for tools that the client runs is sent as a function, and its calls return as those of the search")
 	ReferenceAsText  = loss.Hint(loss.VendorPart, "the tool reference is sent as a text that the tool is loaded")
 	ToolAsFunction   = loss.Degraded(loss.VendorTool, "the vendor-defined tool that the client runs is sent as a function with the vendor's schema")
 	ToolRestrictions = loss.Dropped(loss.VendorTool, "the server's own tool cannot be restricted in this way; it is used without the restriction")
@@ -135,10 +137,14 @@ func IsCopy(p content.Part) bool {
 // name, so that clients recognize its calls, and the rule that reports this. The rule is
 // nil if t is not such a tool.
 func Function(t *content.Tool) (content.Tool, *loss.Rule) {
+	data := dataOf(t.Format)
+	if data.clientSearch != nil && data.clientSearch(t) {
+		raw := gjson.Parse(t.Raw)
+		return content.Tool{Name: t.Kind, Description: raw.Get("description").Str, Input: content.Schema{JSON: raw.Get("parameters").Raw}}, SearchAsFunction
+	}
 	if t.Kind == "" || t.Name == "" {
 		return content.Tool{}, nil
 	}
-	data := dataOf(t.Format)
 	for i := range data.tools {
 		if c := &data.tools[i]; strings.HasPrefix(t.Kind, c.prefix) {
 			f := content.Tool{Name: t.Name, Description: c.description, Input: content.Schema{JSON: c.schema}}

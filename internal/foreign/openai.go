@@ -56,19 +56,22 @@ func openAI() *format {
 			// The role "developer" has the meaning of "system". Earlier audio of the model is part of
 			// the conversation. "arguments" are those of a tool call that are not a JSON object.
 			Turn: {"role": {}, "audio": {rule: InfluenceLoss}},
-			Part: {"role": {}, "arguments": {rule: InfluenceLoss}},
+			// "execution" is that of a search for tools.
+			Part: {"role": {}, "arguments": {rule: InfluenceLoss}, "execution": {}},
 			Tool: {
 				"defer_loading": {}, "async": {rule: InfluenceLoss}, "allowed_callers": {rule: InfluenceLoss},
 				"namespace": {members: table{"description": {rule: InfluenceLoss}}},
 			},
 		},
 		blocks: map[string]block{
-			"compaction": {isState: hasEncrypted},
+			"compaction":         {isState: hasEncrypted},
+			"tool_search_output": {text: foundNothing, rule: ReferenceAsText},
 		},
 		memberTools:   map[string]func(gjson.Result, []content.Tool) []content.Tool{"web_search_options": searchOfOptions},
-		searchesTools: func(t *content.Tool) bool { return t.Kind == "tool_search" && !isClientSearch(t.Raw) },
+		searchesTools: func(t *content.Tool) bool { return t.Kind == "tool_search" && !isClientSearch(t) },
+		clientSearch:  isClientSearch,
 		references: map[string]func(string) gjson.Result{
-			"tool_search_output": func(raw string) gjson.Result { return gjson.Get(raw, "tools.#.name") },
+			"tool_search_output": func(raw string) gjson.Result { return gjson.Get(raw, "tools") },
 		},
 	}
 }
@@ -115,8 +118,18 @@ func searchOfOptions(options gjson.Result, _ []content.Tool) []content.Tool {
 // reasoning that the client returns.
 func usesAllReasoning(v, _ jsonwire.Value) bool { return v.Is("all_turns") || v.Is("auto") }
 
-// isClientSearch reports whether the client runs a search for tools with this definition.
-func isClientSearch(raw string) bool { return gjson.Get(raw, "execution").Str == "client" }
+// foundNothing is the text of a search for tools that the client has run, if it found none.
+func foundNothing(raw string) string {
+	if gjson.Get(raw, "execution").Str != "client" {
+		return ""
+	}
+	return "No tools were found."
+}
+
+// isClientSearch reports whether a tool is a search for tools that the client runs.
+func isClientSearch(t *content.Tool) bool {
+	return t.Kind == "tool_search" && gjson.Get(t.Raw, "execution").Str == "client"
+}
 
 // hasEncrypted reports whether an item has state that only its vendor can read.
 func hasEncrypted(raw string) bool { return gjson.Get(raw, "encrypted_content").Str != "" }

@@ -1,7 +1,9 @@
 package lower
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/foreign"
@@ -96,8 +98,8 @@ func (l *lowering) loadedTools() (loaded []int) {
 		}
 	}
 	refer := func(p content.Part) {
-		for _, name := range foreign.ToolReferences(p) {
-			load(toolID{name: name})
+		for _, r := range foreign.ToolReferences(p) {
+			load(toolID{r.Namespace, r.Name})
 		}
 	}
 	chosen, sent := setOf(l.named.Choice.Names), make(map[string]bool) // ids of results
@@ -162,13 +164,17 @@ func (l *lowering) addTool(t *content.Tool, place int) bool {
 	return ok
 }
 
-// referenceText returns the text for the model that a tool is loaded, under the name that it is
-// sent with.
-func (l *lowering) referenceText(name string) string {
-	if l.to.Names != nil {
-		if sent, ok := l.to.Names.sent[toolID{name: name}]; ok {
-			name = sent.name
+// referenceText returns the text for the model that tools are loaded, a line for each, under the names
+// that they are sent with. Without tools it is otherwise.
+func (l *lowering) referenceText(u *content.Unknown, otherwise string) string {
+	var lines []string
+	for _, r := range foreign.ToolReferences(u) {
+		if l.to.Names != nil {
+			if sent, ok := l.to.Names.sent[toolID{r.Namespace, r.Name}]; ok {
+				r.Name = sent.name
+			}
 		}
+		lines = append(lines, "Loaded tool: "+r.Name)
 	}
-	return "Loaded tool: " + name
+	return cmp.Or(strings.Join(lines, "\n"), otherwise)
 }

@@ -140,7 +140,7 @@ func (l *lowering) part(p content.Part, at Path, in Site) {
 		if text, rule := foreign.Text(u); rule != nil {
 			l.lose(rule, at)
 			if rule == foreign.ReferenceAsText {
-				text = l.referenceText(text)
+				text = l.referenceText(u, text)
 			}
 			l.push(&content.Text{Text: text})
 			return
@@ -217,7 +217,7 @@ func (l *lowering) ownPart(p content.Part, at Path, in Site) {
 // vendorPart pushes a part that only one vendor can read, if that is the target's.
 func (l *lowering) vendorPart(p content.Part, at Path, in Site) {
 	var f content.Format
-	id, raw, rule := "", "", VendorPart
+	id, raw, rule, loads := "", "", VendorPart, false
 	switch p := p.(type) {
 	case *content.ServerToolUse:
 		f, id = p.Format, p.ID
@@ -225,8 +225,9 @@ func (l *lowering) vendorPart(p content.Part, at Path, in Site) {
 		f, id = p.Format, p.ID
 	case *content.Unknown:
 		f, raw, rule = p.Format, p.Raw, UnknownPart
+		loads = in == InResult && l.t.Own.Vendor && foreign.LoadsTools(p)
 	}
-	if f == l.t.Format && l.t.hasVendorPart(in) && (rule == UnknownPart || in != InResult) {
+	if f == l.t.Format && (loads || l.t.hasVendorPart(in)) && (rule == UnknownPart || in != InResult) {
 		if l.isShown(id, raw) {
 			return
 		}

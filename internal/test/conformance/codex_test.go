@@ -8,31 +8,30 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/polywire/polywire/internal/test/fake"
 	fakeopenai "github.com/polywire/polywire/internal/test/fake/openai"
 	"github.com/polywire/polywire/upstream"
-	openairesponses "github.com/polywire/polywire/upstream/openai/responses"
 )
 
 // A codexRun is one run of the agent Codex without its terminal interface.
 type codexRun struct {
-	dir    string   // its working directory
-	text   string   // the last message of the model
-	shell  []string // the output of each command that it ran
-	errors []string // that it printed
-	code   int      // of its exit
-	stderr string
+	home    string   // its home directory, with the sessions
+	dir     string   // its working directory
+	command []string // without the arguments of a run
+	text    string   // the last message of the model
+	shell   []string // the output of each command that it ran
+	errors  []string // that it printed
+	code    int      // of its exit
+	stderr  string
 }
 
 // codexProvider configures a provider of the host's own, as the documentation of Codex shows.
@@ -60,8 +59,7 @@ func runCodex(t *testing.T, config, url, model, prompt string, args ...string) *
 	if _, err := os.Stat(launcher); err != nil {
 		t.Fatal("@openai/codex is not installed: run npm ci in internal/test/conformance/ts")
 	}
-	home := t.TempDir()
-	r := &codexRun{dir: t.TempDir()}
+	r := &codexRun{home: t.TempDir(), dir: t.TempDir()}
 	schema, err := json.Marshal(objectSchema)
 	if err != nil {
 		t.Fatal(err)
@@ -71,20 +69,32 @@ func runCodex(t *testing.T, config, url, model, prompt string, args ...string) *
 		t.Fatal(err)
 	}
 	for path, data := range map[string][]byte{
-		filepath.Join(home, "config.toml"):  fmt.Appendf(nil, config, url),
-		filepath.Join(r.dir, "schema.json"): schema, filepath.Join(r.dir, "image.png"): image,
+		filepath.Join(r.home, "config.toml"): fmt.Appendf(nil, config, url),
+		filepath.Join(r.dir, "schema.json"):  schema, filepath.Join(r.dir, "image.png"): image,
 	} {
 		if err := os.WriteFile(path, data, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	args = append([]string{
-		launcher, "exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox",
+	r.command = []string{
+		node, launcher, "exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox",
 		"-C", r.dir, "-m", model,
-	}, append(args, "--", prompt)...)
-	cmd := exec.CommandContext(t.Context(), node, args...)
+	}
+	r.run(t, append(args, "--", prompt)...)
+	return r
+}
+
+// again continues the session with another prompt.
+func (r *codexRun) again(t *testing.T, prompt string) {
+	t.Helper()
+	r.run(t, "resume", "--last", "--", prompt)
+}
+
+func (r *codexRun) run(t *testing.T, args ...string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), r.command[0], append(r.command[1:len(r.command):len(r.command)], args...)...)
 	cmd.Dir = r.dir
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "CODEX_HOME=" + home, "GATEWAY_KEY=" + key, "CODEX_API_KEY=" + key}
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + r.home, "CODEX_HOME=" + r.home, "GATEWAY_KEY=" + key, "CODEX_API_KEY=" + key}
 	cmd.WaitDelay = 10 * time.Second
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
@@ -93,7 +103,14 @@ func runCodex(t *testing.T, config, url, model, prompt string, args ...string) *
 	}
 	r.code, r.stderr = cmd.ProcessState.ExitCode(), errs.String()
 	r.read(t, out.Bytes())
-	return r
+}
+
+// mustSay checks that Codex ended well and printed the last text of the model.
+func (r *codexRun) mustSay(t *testing.T, text string) {
+	t.Helper()
+	if r.code != 0 || r.text != text {
+		t.Errorf("exit code %d and text %q, want 0 and %q; errors %q\n%s", r.code, r.text, text, r.errors, r.stderr)
+	}
 }
 
 // read reads the events that Codex prints.
@@ -231,6 +248,7 @@ func (c customCall) inFormOf(v vendor, body []byte) fake.Piece {
 // TestCodex runs each task over each vendor.
 func TestCodex(t *testing.T) {
 	everyVendor(t, func(t *testing.T, v vendor) {
+		t.Parallel()
 		for _, s := range codexScenarios {
 			t.Run(strings.ReplaceAll(s.name, " ", "-"), func(t *testing.T) { s.test(t, v) })
 		}
@@ -287,9 +305,7 @@ func (s codexScenario) test(t *testing.T, v vendor) {
 		}
 		return
 	}
-	if r.code != 0 || r.text != s.text {
-		t.Errorf("exit code %d and text %q, want 0 and %q; errors %q\n%s", r.code, r.text, s.text, r.errors, r.stderr)
-	}
+	r.mustSay(t, s.text)
 	if note, _ := os.ReadFile(filepath.Join(r.dir, "note.txt")); string(note) != s.file {
 		t.Errorf("note.txt has %q, want %q", note, s.file)
 	}
@@ -309,58 +325,3 @@ func (s codexScenario) test(t *testing.T, v vendor) {
 // first.
 const codexBuiltIn = `openai_base_url = "%s/v1"
 `
-
-// TestCodexWebSocket checks that Codex uses HTTP after its first attempt to open a WebSocket.
-func TestCodexWebSocket(t *testing.T) {
-	up, f := vendors[0].startForCodex(t)
-	f.Always(fake.Text("Hello: 42."))
-	var upgrades atomic.Int32
-	opts := &openairesponses.Options{}
-	s := newServer(&opts.HandlerOptions)
-	h := openairesponses.NewHandler(up, opts)
-	s.start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Upgrade") != "" {
-			upgrades.Add(1)
-		}
-		h.ServeHTTP(w, r)
-	}))
-	r := runCodex(t, codexBuiltIn, s.url, "some-model", "Say it.")
-	if r.code != 0 || r.text != "Hello: 42." {
-		t.Errorf("exit code %d and text %q, errors %q\n%s", r.code, r.text, r.errors, r.stderr)
-	}
-	if n := upgrades.Load(); n != 1 {
-		t.Errorf("%d attempts to open a WebSocket, want 1", n)
-	}
-}
-
-// TestCodexCompaction checks that Codex continues a conversation after it has asked for its
-// summary, as it does with its own provider when the context is full.
-func TestCodexCompaction(t *testing.T) {
-	everyVendor(t, func(t *testing.T, v vendor) {
-		up, f := v.startForCodex(t)
-		const summary = "Summary: one note was written."
-		f.Say(fake.Usage{Input: 90_000, Output: 5}, fake.Thinking("Hm."), fake.Call("exec_command", `{"cmd":"echo Hello > note.txt; echo one"}`))
-		f.Say(fake.Text(summary)) // the handler asks the model for it
-		f.Say(fake.Text("Done: 42."))
-		r := runCodex(t, "model_auto_compact_token_limit = 80000\n"+codexBuiltIn, serveResponses(t, up, nil).url, "some-model", "Do it.")
-		if r.code != 0 || r.text != "Done: 42." {
-			t.Errorf("exit code %d and text %q, errors %q\n%s", r.code, r.text, r.errors, r.stderr)
-		}
-		if n := f.Left(); n != 0 {
-			t.Errorf("%d unused responses", n)
-		}
-		if last := string(f.Last().Body); !strings.Contains(last, summary) {
-			t.Errorf("the vendor did not receive the summary: %.3000s", last[max(0, len(last)-3000):])
-		}
-		var wrong complaints
-		for _, q := range f.Requests() {
-			noState(&wrong, string(q.Body), false)
-			if !q.Accepted() && !strings.Contains(q.Message, "description") {
-				t.Errorf("%s rejected a request by rule %s: %s", v.name, q.Rule, q.Message)
-			}
-		}
-		for _, w := range wrong {
-			t.Error(w)
-		}
-	})
-}

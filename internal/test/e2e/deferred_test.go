@@ -1,12 +1,17 @@
 package e2e
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/tidwall/gjson"
 
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/test/formattest"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 	"github.com/polywire/polywire/upstream/anthropic"
@@ -169,6 +174,108 @@ func TestToolSearch(t *testing.T) {
 		}
 		if back := gjson.Get(e.Document, "tools.#.defer_loading").Raw; model == "gpt-5.4" != (back == "[true]") {
 			t.Errorf("%s: back in Messages, the tools are %s", model, gjson.Get(e.Document, "tools").Raw)
+		}
+	}
+}
+
+// clientSearch is a request of an agent of Responses that searches tools itself, as Codex does, after a
+// search.
+const clientSearch = `{"model":"m","store":false,"include":["reasoning.encrypted_content"],"input":[{"role":"user","content":"q"},` +
+	`{"type":"tool_search_call","call_id":"call_1","execution":"client","arguments":{"query":"agents"},"status":"completed"},` +
+	`{"type":"tool_search_output","id":"tso_1","call_id":"call_1","execution":"client","status":"completed","tools":[` +
+	`{"type":"namespace","name":"team","description":"d","tools":[{"type":"function","name":"spawn","description":"d","strict":false,"defer_loading":true,"parameters":{"type":"object"}}]},` +
+	`{"type":"function","name":"f","strict":false,"parameters":{"type":"object"}}]}],"tools":[{"type":"function","name":"f","strict":false,"parameters":{"type":"object"}},` +
+	`{"type":"tool_search","execution":"client","description":"Finds tools.","parameters":{"type":"object","properties":{"query":{"type":"string"}}}}]}`
+
+// TestClientSearch checks that a search for tools that the client runs is a function of other vendors,
+// that these get the tools that it found, and that OpenAI gets its items back.
+func TestClientSearch(t *testing.T) {
+	claude, err1 := anthropic.New(nil)
+	vertex, err2 := gemini.New(nil)
+	chat, err3 := openai.New(nil)
+	responses, err4 := openai.NewResponses(nil)
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		up                         upstream.Upstream
+		model, tools, call, result string // paths
+	}{
+		{claude, "claude-sonnet-5", "tools.#.name", "messages.1.content.0.name", "messages.2.content.0.content.0.text"},
+		{vertex, "gemini-3.5-flash", "tools.0.functionDeclarations.#.name", "contents.1.parts.0.functionCall.name", "contents.2.parts.0.functionResponse.response.output"},
+		{chat, "gpt-5.2", "tools.#.function.name", "messages.1.tool_calls.0.function.name", "messages.2.content"},
+	} {
+		r, _, err := openairesponses.DecodeRequest([]byte(clientSearch), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := upstream.EncodeRequest(t.Context(), tt.up, r.WithModel(tt.model))
+		if err != nil {
+			t.Fatal(err)
+		}
+		get := func(path string) string { return gjson.Get(e.Document, path).String() }
+		got := get(tt.tools) + " " + get(tt.call) + " " + get(tt.result)
+		const want = `["f","tool_search","team__spawn"] tool_search Loaded tool: team__spawn` + "\nLoaded tool: f"
+		if got != want {
+			t.Errorf("%s: got %s, want %s\n%s", tt.model, got, want, e.Document)
+		}
+		losses, err := upstream.Preflight(t.Context(), tt.up, r.WithModel(tt.model))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range losses {
+			if l.Severity > content.LossHint && !strings.Contains(l.Path, "namespace") && !strings.HasSuffix(l.Path, "signature") {
+				t.Errorf("%s: %v", tt.model, l)
+			}
+		}
+	}
+	r, _, err := openairesponses.DecodeRequest([]byte(clientSearch), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Temperature = new(1.0) // so that the document is written anew
+	e, err := upstream.EncodeRequest(t.Context(), responses, r.WithModel("gpt-5.5"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		"tools.#.type": `["tool_search"]`, "input.1": `{"type":"tool_search_call","execution":"client","call_id":"call_1","arguments":{"query":"agents"}}`,
+		"input.2.type": `"tool_search_output"`, "input.2.call_id": `"call_1"`, "input.2.tools.#.name": `["team","f"]`,
+	} {
+		if got := gjson.Get(e.Document, path).Raw; got != want {
+			t.Errorf("%s is %s, want %s\n%s", path, got, want, e.Document)
+		}
+	}
+}
+
+// TestClientSearchCall checks that a call of such a search reaches the client as one, and that the state
+// of the model's vendor returns with it.
+func TestClientSearchCall(t *testing.T) {
+	var got content.Part
+	h := openairesponses.NewHandler(upstream.Func(func(_ context.Context, r *upstream.Request, w *upstream.Writer) error {
+		if last := r.Turns[len(r.Turns)-1]; len(r.Turns) > 1 {
+			got = r.Turns[len(r.Turns)-2].Parts[0]
+			return w.Text(string(last.Role))
+		}
+		return w.Part(&content.ToolUse{Name: "tool_search", Input: `{"query": "agents"}`, Signature: content.Signature{Format: "generatecontent", Data: "c2lnbmVk"}})
+	}), nil)
+	const first = `{"model":"m","store":false,"input":[{"role":"user","content":"q"}%s],"tools":[{"type":"tool_search","execution":"client","parameters":{"type":"object"}}]%s}`
+	ask := func(body string) string {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest("POST", "/v1/responses", strings.NewReader(body)))
+		return w.Body.String()
+	}
+	whole := gjson.Get(ask(fmt.Sprintf(first, "", "")), "output.0")
+	stream, err := formattest.ReadResponses(ask(fmt.Sprintf(first, "", `,"stream":true`)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, call := range []gjson.Result{whole, stream.Final.Get("output.0")} {
+		ask(fmt.Sprintf(first, ","+call.Raw+`,{"type":"tool_search_output","call_id":`+call.Get("call_id").Raw+`,"execution":"client","tools":[]}`, ""))
+		p, ok := got.(*content.ToolUse)
+		if call.Get("type").Str != "tool_search_call" || call.Get("execution").Str != "client" || call.Get("arguments").Raw != `{"query":"agents"}` ||
+			!ok || p.Signature.Data != "c2lnbmVk" || p.Name != "tool_search" || p.Input != `{"query":"agents"}` {
+			t.Errorf("got the call %s, and back %+v", call.Raw, got)
 		}
 	}
 }

@@ -209,15 +209,15 @@ func (r *ResponseStream) added(v gjson.Result) error {
 			return fmt.Errorf("two items %q", it.ID)
 		}
 	}
-	empty, known := map[string]string{"message": "content", "reasoning": "summary", "function_call": "arguments", "custom_tool_call": "input"}[it.Kind]
+	empty, known := map[string]string{"message": "content", "reasoning": "summary", "function_call": "arguments", "custom_tool_call": "input", "tool_search_call": "arguments"}[it.Kind]
 	switch {
 	case it.ID == "":
 		return fmt.Errorf("no id")
-	case !known, it.Kind == "reasoning" && x.Get("status").Str != "in_progress":
+	case !known, (it.Kind == "reasoning" || it.Kind == "tool_search_call") && x.Get("status").Str != "in_progress":
 		it.Done = x // is complete
 	case x.Get("status").Str != "in_progress":
 		return fmt.Errorf("status %s", x.Get("status").Raw)
-	case x.Get(empty).Raw != "[]" && x.Get(empty).Raw != `""`:
+	case x.Get(empty).Raw != "[]" && x.Get(empty).Raw != `""` && x.Get(empty).Raw != "{}":
 		return fmt.Errorf("%s is not empty: %s", empty, x.Raw)
 	case it.Kind == "function_call" && (x.Get("name").Str == "" || x.Get("call_id").Str == ""):
 		return fmt.Errorf("no name or call_id: %s", x.Raw)

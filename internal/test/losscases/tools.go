@@ -79,6 +79,9 @@ var tools = []Feature{
 	{Name: loss.VendorTool, Row: "tools that the client runs, such as `bash`", From: by(m), Cases: []Case{
 		{Set: declared(builtIn(m, "bash_20250124", `{"type":"bash_20250124","name":"bash"}`))},
 	}},
+	{Name: loss.VendorTool, Row: "the search for tools that the client runs (`tool_search`)", From: by(responses), Cases: []Case{
+		{To: []Server{Messages, GenerateContent, OpenAIChat, OtherChat}, Set: declared(builtIn(responses, "tool_search", `{"type":"tool_search","execution":"client"}`))},
+	}},
 	{Name: loss.VendorTool, Row: "other vendor-defined tools", Cases: []Case{
 		{From: by(m), Set: declared(builtIn(m, "tool_search_tool_regex_20251119", `{"type":"tool_search_tool_regex_20251119","name":"tool_search_tool_regex"}`))},
 		{From: by(g), To: []Server{Messages}, Set: declared(builtIn(g, "googleMaps", `{}`))},

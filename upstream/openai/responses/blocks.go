@@ -111,11 +111,12 @@ const (
 	reasoningItem
 	functionItem
 	customItem
-	otherItem // complete when it begins
+	searchItem // a search for tools that the client runs: it has no deltas
+	otherItem  // complete when it begins
 )
 
 // idPrefixes are the beginnings of ids of items.
-var idPrefixes = [...]string{messageItem: "msg_", reasoningItem: "rs_", functionItem: "fc_", customItem: "ctc_", otherItem: "item_"}
+var idPrefixes = [...]string{messageItem: "msg_", reasoningItem: "rs_", functionItem: "fc_", customItem: "ctc_", searchItem: "tsc_", otherItem: "item_"}
 
 const (
 	maxKept  = 8 << 20 // bytes of kept items of a stream
@@ -284,8 +285,11 @@ func (s *encoder) beginReasoning(b *sentBlock) {
 // beginCall begins the item of a tool call.
 func (s *encoder) beginCall(b *sentBlock, t *content.ToolUse) {
 	k := functionItem
-	if t.Freeform {
+	switch {
+	case t.Freeform:
 		k = customItem
+	case s.searches && t.Name == ToolSearch && t.Namespace == "":
+		k = searchItem
 	}
 	it := s.newItem(b, k)
 	s.nameCall(b, t)
@@ -534,7 +538,7 @@ func (s *encoder) EndBlock(b *sentBlock, rest string) {
 			}
 		}
 		s.endReasoning(it, encodeReasoning(&t, s.LossesOf(b)))
-	case functionItem, customItem:
+	case functionItem, customItem, searchItem:
 		s.endCall(b, it)
 	}
 }

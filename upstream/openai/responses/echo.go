@@ -8,6 +8,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/document"
+	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/upstream"
@@ -20,6 +21,10 @@ func expectationOf(r *upstream.Request) expectation {
 	if own != nil {
 		x.hideThinking = !own.wantsReasoning()
 		x.returnsItems = own.wantsState() && !document.Of(r.Wire).DropsState()
+		for i := range own.Tools {
+			_, rule := foreign.Function(&own.Tools[i])
+			x.searches = x.searches || rule == foreign.SearchAsFunction
+		}
 	}
 	isList := own != nil && own.ToolChoice != nil && own.ToolChoice.Type == typeAllowedTools
 	isNone := r.Choice.Mode == content.ChoiceNone
@@ -44,7 +49,7 @@ func allowedName(t *ToolRef) string {
 	case namespace != "":
 		return namespace + "." + t.Name
 	}
-	return t.Name
+	return t.name()
 }
 
 // settingsOf returns the settings of r that its response repeats.

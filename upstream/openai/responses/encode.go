@@ -7,6 +7,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/openaiformat"
 	"github.com/polywire/polywire/internal/partfield"
 )
@@ -18,9 +19,10 @@ type requestEncoder struct {
 	texts    []string // of the current message
 	refusals []bool   // which of them are refusals
 
-	added      map[string]bool            // ids of the results behind which tools were added
-	custom     map[string]bool            // ids of the calls of free-form tools so far
-	namespaces map[string][]*content.Tool // not written yet; made on demand
+	found      map[foreign.ToolReference]bool // tools that outputs of searches have
+	added      map[string]bool                // ids of the results behind which tools were added
+	custom     map[string]bool                // ids of the calls of free-form tools so far
+	namespaces map[string][]*content.Tool     // not written yet; made on demand
 }
 
 // write writes the document.
@@ -47,6 +49,18 @@ func (c *requestEncoder) write() {
 // Result writes a tool result as the output of its call.
 func (c *requestEncoder) Result(r *content.ToolResult) {
 	c.W.BeginObject()
+	if u, ok := searchOutput(r.Parts); ok {
+		if c.found == nil {
+			c.found = make(map[foreign.ToolReference]bool)
+		}
+		for _, t := range foreign.ToolReferences(u) {
+			c.found[t] = true
+		}
+		_ = c.W.MembersExcept(u.Raw, func(name string) bool { return name == "id" || name == "call_id" }) // was parsed before
+		c.W.Member("call_id", r.ID)
+		c.W.EndObject()
+		return
+	}
 	if c.custom[r.ID] {
 		c.W.Member("type", "custom_tool_call_output")
 	} else {
@@ -204,6 +218,14 @@ func (c *requestEncoder) refusedTexts() {
 func (c *requestEncoder) toolCall(p *content.ToolUse) {
 	w := c.W
 	w.BeginObject()
+	if execution, ok := codec.Own(p.Extra, Format).Get("execution"); ok {
+		w.Member("type", typeSearchCall)
+		w.RawMember("execution", execution)
+		w.Member("call_id", p.ID)
+		w.RawMember("arguments", p.Input)
+		w.EndObject()
+		return
+	}
 	if p.Freeform {
 		if c.custom == nil {
 			c.custom = make(map[string]bool)
@@ -288,6 +310,9 @@ func (c *requestEncoder) tools() {
 	w.Array("tools")
 	for i := range c.Req.Tools {
 		t := &c.Req.Tools[i]
+		if c.isFound(t) {
+			continue
+		}
 		if t.Kind != "" || t.Namespace == "" {
 			c.tool(t)
 		} else if list := c.namespace(t.Namespace); len(list) > 0 {
@@ -306,12 +331,17 @@ func (c *requestEncoder) tools() {
 	w.EndArray()
 }
 
+// isFound reports whether the output of a search has a tool, so that the request need not repeat it.
+func (c *requestEncoder) isFound(t *content.Tool) bool {
+	return c.found[foreign.ToolReference{Namespace: t.Namespace, Name: t.Name}]
+}
+
 // namespace returns the tools of a namespace, the first time.
 func (c *requestEncoder) namespace(name string) []*content.Tool {
 	if c.namespaces == nil {
 		c.namespaces = make(map[string][]*content.Tool)
 		for i := range c.Req.Tools {
-			if t := &c.Req.Tools[i]; t.Kind == "" && t.Namespace != "" {
+			if t := &c.Req.Tools[i]; t.Kind == "" && t.Namespace != "" && !c.isFound(t) {
 				c.namespaces[t.Namespace] = append(c.namespaces[t.Namespace], t)
 			}
 		}

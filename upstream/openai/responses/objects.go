@@ -215,6 +215,22 @@ var (
 			object.OptKept("namespace", object.NullableText), callerField)
 	})
 
+	// The items of a search for tools that the client runs. parser.search reads the arguments and keeps
+	// the output.
+	searchCallType = object.New("", func(c *callItem[*content.ToolUse]) **content.Extra { return &c.part.Extra }, func() []object.Field {
+		return itemMembers[*content.ToolUse](
+			object.Must("call_id", object.NonEmptyText, func(c *callItem[*content.ToolUse]) *string { return &c.part.ID }),
+			object.Field{Name: "arguments", Value: object.NullableAny, IsTag: true},
+			object.OptKept("execution", object.NullableText))
+	})
+
+	searchOutputType = object.New("", func(c *callItem[*content.ToolResult]) **content.Extra { return &c.part.Extra }, func() []object.Field {
+		return itemMembers[*content.ToolResult](
+			object.Must("call_id", object.NonEmptyText, func(c *callItem[*content.ToolResult]) *string { return &c.part.ID }),
+			object.Must("tools", object.NullableObjects, func(c *callItem[*content.ToolResult]) *[]content.Tool { return &c.item.Tools }),
+			object.Field{Name: "execution", Value: object.NullableText, IsTag: true})
+	})
+
 	// hostedItemType is for items that are kept as JSON text.
 	hostedItemType = object.KeptLater("", func() []object.Field {
 		return []object.Field{object.TagField, object.OptKept("id", object.NullableText), object.OptKept("status", object.NullableText)}
@@ -251,7 +267,7 @@ var hostedItems = map[string]side{
 	"mcp_list_tools": assistantSide, "mcp_call": assistantSide, "mcp_approval_request": assistantSide, "mcp_approval_response": assistantSide,
 	"local_shell_call": assistantSide, "local_shell_call_output": assistantSide, "shell_call": assistantSide, "shell_call_output": assistantSide,
 	"apply_patch_call": assistantSide, "apply_patch_call_output": assistantSide,
-	"tool_search_call": assistantSide, "tool_search_output": assistantSide, "program": assistantSide, "program_output": assistantSide,
+	typeSearchCall: assistantSide, typeSearchOutput: assistantSide, "program": assistantSide, "program_output": assistantSide,
 	typeCompaction: assistantSide, "compaction_trigger": userSide, "configuration_update": assistantSide,
 }
 
@@ -272,6 +288,10 @@ func sideOf(i *Item) side {
 		return assistantSide
 	case typeFunctionOutput, typeCustomOutput:
 		return userSide
+	case typeSearchOutput:
+		if _, ok := searchOutput(i.Parts); ok {
+			return userSide
+		}
 	case typeCompaction:
 		if isOwnCompaction(i) {
 			return userSide // it becomes a text

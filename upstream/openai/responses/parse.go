@@ -8,6 +8,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/object"
 	"github.com/polywire/polywire/internal/openaiformat"
@@ -59,7 +60,7 @@ func parseRequest(body string, lim content.Limits) (*Request, error) {
 	} else {
 		p.Root = r
 		p.Read(root, requestType, r)
-		p.placeTools()
+		p.placeTools(r)
 	}
 	if err := p.Quota.Err(); err != nil {
 		return nil, err
@@ -274,9 +275,52 @@ func (p *parser) readItem(i *Item, v jsonwire.Value) {
 		p.resultItem, p.where = callItem[*content.ToolResult]{i, t}, inOutput
 		p.Read(v, outputType, &p.resultItem)
 		i.Parts = p.one(t)
+	case typeSearchCall, typeSearchOutput:
+		if v.Get("execution").Is("client") && v.Get("call_id").Str() != "" {
+			p.search(i, v)
+			break
+		}
+		p.hosted(i, v)
 	default:
 		p.hosted(i, v)
 	}
+}
+
+// search reads an item of a search for tools that the client runs.
+func (p *parser) search(i *Item, v jsonwire.Value) {
+	if !p.Quota.Parts(2) {
+		return
+	}
+	if i.Type == typeSearchCall {
+		t := p.toolUses.New(p.Size)
+		t.Name = ToolSearch
+		p.callItem = callItem[*content.ToolUse]{i, t}
+		p.Read(v, searchCallType, &p.callItem)
+		if x := v.Get("arguments"); codec.IsSet(x) {
+			t.Input = x.Raw()
+		}
+		envelope.CountID(&p.Quota, t.ID)
+		i.Parts = p.one(t)
+		return
+	}
+	t := p.toolResults.New(p.Size)
+	p.resultItem = callItem[*content.ToolResult]{i, t}
+	p.Read(v, searchOutputType, &p.resultItem)
+	t.Parts = p.one(p.Other(i.Type, v))
+	i.Parts = p.one(t)
+}
+
+// searchOutput returns the item of the output of a search for tools that the client has run, which is
+// the only part of its result. parts are those of the [Item] or of a turn.
+func searchOutput(parts []content.Part) (u *content.Unknown, ok bool) {
+	if len(parts) != 1 {
+		return nil, false
+	}
+	if r, ok := parts[0].(*content.ToolResult); ok && r != nil {
+		return searchOutput(r.Parts)
+	}
+	u, ok = parts[0].(*content.Unknown)
+	return u, ok && u != nil && u.Format == Format && u.Kind == typeSearchOutput
 }
 
 // placeOf returns the place of the parts of a message.
@@ -711,8 +755,33 @@ func (p *parser) toolRefs(f *object.Field, name string, v jsonwire.Value) []Tool
 	return list
 }
 
-// placeTools records the places of tools if they differ from their indices.
-func (p *parser) placeTools() {
+// placeTools records the places of tools if they differ from their indices. Tools that a search has
+// found again are not repeated.
+func (p *parser) placeTools(r *Request) {
+	var known map[foreign.ToolReference]bool
+	next := 0 // place of the first tool of an item
+	for i := range r.Input {
+		item := &r.Input[i]
+		if n := len(item.Tools); n == 0 || item.Type != typeSearchOutput {
+			next += n
+			continue
+		}
+		if known == nil {
+			known = make(map[foreign.ToolReference]bool)
+			for k := range r.Tools {
+				known[foreign.ToolReference{Namespace: r.Tools[k].Namespace, Name: r.Tools[k].Name}] = true
+			}
+		}
+		list, places := item.Tools[:0], p.itemPlaces[next:next]
+		for k, t := range item.Tools {
+			if id := (foreign.ToolReference{Namespace: t.Namespace, Name: t.Name}); !known[id] {
+				known[id], t.Deferred = true, false
+				list, places = append(list, t), append(places, p.itemPlaces[next+k])
+			}
+		}
+		p.itemPlaces = append(p.itemPlaces[:next+len(list)], p.itemPlaces[next+len(item.Tools):]...)
+		item.Tools, next = list, next+len(list)
+	}
 	if p.hasSpaces || len(p.itemPlaces) > 0 {
 		p.origin.tools = append(p.places, p.itemPlaces...)
 	}

@@ -66,10 +66,13 @@ type Item struct {
 	// result of one, or a [content.Unknown] with an item of a type that has no other form. An
 	// item_reference and additional_tools have none.
 	//
+	// A search for tools that the client runs is a call of the tool "tool_search". Its result has one
+	// part, a [content.Unknown] with the item, and the item has the Tools that were found.
+	//
 	// The Signature of thinking is the member "encrypted_content".
 	Parts []content.Part
 
-	Tools []content.Tool // of additional_tools, in the form of [Request] Tools
+	Tools []content.Tool // of additional_tools, or found by a search, in the form of [Request] Tools
 
 	Extra *content.Extra // of a message, an item_reference or additional_tools
 }
@@ -85,6 +88,8 @@ const (
 	typeReference       = "item_reference"
 	typeAdditionalTools = "additional_tools"
 	typeCompaction      = "compaction"
+	typeSearchCall      = "tool_search_call"
+	typeSearchOutput    = "tool_search_output"
 )
 
 // The roles of messages.

@@ -220,6 +220,19 @@ func appendItem(dst []byte, it *item, status string, full bool) []byte {
 		dst = append(dst, `,"type":"function_call"`...)
 	case customItem:
 		dst = append(dst, `,"type":"custom_tool_call"`...)
+	case searchItem:
+		dst = append(append(append(dst, `,"type":"tool_search_call","status":"`...), status...), `","execution":"client"`...)
+		dst = jsonwire.AppendString(append(dst, `,"call_id":`...), it.callID)
+		dst = append(dst, `,"arguments":`...)
+		switch {
+		case !full:
+			dst = append(dst, "{}"...)
+		case jsonwire.ValidObject(text):
+			dst = jsonwire.AppendCompact(dst, text)
+		default:
+			dst = jsonwire.AppendString(dst, text)
+		}
+		return append(dst, '}')
 	}
 	dst = append(append(append(dst, `,"status":"`...), status...), '"')
 	dst = jsonwire.AppendString(append(dst, `,"call_id":`...), it.callID)

@@ -66,7 +66,7 @@ func TestNothingSilent(t *testing.T) {
 		"dropped input[10]",
 		"dropped presence_penalty", "dropped frequency_penalty",
 		"dropped tools[0].new", "degraded tools[0].async", "degraded tools[0].allowed_callers", "hint tools[0].output_schema",
-		"degraded tools[1].description", "dropped tools[1].new", "degraded tools[1].tools[0].format", "dropped tools[2]", "dropped tools[3]",
+		"degraded tools[1].description", "dropped tools[1].new", "degraded tools[1].tools[0].format", "hint tools[2]", "dropped tools[3]",
 		"degraded tool_choice", "dropped tool_choice.new", // the tool of input[2] is not allowed
 		"degraded reasoning.context", "dropped reasoning.mode", "dropped reasoning.new",
 		"dropped text.new", "dropped text.format.new",

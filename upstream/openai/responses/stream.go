@@ -273,7 +273,7 @@ const maxDelta = 1 << 20
 // writeDelta writes text of an item, in as many deltas as necessary. The first has the log
 // probabilities of the text.
 func (s *encoder) writeDelta(it *item, text string, logprobs []byte) {
-	if s.whole {
+	if s.whole || it.kind == searchItem {
 		return
 	}
 	if it.delta == nil {
@@ -406,7 +406,7 @@ func (s *encoder) summaryDone(it *item) {
 
 // argumentsDone writes the whole arguments of a tool call.
 func (s *encoder) argumentsDone(it *item) {
-	if s.whole {
+	if s.whole || it.kind == searchItem {
 		return
 	}
 	name, member := "response.function_call_arguments.done", `,"arguments":`

@@ -44,9 +44,8 @@ func (v *validator) item(i int, item *Item) {
 	switch item.Type {
 	case typeMessage:
 		v.parts(item.Parts, "content")
-	case typeAdditionalTools:
-		v.tools(item.Tools, i)
 	default:
+		v.tools(item.Tools, i)
 		for _, p := range item.Parts {
 			if !content.IsNil(p) {
 				v.itemPart(item, p)
@@ -64,8 +63,9 @@ func (v *validator) itemPart(item *Item, p content.Part) {
 			v.Pattern("name", namePattern)
 		}
 	case *content.ToolResult:
-		v.callID(p.ID)
-		v.parts(p.Parts, "output")
+		if v.callID(p.ID); item.Type != typeSearchOutput {
+			v.parts(p.Parts, "output")
+		}
 	case *content.Unknown:
 		if item.Type == typeCompaction {
 			v.compaction(p.Raw)
@@ -154,7 +154,9 @@ func (v *validator) pairing() {
 		}
 		switch p := item.Parts[0].(type) { // other kinds are not calls
 		case *content.ToolUse:
-			if calls[p.ID] != returned {
+			if item.Type == typeSearchCall {
+				calls[p.ID] = returned // the vendor accepts a search without an output
+			} else if calls[p.ID] != returned {
 				calls[p.ID] = called
 			}
 		case *content.Unknown: // a call of another type may have such an output
@@ -165,7 +167,7 @@ func (v *validator) pairing() {
 			if item.Type == typeMessage {
 				continue
 			}
-			if calls[p.ID] == 0 {
+			if calls[p.ID] == 0 && item.Type != typeSearchOutput {
 				v.Violation(content.CodePairing, "input", "No tool call found for "+outputName(item.Type)+" with call_id "+codec.Clip(p.ID)+".")
 			}
 			calls[p.ID] = returned

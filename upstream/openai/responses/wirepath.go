@@ -219,6 +219,10 @@ func (w *wireWriter) inside(i int, p content.Part, rest []string) {
 		case "object":
 			name = "output"
 		case "parts":
+			if w.r.Input[i].Type == typeSearchOutput {
+				w.steps([]string{"tools"})
+				return
+			}
 			w.steps([]string{"output"})
 			if k, ok := codec.StepIndex(rest[1:]); ok && p != nil && k < len(p.Parts) && !w.isText(i) {
 				w.at("", k)

@@ -19,7 +19,7 @@ var commonRules = []rule{
 	{"effort", "§2.2", true, effortRule},
 	{"sampling", "§2.2", true, samplingRule},
 	{"parallel", "§2.1 [report]", true, func(a *ask) *refusal {
-		if a.doc.Has("parallel_tool_calls") && len(a.doc.List("tools")) == 0 && !a.addsTools() {
+		if a.doc.Has("parallel_tool_calls") && len(a.doc.List("tools")) == 0 && !a.addsTools() && !a.server.opts.Lenient {
 			return no("parallel_tool_calls", "", "Invalid value for 'parallel_tool_calls': 'parallel_tool_calls' is only allowed when 'tools' are specified.")
 		}
 		if a.doc.Has("parallel_tool_calls") && a.model.o {

@@ -32,8 +32,9 @@ type Options struct {
 	// unknown members, has no rules for model families, accepts one system
 	// message, which must come first with the role system, and uses max_tokens.
 	Local bool
-	// Lenient ignores unknown members, as the vendor does where clients that it releases send
-	// them: names of tool messages, members of a message in its text part.
+	// Lenient ignores unknown members as the vendor does where clients that it releases send
+	// them: names of tool messages, members of a message in its text part, and
+	// parallel_tool_calls without tools.
 	Lenient bool
 	// EchoReasoning is the field that each assistant message with calls must
 	// return, as DeepSeek requires.
