@@ -1,8 +1,8 @@
-// Package polywire documents this module and contains no code. The module lets a Go
-// service serve the APIs of model vendors with any model behind them.
+// Package polywire lets a Go service serve the APIs of model vendors with any model behind them.
+// It has the handler and the validator of all formats; the packages below have everything else.
 //
-// A service implements upstream.Upstream or uses one of the adapters, and mounts the
-// handler of a wire format for it. Clients of that vendor's API, such as SDKs and
+// A service implements upstream.Upstream or uses one of the adapters, and mounts [NewHandler], or
+// the handler of one wire format, for it. Clients of that vendor's API, such as SDKs and
 // coding agents, then work with the service unchanged.
 //
 // # Packages

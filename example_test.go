@@ -22,6 +22,7 @@ import (
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
 
+	"github.com/polywire/polywire"
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/content/fetch"
 	"github.com/polywire/polywire/generatecontent"
@@ -31,15 +32,13 @@ import (
 	"github.com/polywire/polywire/upstream/echo"
 	"github.com/polywire/polywire/upstream/gemini"
 	"github.com/polywire/polywire/upstream/openai"
-	"github.com/polywire/polywire/upstream/openai/chatcompletions"
-	"github.com/polywire/polywire/upstream/openai/responses"
 )
 
-// A service that serves the Messages format.
+// A service that serves all formats.
 func Example() {
 	server := &http.Server{
 		Addr:              "127.0.0.1:8080",
-		Handler:           messages.NewHandler(echo.New(), nil), // it limits bodies and responses
+		Handler:           polywire.NewHandler(echo.New(), nil), // it limits bodies and responses
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 	}
@@ -48,11 +47,11 @@ func Example() {
 
 // A model is one function. It serves plain and streamed responses.
 func Example_upstream() {
-	reverse := upstream.Func(func(ctx context.Context, req *upstream.Request, w *upstream.Writer) error {
-		for n, p := range req.LastParts() {
+	reverse := upstream.Reads(upstream.Func(func(ctx context.Context, req *upstream.Request, w *upstream.Writer) error {
+		for _, p := range req.LastParts() {
 			t, ok := p.(*content.Text)
-			if !ok { // nothing is dropped silently
-				return &content.Violation{Code: content.CodeUnsupported, Path: fmt.Sprintf("turns.%d.parts.%d", len(req.Turns)-1, n), Text: "must be a text"}
+			if !ok {
+				continue
 			}
 			words := strings.Fields(t.Text)
 			for i := len(words) - 1; i >= 0; i-- {
@@ -62,7 +61,7 @@ func Example_upstream() {
 			}
 		}
 		return nil
-	})
+	})) // what else a request has, Reads reports as losses
 
 	req := &upstream.Request{Turns: []content.Turn{
 		{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "home come"}}},
@@ -351,15 +350,9 @@ func Example_adapter() {
 	// Hi. end
 }
 
-// All formats on one port. Each handler matches its own paths.
-func Example_allFormats() {
-	up := echo.New()
-	all := upstream.Handlers(
-		generatecontent.NewHandler(up, nil),
-		messages.NewHandler(up, nil),
-		responses.NewHandler(up, nil),
-		chatcompletions.NewHandler(up, nil),
-	)
+// All formats on one port.
+func ExampleNewHandler() {
+	all := polywire.NewHandler(echo.New(), &upstream.HandlerOptions{Strict: true})
 
 	for path, body := range map[string]string{
 		"/v1beta/models/demo:generateContent": `{"contents": [{"parts": [{"text": "echo: say Ahoy"}]}]}`,
@@ -480,8 +473,8 @@ func Example_validate() {
 }
 
 // A proxy that refuses invalid requests with the vendor's own errors. Valid ones pass unchanged.
-func Example_validator() {
-	vendor := httptest.NewServer(messages.NewHandler(echo.New(), nil)) // stands in for the vendor
+func ExampleNewValidator() {
+	vendor := httptest.NewServer(polywire.NewHandler(echo.New(), nil)) // stands in for the vendor
 	defer vendor.Close()
 	target, err := url.Parse(vendor.URL)
 	if err != nil {
@@ -489,7 +482,10 @@ func Example_validator() {
 	}
 
 	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }}
-	valid := messages.NewValidator(proxy, nil) // an http.Handler
+	valid := polywire.NewValidator(proxy, nil) // an http.Handler
+	proxy.ErrorHandler = func(w http.ResponseWriter, r *http.Request, err error) {
+		valid.WriteError(w, r, &upstream.Error{Code: upstream.CodeUnavailable, Err: err}) // in the client's format
+	}
 
 	service := httptest.NewServer(valid)
 	defer service.Close()

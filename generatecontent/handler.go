@@ -150,10 +150,7 @@ func hasOwnKey(r *http.Request) bool {
 	return r.Header.Get("X-Goog-Api-Key") != "" || r.URL.Query().Get("key") != ""
 }
 
-// WriteError responds to a request with an error in this format, for middleware around
-// h. It reports err as if the Upstream had returned it: see [upstream.Error] and
-// [content.Violation]. The caller must not have written to w. The request is logged and
-// reported to OnDone like one that h refuses.
+// WriteError responds with an error in this format: see [upstream.FormatHandler].
 func (h *Handler) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	h.handler.WriteError(w, r, err)
 }

@@ -23,6 +23,9 @@ type EncodedRequest struct {
 	Model    string // the name that the server has for the model
 	Document string // the JSON document
 
+	// Losses are those of [Preflight], also beside an error. RejectLoss does not apply to them.
+	Losses []content.Loss
+
 	// Placeholders are the links and file ids for which Document has placeholders, as
 	// often as they occur: see [EncodeRequest].
 	Placeholders []content.Source
@@ -40,8 +43,7 @@ type EncodedRequest struct {
 
 // EncodeRequest returns the document that u would send for r. It sends and fetches
 // nothing: for each file that u would load, the document has a short placeholder. A
-// program that sends the document calls [Request.Inline] before. EncodeRequest reports no
-// losses and does not apply RejectLoss; [Preflight] returns the losses.
+// program that sends the document calls [Request.Inline] before.
 //
 // EncodeRequest uses the first Upstream in the chain of wrapped upstreams that is a
 // [RequestEncoder]; if there is none, the error wraps [ErrUnsupported].

@@ -8,7 +8,7 @@
 //		return w.Text("Hello!")
 //	})
 //
-//	http.Handle("/v1/", messages.NewHandler(hello, nil))
+//	http.Handle("/", polywire.NewHandler(hello, nil))
 //
 // The handlers of packages messages, generatecontent, openai/chatcompletions and
 // openai/responses parse the requests of their format, call the Upstream and encode its

@@ -234,6 +234,16 @@ var (
 // upstreams, resolvers, OnLoss, OnDone and the Logger.
 func RequestID(ctx context.Context) string { return reqctx.From(ctx).ID }
 
+// ClientPath returns the place in the client's document of a neutral path, such as that of a
+// [content.Loss] in OnLoss or in a [Report], as the client receives it. ctx is that of OnLoss or
+// OnDone; with one that does not come from a handler the path is unchanged. See [Request.Path].
+func ClientPath(ctx context.Context, neutral string) string {
+	if f := reqctx.From(ctx).Path; f != nil {
+		return f(neutral)
+	}
+	return neutral
+}
+
 // WithClient returns a context that identifies the client of a request to upstreams, for use in
 // HandlerOptions.Authenticate. Clients with the same id share what a vendor keeps for them:
 // [SessionKey], which [github.com/polywire/polywire/upstream/openai] sends as the key of a prompt

@@ -1,9 +1,12 @@
 package upstream
 
-import "net/http"
+import (
+	"net/http"
+	"slices"
+)
 
-// A FormatHandler is the handler of one wire format. The Handlers of the packages of formats
-// implement it.
+// A FormatHandler is the handler of a wire format, or of several: see [Handlers]. The Handlers of
+// the packages of formats implement it.
 type FormatHandler interface {
 	http.Handler
 
@@ -14,9 +17,16 @@ type FormatHandler interface {
 	// Resembles reports whether r looks like a request of a client of the format, by its headers
 	// and the form of its path, whether or not the handler serves the path.
 	Resembles(r *http.Request) bool
+
+	// WriteError responds to r with an error in the form of the format, for middleware around the
+	// handler, and for a proxy behind a validator. It treats err as an error of the Upstream: see
+	// [Error] and [content.Violation]. Nothing may have been written to w before. The request is
+	// logged and reported to OnDone.
+	WriteError(w http.ResponseWriter, r *http.Request, err error)
 }
 
-// Handlers returns a handler that serves several formats on one mux. Each request goes to the first
+// Handlers returns a handler that serves several formats on one mux. Use
+// [github.com/polywire/polywire.NewHandler] to serve all formats with the same options. Each request goes to the first
 // of list that it matches. One that none of them matches goes to the first that it resembles, or
 // else to the last of list, which responds with status 404 in a form that the client can read.
 //
@@ -24,30 +34,45 @@ type FormatHandler interface {
 // has a Budget of its own unless their options have the same one: see [HandlerOptions].
 //
 // It panics if list is empty or has a nil element.
-func Handlers(list ...FormatHandler) http.Handler {
+func Handlers(list ...FormatHandler) FormatHandler {
 	if len(list) == 0 {
 		panic("upstream: Handlers without a handler")
 	}
-	for _, h := range list {
-		if h == nil {
-			panic("upstream: Handlers with a nil handler")
-		}
+	if slices.Contains(list, nil) { // bounded by the host
+		panic("upstream: Handlers with a nil handler")
 	}
-	list = append([]FormatHandler(nil), list...)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { choose(list, r).ServeHTTP(w, r) })
+	return handlers(slices.Clone(list))
 }
 
+type handlers []FormatHandler
+
+// ServeHTTP passes r to the handler of its format.
+func (l handlers) ServeHTTP(w http.ResponseWriter, r *http.Request) { l.choose(r).ServeHTTP(w, r) }
+
+// WriteError responds in the form of the format of r.
+func (l handlers) WriteError(w http.ResponseWriter, r *http.Request, err error) {
+	l.choose(r).WriteError(w, r, err)
+}
+
+// Match reports whether one of the handlers matches r.
+func (l handlers) Match(r *http.Request) bool { return l.find(r, FormatHandler.Match) >= 0 }
+
+// Resembles reports whether r resembles a request of a client of one of the handlers.
+func (l handlers) Resembles(r *http.Request) bool { return l.find(r, FormatHandler.Resembles) >= 0 }
+
 // choose returns the handler for r.
-func choose(list []FormatHandler, r *http.Request) FormatHandler {
-	for _, h := range list {
-		if h.Match(r) {
-			return h
-		}
+func (l handlers) choose(r *http.Request) FormatHandler {
+	i := l.find(r, FormatHandler.Match)
+	if i < 0 {
+		i = l.find(r, FormatHandler.Resembles)
 	}
-	for _, h := range list {
-		if h.Resembles(r) {
-			return h
-		}
+	if i < 0 {
+		i = len(l) - 1
 	}
-	return list[len(list)-1]
+	return l[i]
+}
+
+// find returns the index of the first handler that fits r, or -1.
+func (l handlers) find(r *http.Request, fits func(FormatHandler, *http.Request) bool) int {
+	return slices.IndexFunc(l, func(h FormatHandler) bool { return fits(h, r) }) // bounded by the host
 }

@@ -18,7 +18,7 @@ import (
 //   - the identity of the client that ctx has: see [WithClient]. Tenants share no responses;
 //   - what u would send: the format, the model, the document of [EncodeRequest] without the key of a
 //     prompt cache, and Request.Header;
-//   - the losses that [Preflight] returns. The documents of two requests may be equal because one
+//   - EncodedRequest.Losses. The documents of two requests may be equal because one
 //     has lost something. A cache reports the losses again, with [Writer.Loss], which applies
 //     RejectLoss.
 //
@@ -26,17 +26,13 @@ import (
 // is there.
 //
 // The key is "" if the document has placeholders, because u would load files that are not known
-// before. The error is that of EncodeRequest or Preflight; it wraps [ErrUnsupported] if u, such as a
-// model of the host, does not have these operations.
+// before. The error is that of EncodeRequest; it wraps [ErrUnsupported] if u, such as a
+// model of the host, does not have this operation.
 func RequestKey(ctx context.Context, u Upstream, r *Request) (string, error) {
 	r = r.WithModel(r.Model)
 	r.Stream = false
 	e, err := EncodeRequest(ctx, u, r)
 	if err != nil || len(e.Placeholders) > 0 {
-		return "", err
-	}
-	losses, err := Preflight(ctx, u, r)
-	if err != nil {
 		return "", err
 	}
 	var document jsonwire.Writer
@@ -54,9 +50,9 @@ func RequestKey(ctx context.Context, u Upstream, r *Request) (string, error) {
 		d.whole("header", h.Name)
 		d.whole("value", h.Value)
 	}
-	for i := range losses {
-		d.whole("loss", losses[i].String())
-		for path := range losses[i].Places() {
+	for i := range e.Losses {
+		d.whole("loss", e.Losses[i].String())
+		for path := range e.Losses[i].Places() {
 			d.whole("path", path)
 		}
 	}

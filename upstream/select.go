@@ -11,20 +11,32 @@ import (
 // error of the operation, as if Generate had returned it. To change the request, too, return an
 // [Edit]. A nil Upstream without an error is an internal error.
 //
-// It lists no models. f must be safe for concurrent use, and should return the same for equal
+// To list models, f is called with a Request that has no field set: an f that selects by ctx lists
+// the models of a tenant. f must be safe for concurrent use, and should return the same for equal
 // requests. Select panics if f is nil. For names of models see [Mux], for losses [First], for errors
 // [Failover].
 func Select(f func(ctx context.Context, r *Request) (Upstream, error)) Upstream {
 	if f == nil {
 		panic("upstream: Select: nil function")
 	}
-	return router(func(ctx context.Context, r *Request) (Upstream, *Request, error) {
+	return selector{func(ctx context.Context, r *Request) (Upstream, *Request, error) {
 		up, err := f(ctx, r)
 		if err == nil && up == nil {
 			err = errors.New("upstream: the function of a Select returned a nil Upstream and no error")
 		}
 		return up, r, err
-	})
+	}}
+}
+
+type selector struct{ router }
+
+// Models returns the models of the Upstream for a Request without fields.
+func (s selector) Models(ctx context.Context) ([]Model, error) {
+	up, _, err := s.route(ctx, new(Request))
+	if err != nil {
+		return nil, err
+	}
+	return Models(ctx, up)
 }
 
 // A router returns the Upstream of a request, and the request that it receives. Operations look through

@@ -1,7 +1,7 @@
 // Size prints the lines of Go packages: those of the product, of tests and of the rest, for each
 // package and in sum. Run it in the root of the module.
 //
-// The product is what programs import: the packages of the module of which content/..., upstream/...,
+// The product is what programs import: the root, and the packages of the module of which content/..., upstream/...,
 // messages and generatecontent consist, except upstream/upstreamtest. All their files count but
 // tests. Everything else that is not a test is the rest. Nested modules do not count.
 package main
@@ -33,7 +33,7 @@ func main() {
 	log.SetFlags(0)
 	log.SetPrefix("size: ")
 	product := map[string]bool{}
-	for _, dir := range folders("-deps", "./content/...", "./upstream/...", "./messages", "./generatecontent") {
+	for _, dir := range folders("-deps", ".", "./content/...", "./upstream/...", "./messages", "./generatecontent") {
 		product[dir] = dir != notProduct
 	}
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)

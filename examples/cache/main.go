@@ -16,12 +16,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/polywire/polywire/generatecontent"
-	"github.com/polywire/polywire/messages"
+	"github.com/polywire/polywire"
 	"github.com/polywire/polywire/upstream"
 	"github.com/polywire/polywire/upstream/anthropic"
-	"github.com/polywire/polywire/upstream/openai/chatcompletions"
-	"github.com/polywire/polywire/upstream/openai/responses"
 )
 
 func main() {
@@ -37,7 +34,7 @@ func main() {
 
 // handler serves up to clients with any key. The key is their identity, so each has a cache of its own.
 func handler(up upstream.Upstream) http.Handler {
-	o := upstream.HandlerOptions{
+	return polywire.NewHandler(up, &upstream.HandlerOptions{
 		ResponseHeaders: []string{"X-Cache"},
 		Authenticate: func(ctx context.Context, _ *http.Request, key string) (context.Context, error) {
 			if key == "" {
@@ -45,13 +42,7 @@ func handler(up upstream.Upstream) http.Handler {
 			}
 			return ctx, nil
 		},
-	}
-	return upstream.Handlers(
-		generatecontent.NewHandler(up, &generatecontent.Options{HandlerOptions: o}),
-		messages.NewHandler(up, &messages.Options{HandlerOptions: o}),
-		responses.NewHandler(up, &responses.Options{HandlerOptions: o}),
-		chatcompletions.NewHandler(up, &chatcompletions.Options{HandlerOptions: o}),
-	)
+	})
 }
 
 // A cache is an Upstream that repeats the events of complete responses. Use newCache.

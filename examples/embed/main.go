@@ -1,4 +1,4 @@
-// Embed serves its own model in the Messages format. It authenticates tenants,
+// Embed serves its own model in all formats. It authenticates tenants,
 // logs every request and bills for its tokens.
 //
 //	go run ./examples/embed
@@ -22,8 +22,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/polywire/polywire"
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -46,24 +46,22 @@ func main() {
 func service(tenants map[string]string, logger *slog.Logger) http.Handler {
 	var owed bill
 	mux := http.NewServeMux()
-	mux.Handle("/ai/", messages.NewHandler(upstream.Func(shout), &messages.Options{
-		HandlerOptions: upstream.HandlerOptions{
-			Authenticate: authenticate(tenants),
-			OnDone:       account(&owed, logger),
-			Logger:       logger,
-		},
+	mux.Handle("/ai/", polywire.NewHandler(upstream.Reads(upstream.Func(shout)), &upstream.HandlerOptions{
+		Authenticate: authenticate(tenants),
+		OnDone:       account(&owed, logger),
+		Logger:       logger,
 	}))
 	mux.HandleFunc("GET /bill", owed.serve)
 	return mux
 }
 
-// shout is an upstream.Func, the model.
+// shout is an upstream.Func, the model. What it does not read, Reads reports to clients.
 func shout(ctx context.Context, req *upstream.Request, w *upstream.Writer) error {
 	var words int64
-	for i, p := range req.LastParts() {
+	for _, p := range req.LastParts() {
 		t, ok := p.(*content.Text)
 		if !ok {
-			return &content.Violation{Code: content.CodeUnsupported, Path: fmt.Sprintf("turns.%d.parts.%d", len(req.Turns)-1, i), Text: "must be a text"}
+			continue
 		}
 		for word := range strings.FieldsSeq(t.Text) {
 			if err := w.Text(strings.ToUpper(word) + " "); err != nil {

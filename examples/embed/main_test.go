@@ -15,7 +15,7 @@ import (
 )
 
 func TestModel(t *testing.T) {
-	upstreamtest.Run(t, upstream.Func(shout), &upstreamtest.Options{Model: "demo", Deterministic: true})
+	upstreamtest.Run(t, upstream.Reads(upstream.Func(shout)), &upstreamtest.Options{Model: "demo", Deterministic: true})
 }
 
 // A client of one tenant.

@@ -15,27 +15,15 @@ import (
 	"strings"
 	"time"
 
+	"github.com/polywire/polywire"
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/generatecontent"
-	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 	"github.com/polywire/polywire/upstream/echo"
-	"github.com/polywire/polywire/upstream/openai/chatcompletions"
-	"github.com/polywire/polywire/upstream/openai/responses"
 )
 
 func main() {
-	server := &http.Server{Addr: "127.0.0.1:8080", Handler: handler(guard(echo.New(), check)), ReadHeaderTimeout: 10 * time.Second}
+	server := &http.Server{Addr: "127.0.0.1:8080", Handler: polywire.NewHandler(guard(echo.New(), check), nil), ReadHeaderTimeout: 10 * time.Second}
 	log.Fatal(server.ListenAndServe())
-}
-
-func handler(up upstream.Upstream) http.Handler {
-	return upstream.Handlers(
-		generatecontent.NewHandler(up, nil),
-		messages.NewHandler(up, nil),
-		responses.NewHandler(up, nil),
-		chatcompletions.NewHandler(up, nil),
-	)
 }
 
 // heldBytes is how much of a sentence the guard holds back at most.

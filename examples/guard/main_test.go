@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/polywire/polywire"
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/upstream"
 	"github.com/polywire/polywire/upstream/echo"
@@ -18,7 +19,7 @@ func post(t *testing.T, up upstream.Upstream, body string) (status int, response
 	t.Helper()
 	w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/v1/messages", strings.NewReader(body))
 	r.Header.Set("Anthropic-Version", "2023-06-01")
-	handler(up).ServeHTTP(w, r)
+	polywire.NewHandler(up, nil).ServeHTTP(w, r)
 	return w.Code, w.Body.String()
 }
 

@@ -23,23 +23,17 @@ import (
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
 
+	"github.com/polywire/polywire"
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 	"github.com/polywire/polywire/upstream/echo"
-	"github.com/polywire/polywire/upstream/openai/chatcompletions"
 	"github.com/polywire/polywire/upstream/openai/responses"
 )
 
 func main() {
-	server := &http.Server{Addr: "127.0.0.1:8080", Handler: handler(&searcher{echo.New(), find}), ReadHeaderTimeout: 10 * time.Second}
+	server := &http.Server{Addr: "127.0.0.1:8080", Handler: polywire.NewHandler(&searcher{echo.New(), find}, nil), ReadHeaderTimeout: 10 * time.Second}
 	log.Fatal(server.ListenAndServe())
-}
-
-func handler(up upstream.Upstream) http.Handler {
-	return upstream.Handlers(generatecontent.NewHandler(up, nil), messages.NewHandler(up, nil),
-		responses.NewHandler(up, nil), chatcompletions.NewHandler(up, nil))
 }
 
 // find is the search engine of the example. It returns pages as a JSON array of web_search_result blocks of

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/polywire/polywire"
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/upstream"
 	"github.com/polywire/polywire/upstream/echo"
@@ -23,7 +24,7 @@ func post(t *testing.T, model upstream.Upstream, path, body string) string {
 	if path == "/v1/messages" {
 		r.Header.Set("Anthropic-Version", "2023-06-01")
 	}
-	handler(&searcher{model, find}).ServeHTTP(w, r)
+	polywire.NewHandler(&searcher{model, find}, nil).ServeHTTP(w, r)
 	if w.Code != 200 {
 		t.Errorf("%s: %d %s", path, w.Code, w.Body)
 	}

@@ -2,6 +2,7 @@ package adapter
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/polywire/polywire/content"
@@ -64,7 +65,7 @@ func (p *Plan) Load(ctx context.Context) (news []content.Loss, err error) {
 // Encode adds to e what [upstream.EncodeRequest] returns of the plan. document returns the
 // document to send.
 func (p *Plan) Encode(ctx context.Context, e upstream.EncodedRequest, document func() (string, error)) (upstream.EncodedRequest, error) {
-	e.Model = p.Model
+	e.Model, e.Losses = p.Model, slices.Clone(p.Losses)
 	err := p.Err
 	if err == nil {
 		err = p.loadPlaceholders(ctx, &e.Placeholders)
@@ -78,18 +79,29 @@ func (p *Plan) Encode(ctx context.Context, e upstream.EncodedRequest, document f
 // loadPlaceholders is Load without fetching anything: each file that Load would fetch is
 // replaced by a short one that is made from its link or id. The list has these files.
 func (p *Plan) loadPlaceholders(ctx context.Context, list *[]content.Source) error {
-	n := *p.Source
-	n.Resolver = placeholders{list}
+	n, guessed := *p.Source, false
+	n.Resolver = placeholders{list, &guessed}
 	p.Source = &n
 	if p.Document == nil && !p.Request.Load {
 		return p.Err
 	}
 	_, err := p.Load(ctx)
+	if violations, _ := content.Violations(err); guessed {
+		for _, v := range violations {
+			if at, ok := strings.CutSuffix(v.Path, ".media_type"); ok { // of the placeholder
+				v.Path, v.Text = at, "the file is not available here, so its type is unknown; send it as base64"
+			}
+		}
+	}
 	return err
 }
 
-// placeholders is a [content.Resolver] that fetches nothing. It lists the files.
-type placeholders struct{ files *[]content.Source }
+// placeholders is a [content.Resolver] that fetches nothing. It lists the files, and notes whether
+// the type of one was guessed.
+type placeholders struct {
+	files   *[]content.Source
+	guessed *bool
+}
 
 // Resolve returns a file with the first bytes of its kind, and with the link or id.
 func (r placeholders) Resolve(_ context.Context, s content.Source) (content.Blob, error) {
@@ -111,7 +123,7 @@ func (r placeholders) Resolve(_ context.Context, s content.Source) (content.Blob
 	case strings.HasSuffix(name, ".txt"):
 		b.MediaType = "text/plain"
 	default:
-		b.MediaType = "image/png"
+		b.MediaType, *r.guessed = "image/png", true
 	}
 	switch b.MediaType {
 	case "application/pdf":

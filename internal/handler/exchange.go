@@ -64,14 +64,14 @@ const statusClientClosed = 499
 func (s *Handler) newExchange(w http.ResponseWriter, r *http.Request) *exchange {
 	x := &exchange{
 		s: s, w: w, rc: http.NewResponseController(w), r: r,
-		id:         NewRequestID(),
+		id:         cmp.Or(reqctx.From(r.Context()).ID, NewRequestID()), // a validator, or a handler around this one, may have one
 		start:      time.Now(),
 		bodyUnread: r.Body != nil && r.Body != http.NoBody && r.ContentLength != 0,
 	}
 	if hook := s.options.RequestID; hook != nil {
 		x.guard(r.Context(), "RequestID", func() { x.setID(hook(r)) })
 	}
-	x.values = reqctx.Values{ID: x.id, ReportLoss: x.addModelLoss, ReportSend: x.noteSend, ReportHeld: x.noteHeld}
+	x.values = reqctx.Values{ID: x.id, ReportLoss: x.addModelLoss, ReportSend: x.noteSend, ReportHeld: x.noteHeld, Path: x.path}
 	x.report = upstream.Report{
 		ID: x.id, Format: s.protocol.Format(), Method: OneLine(r.Method, maxMethod), Path: OneLine(r.URL.Path, maxURLPath), Start: x.start,
 	}

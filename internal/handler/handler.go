@@ -142,5 +142,8 @@ func (s *Handler) WriteError(w http.ResponseWriter, r *http.Request, err error) 
 	if keys := s.protocol.Keys(r); len(keys) > 0 {
 		key = keys[0]
 	}
-	x.fail(ctx, x.authError(err, key))
+	if context.Cause(r.Context()) == context.Canceled { // the cause of what a proxy reports
+		err = &writeError{err}
+	}
+	x.writeFailure(x.recordError(ctx, x.authError(err, key)))
 }

@@ -26,6 +26,9 @@ type Values struct {
 	// safe for concurrent use. It may be nil.
 	ReportHeld func()
 
+	// Path converts a neutral path to that in the client's document. It may be nil.
+	Path func(neutral string) string
+
 	// Model is the model that the client requested. It is empty if the request does not come
 	// from a handler.
 	Model string

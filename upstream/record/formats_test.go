@@ -6,12 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/polywire/polywire/generatecontent"
-	"github.com/polywire/polywire/messages"
+	"github.com/polywire/polywire"
 	"github.com/polywire/polywire/upstream"
 	"github.com/polywire/polywire/upstream/anthropic"
-	"github.com/polywire/polywire/upstream/openai/chatcompletions"
-	"github.com/polywire/polywire/upstream/openai/responses"
 	"github.com/polywire/polywire/upstream/record"
 	"github.com/polywire/polywire/upstream/script"
 )
@@ -49,9 +46,7 @@ func post(up upstream.Upstream, format string, stream bool) *httptest.ResponseRe
 }
 
 func send(up upstream.Upstream, c document, stream bool) *httptest.ResponseRecorder {
-	h := upstream.Handlers(
-		generatecontent.NewHandler(up, nil), messages.NewHandler(up, nil),
-		chatcompletions.NewHandler(up, nil), responses.NewHandler(up, nil))
+	h := polywire.NewHandler(up, nil)
 	if stream && c.stream == "" {
 		c.path = strings.Replace(c.path, ":generateContent", ":streamGenerateContent?alt=sse", 1)
 	} else if stream {

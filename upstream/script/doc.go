@@ -6,19 +6,15 @@
 //		script.Reply{script.Say("Let me look."), script.Call("weather", `{"city":"Oslo"}`)},
 //		script.Reply{script.Say("It rains in Oslo.")},
 //	)
-//	server := httptest.NewServer(messages.NewHandler(model, nil))
+//	server := httptest.NewServer(polywire.NewHandler(model, nil))
 //	defer server.Close()
 //	// … run the agent with server.URL as the address of its SDK
 //	if err := model.Verify(); err != nil {
 //		t.Error(err)
 //	}
 //
-// [Model] is an [upstream.Upstream], so the same script serves the SDKs of all vendors, each
-// through the handler of its format. This handler serves all of them:
-//
-//	upstream.Handlers(
-//		generatecontent.NewHandler(model, nil), messages.NewHandler(model, nil),
-//		chatcompletions.NewHandler(model, nil), responses.NewHandler(model, nil))
+// [Model] is an [upstream.Upstream], so the same script serves the SDKs of all vendors. The handler
+// above serves all of them.
 //
 // A [Step] is a function that writes a part of a response, so a test adds its own where those of
 // this package do not suffice.

@@ -15,12 +15,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/polywire/polywire"
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/generatecontent"
-	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
-	"github.com/polywire/polywire/upstream/openai/chatcompletions"
-	"github.com/polywire/polywire/upstream/openai/responses"
 	"github.com/polywire/polywire/upstream/script"
 	"github.com/polywire/polywire/upstream/upstreamtest"
 )
@@ -238,9 +235,7 @@ func TestFormats(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			reply := script.Reply{script.Say("Let me look."), script.Call("look", `{"at":"it"}`)}
 			model := script.New(reply, reply, script.Reply{script.Fail(&upstream.Error{Code: upstream.CodeOverloaded, Text: "Busy."})})
-			h := upstream.Handlers(
-				generatecontent.NewHandler(model, nil), messages.NewHandler(model, nil),
-				chatcompletions.NewHandler(model, nil), responses.NewHandler(model, nil))
+			h := polywire.NewHandler(model, nil)
 			post := func(stream bool) *httptest.ResponseRecorder {
 				path, more := tt.path, ""
 				if stream {

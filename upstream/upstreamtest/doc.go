@@ -42,7 +42,7 @@
 //	backpressure           memory does not grow while a write blocks
 //	late                   nothing is written after Generate has returned
 //	leaks                  calls leave no goroutines, whether complete, canceled or failed
-//	unsupported            a part of an unknown kind is not dropped without a loss or an error
+//	unsupported            a part of an unknown kind, a system text, an earlier turn or a tool is not dropped without a loss or an error
 //	losses                 losses have a severity, a reason and a path; those of the request come first and respect Request.RejectLoss
 //	invalid                the error for an invalid request is one of the request, not of the server
 //	failures               other errors have a Code and a text for clients
@@ -51,7 +51,7 @@
 //	malformed              malformed requests cause no panic
 //	count                  CountTokens returns a plausible number and generates nothing
 //	models                 listed models have unique ids
-//	preflight              Preflight reports the losses that Generate reports, and sends nothing
+//	preflight              Preflight and EncodeRequest report the losses that Generate reports, and Preflight sends nothing
 //	secrets                events and errors contain none of Options.Secrets
 //
 // A panic in Generate fails the check that called it. A panic in a goroutine

@@ -27,7 +27,7 @@ func Example() {
 	_ = TestUpstream
 }
 
-// This Upstream ignores all parts but texts, without reporting a loss.
+// This Upstream reads the texts of the last turn only. Alone it drops everything else silently.
 func ExampleCheck() {
 	u := upstream.Func(func(_ context.Context, req *upstream.Request, w *upstream.Writer) error {
 		for _, p := range req.LastParts() {
@@ -39,6 +39,13 @@ func ExampleCheck() {
 		}
 		return nil
 	})
-	fmt.Println(upstreamtest.Check(context.Background(), u, &upstreamtest.Options{Deterministic: true}))
-	// Output: unsupported: a part of an unknown kind at turns.0.parts.1 was dropped silently; return a *content.Violation or call Writer.Loss
+	o := &upstreamtest.Options{Deterministic: true}
+	fmt.Println(upstreamtest.Check(context.Background(), u, o))
+	fmt.Println(upstreamtest.Check(context.Background(), upstream.Reads(u), o))
+	// Output:
+	// unsupported: a part of an unknown kind at turns.0.parts.1 was dropped silently; use upstream.Reads, call Writer.Loss or return a *content.Violation
+	// unsupported: a system text at system.0 was dropped silently; use upstream.Reads, call Writer.Loss or return a *content.Violation
+	// unsupported: an earlier turn at turns.0 was dropped silently; use upstream.Reads, call Writer.Loss or return a *content.Violation
+	// unsupported: a tool at tools.0 was dropped silently; use upstream.Reads, call Writer.Loss or return a *content.Violation
+	// <nil>
 }

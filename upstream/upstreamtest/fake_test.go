@@ -204,8 +204,21 @@ func (f *fake) losses(r *upstream.Request) (list []content.Loss) {
 	if r.TopK != nil {
 		list = append(list, content.Loss{Path: "top_k", Severity: content.LossDegraded, Reason: "the fake has no top_k; it was dropped"})
 	}
-	if len(r.System) > 0 {
-		list = append(list, content.Loss{Path: "system.0", Severity: content.LossHint, Reason: "the fake ignores the system text"})
+	ignore := func(path, what string) {
+		if f.flaw != "drops "+what {
+			list = append(list, content.Loss{Path: path, Severity: content.LossHint, Reason: "the fake ignores " + what})
+		}
+	}
+	for i := range r.System {
+		ignore(fmt.Sprintf("system.%d", i), "system texts")
+	}
+	for i := range len(r.Turns) - 1 {
+		ignore(fmt.Sprintf("turns.%d", i), "earlier turns")
+	}
+	for i := range r.Tools {
+		if r.Tools[i].Name != "look" {
+			ignore(fmt.Sprintf("tools.%d", i), "tools")
+		}
 	}
 	if f.flaw == "loss without severity" && len(list) > 0 {
 		list[0].Severity = 0

@@ -13,22 +13,59 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// checkUnsupported adds a part of an unknown kind to Text.
+// additions add to a request what a simple Upstream may not read, and return its path.
+var additions = []struct {
+	what string
+	add  func(r *upstream.Request) (path string)
+}{
+	{"a part of an unknown kind", func(r *upstream.Request) string {
+		i := lastUser(r)
+		t := &r.Turns[i]
+		t.Parts = append(t.Parts, &content.Unknown{Format: foreignFormat, Kind: "hologram", Raw: `{"type":"hologram"}`})
+		return fmt.Sprintf("turns.%d.parts.%d", i, len(t.Parts)-1)
+	}},
+	{"a system text", func(r *upstream.Request) string {
+		r.System = append(r.System, &content.Text{Text: "The word of the day is hologram."})
+		return fmt.Sprintf("system.%d", len(r.System)-1)
+	}},
+	{"an earlier turn", func(r *upstream.Request) string {
+		r.Turns = slices.Insert(r.Turns, 0,
+			content.Turn{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "The word of the day is hologram."}}},
+			content.Turn{Role: content.RoleAssistant, Parts: []content.Part{&content.Text{Text: "Thank you."}}})
+		return "turns.0"
+	}},
+	{"a tool", func(r *upstream.Request) string {
+		r.Tools = append(r.Tools, content.Tool{Name: "hologram", Description: "Shows a hologram.", Input: content.Schema{JSON: `{"type":"object"}`}})
+		return fmt.Sprintf("tools.%d", len(r.Tools)-1)
+	}},
+}
+
+// checkUnsupported adds to Text what the Upstream may not read. Whether it reads what it could, such
+// as a system text, can be seen only if its responses are deterministic.
 func (c *checker) checkUnsupported() error {
-	req := withStream(c.options.Text, true)
-	turn := lastUser(req)
-	path := fmt.Sprintf("turns.%d.parts.%d", turn, len(req.Turns[turn].Parts))
-	req.Turns[turn].Parts = append(req.Turns[turn].Parts, &content.Unknown{Format: foreignFormat, Kind: "hologram", Raw: `{"type":"hologram"}`})
+	var all []error
+	for i, a := range additions {
+		if i == 0 || c.options.Deterministic && !c.options.Brief {
+			req := withStream(c.options.Text, true)
+			path := a.add(req)
+			all = append(all, c.checkRead(req, a.what, path))
+		}
+	}
+	return errors.Join(all...)
+}
+
+// checkRead checks that what was added to Text at path changes the response or is reported.
+func (c *checker) checkRead(req *upstream.Request, what, path string) error {
 	r := c.call(c.ctx, req, nil, 0)
 	if r.abortErr != nil {
 		return r.abortErr
 	}
 	if r.generateErr != nil {
 		if err := checkError(r.generateErr); err != nil {
-			return fmt.Errorf("error for a part of an unknown kind: %w", err)
+			return fmt.Errorf("error for %s: %w", what, err)
 		}
 		if !hasPath(r.generateErr, path) {
-			return fmt.Errorf("the error for a part of an unknown kind at %s does not have this path: %v", path, r.generateErr)
+			return fmt.Errorf("the error for %s at %s does not have this path: %v", what, path, r.generateErr)
 		}
 		return nil
 	}
@@ -47,9 +84,9 @@ func (c *checker) checkUnsupported() error {
 		return skip("Options.Deterministic is false, so whether the part was sent cannot be seen")
 	}
 	if ref := c.reference("Text"); ref != nil && firstDifference(ref.response.summary(), resp.summary()) != "" {
-		return nil // the part has changed the response
+		return nil // what was added has changed the response
 	}
-	return fmt.Errorf("a part of an unknown kind at %s was dropped silently; return a *content.Violation or call Writer.Loss", path)
+	return fmt.Errorf("%s at %s was dropped silently; use upstream.Reads, call Writer.Loss or return a *content.Violation", what, path)
 }
 
 // hasPath reports whether an error is about the node at path.
@@ -177,6 +214,11 @@ func (c *checker) checkPreflight() error {
 			all = append(all, fmt.Errorf("Preflight returned an error for a request that Generate accepts: %w", err))
 		case err == nil && r.runErr == nil:
 			resp := r.response()
+			if e, err := c.encode(req); err == nil {
+				if d := firstDifference(lossKeys(reported), lossKeys(e.Losses)); d != "" {
+					all = append(all, fmt.Errorf("Preflight and EncodeRequest report different losses: %s", d))
+				}
+			}
 			if d := firstDifference(lossKeys(reported), lossKeys(resp.losses[:resp.early])); d != "" {
 				all = append(all, fmt.Errorf("Preflight and Generate report different losses: %s", d))
 			}
@@ -193,6 +235,12 @@ func (c *checker) checkPreflight() error {
 func (c *checker) preflight(req *upstream.Request, limit time.Duration) ([]content.Loss, error) {
 	return within(c.ctx, limit, func(ctx context.Context) ([]content.Loss, error) {
 		return upstream.Preflight(ctx, c.u, req.Clone())
+	})
+}
+
+func (c *checker) encode(req *upstream.Request) (upstream.EncodedRequest, error) {
+	return within(c.ctx, c.options.Timeout, func(ctx context.Context) (upstream.EncodedRequest, error) {
+		return upstream.EncodeRequest(ctx, c.u, req.Clone())
 	})
 }
 

@@ -47,10 +47,10 @@ type Options struct {
 	Marked func(mark string) *upstream.Request
 
 	// Deterministic declares that equal requests have equal responses, streamed or not,
-	// and that a change of any part that is sent to the model changes the response. Without
-	// it the suite skips the checks that compare two responses, among them whether parts of
-	// unknown kinds are dropped silently. Whether system texts, earlier turns, tools and
-	// settings are read is not checked.
+	// and that a change of any text, turn, part or tool that is sent to the model changes the
+	// response. Without it the suite skips the checks that compare two responses, among them
+	// whether a system text, an earlier turn or a tool is dropped silently. Whether settings are
+	// read is not checked: see [upstream.Reads].
 	Deterministic bool
 
 	// Brief reduces the number of responses to about six, and skips the checks that

@@ -122,10 +122,7 @@ func (h *Handler) Match(r *http.Request) bool {
 // key where these have it. See [upstream.Handlers].
 func (h *Handler) Resembles(r *http.Request) bool { return len(h.dialect.Keys(r)) > 0 }
 
-// WriteError responds to a request with an error in this format, for middleware
-// around h. It treats err as an error of the Upstream; see [upstream.Error] and
-// [content.Violation]. Nothing may have been written to w before. The request is
-// logged and reported to OnDone, as are requests that h refuses.
+// WriteError responds with an error in this format: see [upstream.FormatHandler].
 func (h *Handler) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	h.handler.WriteError(w, r, err)
 }

@@ -15,13 +15,10 @@ import (
 	"github.com/openai/openai-go/v3/option"
 	"google.golang.org/genai"
 
+	"github.com/polywire/polywire"
 	"github.com/polywire/polywire/content"
-	"github.com/polywire/polywire/generatecontent"
-	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 	"github.com/polywire/polywire/upstream/anthropic"
-	"github.com/polywire/polywire/upstream/openai/chatcompletions"
-	"github.com/polywire/polywire/upstream/openai/responses"
 	"github.com/polywire/polywire/upstream/record"
 	"github.com/polywire/polywire/upstream/script"
 )
@@ -46,9 +43,7 @@ func toolResult(r *upstream.Request) error {
 
 // serve serves a model to the SDKs of all vendors and returns its address.
 func serve(t *testing.T, model upstream.Upstream) string {
-	server := httptest.NewServer(upstream.Handlers(
-		generatecontent.NewHandler(model, nil), messages.NewHandler(model, nil),
-		responses.NewHandler(model, nil), chatcompletions.NewHandler(model, nil)))
+	server := httptest.NewServer(polywire.NewHandler(model, nil))
 	t.Cleanup(server.Close)
 	return server.URL
 }
