@@ -153,7 +153,7 @@ func (l *lowering) part(p content.Part, at Path, in Site) {
 		l.systemPart(p, at)
 		return
 	}
-	switch p := p.(type) {
+	switch p := p.(type) { // other kinds are sent as they are, or dropped
 	case *content.Image:
 		l.image(p, at, in)
 	case *content.Document:
