@@ -2,6 +2,7 @@ package openai
 
 import (
 	"context"
+	"strings"
 
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
@@ -14,13 +15,16 @@ import (
 	"github.com/polywire/polywire/internal/snapshot"
 )
 
-// OpenAI's own server gets the document of a client of its format as it is. All other servers, and
-// Azure's, get documents that are written for them: they accept only a part of the format.
+// OpenAI's own server, and Azure's with the API that has no dated versions, get the document of a client of
+// their format as it is. All other servers get documents that are written for them: they accept only a
+// part of the format, and a dated version has only the members of its time.
 
-// forwardsDocuments reports whether the server is OpenAI's own, and no option changes requests.
+// forwardsDocuments reports whether the server accepts what clients of OpenAI's own send, and no
+// option changes requests.
 func (o Options) forwardsDocuments() bool {
 	d := &o.Dialect // Files and Links are for compatible servers
-	return o.isOpenAI() && !o.isAzure() && d.Efforts == nil && d.Reasoning == "" && d.ThinkTags == ThinkTagsOff && d.Thinking == "" &&
+	isDated := o.APIVersion != "" || strings.Contains(o.BaseURL, "api-version=")
+	return o.isOpenAI() && !isDated && d.Efforts == nil && d.Reasoning == "" && d.ThinkTags == ThinkTagsOff && d.Thinking == "" &&
 		!d.ShortIDs && !d.StrictRoles && !d.TextOnly && !d.CacheControl && !d.DescribeUnreadable
 }
 

@@ -54,7 +54,11 @@ func TestDocumentsPass(t *testing.T) {
 		{name: "a changed text", body: chat, edit: func(r *upstream.Request) { r.Turns[0].Parts[0].(*content.Text).Text = "Ho" }},
 		{name: "a compatible server", o: Options{BaseURL: "http://a.example/v1"}, body: chat},
 		{name: "a dialect", o: Options{Dialect: Dialect{TextOnly: true}}, body: chat},
-		{name: "Azure", o: Options{BaseURL: "https://a.openai.azure.com/openai/v1"}, body: input},
+		{name: "Azure", o: Options{BaseURL: "https://a.openai.azure.com/openai/v1"}, body: input, want: input},
+		{name: "a deployment of Azure", o: Options{BaseURL: "https://a.openai.azure.com/openai/v1", Deployments: map[string]string{"m": "d"}},
+			body: chat, want: strings.Replace(chat, `"m"`, `"d"`, 1)},
+		{name: "a dated version of Azure", o: Options{BaseURL: "https://a.openai.azure.com", APIVersion: "2024-10-21"}, body: input},
+		{name: "a dated version in the URL", o: Options{BaseURL: "https://a.openai.azure.com/openai/v1?api-version=preview"}, body: input},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var up upstream.Upstream

@@ -295,7 +295,7 @@ func choiceRule(a *ask) *refusal {
 		return nil
 	}
 	names := a.toolNames()
-	if len(names) == 0 && !a.addsTools() {
+	if len(names) == 0 && !a.addsTools() && !(a.server.opts.Lenient && a.doc.Text("tool_choice") == "auto") {
 		return no("tool_choice", "", "Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified.")
 	}
 	kind := choice.Text("type")

@@ -34,7 +34,7 @@ type Options struct {
 	Local bool
 	// Lenient ignores unknown members as the vendor does where clients that it releases send
 	// them: names of tool messages, members of a message in its text part, and
-	// parallel_tool_calls without tools.
+	// parallel_tool_calls and the tool choice "auto" without tools.
 	Lenient bool
 	// EchoReasoning is the field that each assistant message with calls must
 	// return, as DeepSeek requires.
