@@ -32,6 +32,7 @@ import (
 	"github.com/polywire/polywire/upstream/echo"
 	"github.com/polywire/polywire/upstream/gemini"
 	"github.com/polywire/polywire/upstream/openai"
+	"github.com/polywire/polywire/upstream/openai/chatcompletions"
 )
 
 // A service that serves all formats.
@@ -252,6 +253,60 @@ func Example_first() {
 	// claude 1
 	// dropped seed - the server does not accept this seed, or any; equal requests may have different responses
 	// smart 0
+}
+
+// Stored requests of Chat Completions as requests of Messages.
+func Example_convert() {
+	stored := []string{
+		`{"model": "gpt-5.2", "messages": [{"role": "user", "content": "Hello."}], "seed": 7}`,
+		`{"model": "gpt-5.2", "messages": []}`,
+	}
+
+	up, err := anthropic.New(&anthropic.Options{MapModel: func(string) string { return "claude-sonnet-5" }})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, line := range stored {
+		req, losses, err := chatcompletions.DecodeRequest([]byte(line), nil)
+		if err != nil {
+			fmt.Println(err) // the client's mistake
+			continue
+		}
+		encoded, err := upstream.EncodeRequest(context.Background(), up, req)
+		if err != nil || len(encoded.Placeholders) > 0 {
+			fmt.Println("not translated:", err, encoded.Placeholders) // files by id or link are not available
+			continue
+		}
+		fmt.Println(encoded.Document)
+		for _, l := range append(losses, encoded.Losses...) {
+			fmt.Println(l.Severity, req.Path(l.Path), "-", l.Reason)
+		}
+	}
+	// Output:
+	// {"model":"claude-sonnet-5","max_tokens":32000,"messages":[{"role":"user","content":[{"type":"text","text":"Hello."}]}]}
+	// dropped seed - the server does not accept this seed, or any; equal requests may have different responses
+	// messages: Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array instead.
+}
+
+// A model that is a function gets an optional operation from a wrapper.
+func Example_countTokens() {
+	n, err := upstream.CountTokens(context.Background(), counted{echo.New()}, &upstream.Request{
+		Turns: []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "Come home now."}}}},
+	})
+	fmt.Println(n.Tokens, err)
+	// Output: 3 <nil>
+}
+
+// counted is a model whose tokens are words.
+type counted struct{ upstream.Upstream }
+
+func (c counted) Unwrap() upstream.Upstream { return c.Upstream }
+
+func (counted) CountTokens(_ context.Context, r *upstream.Request) (n upstream.TokenCount, err error) {
+	for _, text := range r.Texts() {
+		n.Tokens += int64(len(strings.Fields(text)))
+	}
+	return n, nil
 }
 
 // An adapter is an upstream that sends requests to a server with the Messages format.

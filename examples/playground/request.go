@@ -144,12 +144,8 @@ func (to *target) translate(ctx context.Context, req *upstream.Request, src *sou
 		out.Error = err.Error()
 		return out
 	}
-	losses, err := upstream.Preflight(ctx, up, req)
-	out.Losses = src.losses(losses, req.Path)
-	var encoded upstream.EncodedRequest
-	if err == nil {
-		encoded, err = upstream.EncodeRequest(ctx, up, req)
-	}
+	encoded, err := upstream.EncodeRequest(ctx, up, req)
+	out.Losses = src.losses(encoded.Losses, req.Path)
 	for _, f := range encoded.Placeholders {
 		out.Files = append(out.Files, fileName(f))
 	}

@@ -55,6 +55,7 @@ type task struct {
 	from, to      string
 	reply, stream bool
 	jsonl         bool
+	summary       bool
 	output        string // file, or empty
 	model, url    string
 	refuse        content.Severity
@@ -99,6 +100,7 @@ func (t *task) parse(args []string) error {
 	f.BoolVar(&t.reply, "reply", false, "translate a whole response instead of a request")
 	f.BoolVar(&t.stream, "stream", false, "translate a streamed response instead of a request")
 	f.BoolVar(&t.jsonl, "jsonl", false, "translate a request on each line")
+	f.BoolVar(&t.summary, "summary", false, "with -jsonl: at the end, print to standard error in how many rows each loss occurs")
 	f.StringVar(&t.output, "output", "", "with -jsonl: `file` to which the rows are appended, instead of standard output; lines of the input that have a row there are skipped")
 	f.StringVar(&t.model, "model", "", "`name` of the model to use instead of the one that the request names")
 	f.StringVar(&t.url, "url", "", "base `URL` of the server for which the request is written; it is not contacted, but some formats depend on the server")
@@ -130,8 +132,8 @@ func (t *task) check(refuse string) error {
 		return errors.New("-reply and -stream: want only one of them")
 	case t.jsonl && response:
 		return errors.New("-jsonl: only for requests")
-	case t.output != "" && !t.jsonl:
-		return errors.New("-output: only with -jsonl")
+	case (t.output != "" || t.summary) && !t.jsonl:
+		return errors.New("-output and -summary: only with -jsonl")
 	case !known:
 		return fmt.Errorf("-refuse: unknown severity %q; want hint, degraded or dropped", refuse)
 	case response && refuse != "":

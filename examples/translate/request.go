@@ -46,19 +46,17 @@ func (t *task) translate(ctx context.Context, body []byte) (document []byte, los
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	more, err := upstream.Preflight(ctx, up, req)
-	losses = append(losses, more...)
-	if err != nil {
+	encoded, err := upstream.EncodeRequest(ctx, up, req)
+	losses = append(losses, encoded.Losses...)
+	if len(encoded.Placeholders) > 0 { // which may be the cause of err
+		err = missing(encoded.Placeholders)
+	} else if err != nil {
 		return nil, losses, req.Path, withClientPaths(err, req.Path)
 	}
 	if n := t.refused(losses); n > 0 {
-		return nil, losses, req.Path, fmt.Errorf("refused: %d of %d losses are %s or worse", n, len(losses), t.refuse)
+		err = fmt.Errorf("refused: %d of %d losses are %s or worse", n, len(losses), t.refuse)
 	}
-	encoded, err := upstream.EncodeRequest(ctx, up, req)
-	if len(encoded.Placeholders) > 0 { // which may be the cause of err
-		err = missing(encoded.Placeholders)
-	}
-	return []byte(encoded.Document), losses, req.Path, withClientPaths(err, req.Path)
+	return []byte(encoded.Document), losses, req.Path, err
 }
 
 // refused returns the number of places with a loss of a refused severity.

@@ -8,7 +8,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 
 	"github.com/polywire/polywire/content"
 )
@@ -49,6 +51,7 @@ func (t *task) rows(ctx context.Context) error {
 	in, out := bufio.NewReader(t.in), json.NewEncoder(t.out)
 	out.SetEscapeHTML(false)
 	failed, lossy := 0, 0
+	reasons := map[string]int{} // rows of this run
 	progress := func(n int) {
 		fmt.Fprintf(t.log, "translate: %d rows: %d with losses, %d failed; %d are of an earlier run\n", n, lossy, failed, min(n, done))
 	}
@@ -56,6 +59,11 @@ func (t *task) rows(ctx context.Context) error {
 		line, err := in.ReadBytes('\n')
 		if len(line) == 0 || err != nil && err != io.EOF {
 			progress(n - 1)
+			for _, reason := range slices.Sorted(maps.Keys(reasons)) {
+				if t.summary {
+					fmt.Fprintf(t.log, "%d rows: %s\n", reasons[reason], reason)
+				}
+			}
 			if err == io.EOF {
 				err = nil
 			}
@@ -72,6 +80,9 @@ func (t *task) rows(ctx context.Context) error {
 			failed++
 		} else if len(r.Losses) > 0 {
 			lossy++
+		}
+		for _, l := range r.Losses {
+			reasons[l.Severity+": "+l.Text]++
 		}
 		if err := out.Encode(r); err != nil {
 			return err

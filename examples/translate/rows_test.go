@@ -40,6 +40,9 @@ func TestRows(t *testing.T) {
 	if log != "translate: 5 rows: 1 with losses, 2 failed; 0 are of an earlier run\n" {
 		t.Errorf("log: %s", log)
 	}
+	if _, _, log := runRows(t, rowLossy+"\n"+rowPlain+"\n"+rowLossy, "-summary"); !strings.HasSuffix(log, "\n2 rows: dropped: the server does not accept this top_k, or any; the model's default applies\n") {
+		t.Errorf("summary: %s", log)
+	}
 	if _, out, _ := runRows(t, rowLossy, "-refuse", "dropped"); !strings.Contains(out, `"losses":[{"path":"top_k"`) || !strings.Contains(out, `"errors":[{"text":"refused: 1 of 1`) || strings.Contains(out, `"request"`) {
 		t.Errorf("refused: %s", out)
 	}
