@@ -92,7 +92,17 @@ func (s *responseEncoder) forget(b *sentBlock) {
 
 // endPart writes the part of a block that was not written as text.
 func (s *responseEncoder) endPart(b *sentBlock) {
-	p := toResponsePart(complete(b), s.LossesOf(b))
+	p := complete(b)
+	if h := foreign.HostedIn(p, "", Format); h != nil {
+		if x := partfield.ExtraOf(p); x != nil {
+			foreign.ResponseMembersOfPart(x, s.LossesOf(b))
+		}
+		if p = s.hosted(b, h); p == nil {
+			b.Begun = false
+			return
+		}
+	}
+	p = toResponsePart(p, s.LossesOf(b))
 	if p == nil {
 		b.Begun = false // a late signature is dropped with the part
 		return

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/object"
@@ -27,6 +28,7 @@ type segment struct {
 // A groundingState holds the pending groundingMetadata of a candidate.
 type groundingState struct {
 	chunks, supports []byte // elements, each followed by a comma
+	queries          []byte // the same
 	sourceCount      int    // chunks that were added to the response
 	known            map[string]int
 	knownSize        int // bytes of the keys of known
@@ -137,6 +139,44 @@ func (g *groundingState) addCitations(list []content.Citation, at segment, text 
 	g.addSupport(at, text, sources)
 }
 
+// hosted returns the part for a call of another vendor's tool, or for its result. It returns nil for a
+// search, of which the metadata has the query and the sources.
+func (s *responseEncoder) hosted(b *sentBlock, h *foreign.Hosted) content.Part {
+	if h.Search {
+		g := &s.candidate(b.Candidate).grounding
+		if h.Input != "" {
+			g.queries = append(jsonwire.AppendString(g.queries, h.Input), ',')
+		}
+		for _, f := range h.Found {
+			g.addSource(&content.Citation{Kind: content.CiteWeb, URL: f.URL, Title: f.Title}, s.LossesOf(b))
+		}
+		return nil
+	}
+	if h.Files {
+		s.Lose(b, foreign.FilesOfCode)
+	}
+	var w jsonwire.Writer
+	w.BeginObject()
+	if h.Call {
+		language := "PYTHON"
+		if h.Shell {
+			language = "LANGUAGE_UNSPECIFIED"
+		}
+		w.Member("language", language)
+		w.Member("code", h.Input)
+		w.EndObject()
+		return &content.ServerToolUse{Format: Format, Kind: executableCode, ID: h.ID, Name: "codeExecution", Input: w.Text()}
+	}
+	outcome := "OUTCOME_OK"
+	if h.Failed {
+		outcome = "OUTCOME_FAILED"
+	}
+	w.Member("outcome", outcome)
+	w.OptMember("output", h.Output)
+	w.EndObject()
+	return &content.ServerToolResult{Format: Format, Kind: codeExecutionResult, ID: h.ID, Content: w.Text()}
+}
+
 // encodedLen returns the number of bytes of s after invalid UTF-8 is replaced by U+FFFD.
 func encodedLen(s string) int {
 	if utf8.ValidString(s) {
@@ -150,7 +190,7 @@ func encodedLen(s string) int {
 }
 
 // pending returns the number of pending bytes.
-func (g *groundingState) pending() int { return len(g.chunks) + len(g.supports) }
+func (g *groundingState) pending() int { return len(g.chunks) + len(g.supports) + len(g.queries) }
 
 // flushGrounding moves pending metadata to the members of the candidate. If the vendor
 // sent groundingMetadata, the pending metadata is dropped.
@@ -166,10 +206,11 @@ func (s *responseEncoder) flushGrounding(k int) {
 		b := []byte{'{'}
 		b = appendElements(b, `"groundingChunks":[`, g.chunks)
 		b = appendElements(b, `"groundingSupports":[`, g.supports)
+		b = appendElements(b, `"webSearchQueries":[`, g.queries)
 		b[len(b)-1] = '}'
 		c.members.Set(groundingMember, string(b))
 	}
-	g.chunks, g.supports = g.chunks[:0], g.supports[:0]
+	g.chunks, g.supports, g.queries = g.chunks[:0], g.supports[:0], g.queries[:0]
 }
 
 // appendElements appends open and a list without its last comma, unless list is empty.

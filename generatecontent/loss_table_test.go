@@ -51,7 +51,7 @@ var responseLosses = []*loss.Rule{
 	lossCitationSource, lossCitationPassage, lossEmptyCited, lossCitationsReplaced, lossCitations,
 	lossStopReason, lossStopReasonNearest, lossStopSequence, response.LossStopDetails, lossUsageCounts,
 	lossResponseCacheMark, response.LossMemberPlace, lossEventMembers, lossBlockExtra, response.LossVendorEvent,
-	foreign.LogprobsLoss, foreign.ResumeLoss, foreign.ResponseLoss,
+	foreign.FilesOfCode, foreign.LogprobsLoss, foreign.ResumeLoss, foreign.ResponseLoss,
 }
 
 // decodeLosses lists the losses of decoding a response in this format.

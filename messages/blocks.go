@@ -23,10 +23,12 @@ type responseEncoder struct {
 	to    blockWriter
 	whole bool // a block can change after later blocks have begun
 
-	members response.Members // members without a field
-	sources foreign.Sources
-	search  foreign.Search // of a server of another format; see search.go
-	ids     callid.Namer
+	members  response.Members // members without a field
+	sources  foreign.Sources
+	search   foreign.Search            // of a server of another format; see search.go
+	searches int                       // in calls of such a server
+	result   *content.ServerToolResult // of the last run of code, until it is written
+	ids      callid.Namer
 
 	turns    int        // of the conversation
 	next     int        // index of the next block
@@ -56,6 +58,7 @@ type sentState struct {
 	toCarry   content.Signature // another vendor's, of a tool call or of omitted thinking
 	omits     bool              // thinking whose text the client does not receive
 	omitted   []byte            // that text
+	hosted    bool              // a call of another vendor's tool, or its result: see search.go
 }
 
 // A blockWriter writes what the client receives.
@@ -82,7 +85,7 @@ func (s *responseEncoder) init(to blockWriter, stream response.Stream[sentState]
 // info returns everything about the response except its blocks.
 func (s *responseEncoder) info() responseInfo {
 	c := &s.Candidates[0]
-	return responseInfo{start: s.Start, stop: c.Stop, usage: s.Usage, members: s.members, sources: s.sources, searches: len(s.search.Queries), calls: c.Calls, broken: c.Broken}
+	return responseInfo{start: s.Start, stop: c.Stop, usage: s.Usage, members: s.members, sources: s.sources, searches: len(s.search.Queries) + s.searches, calls: c.Calls, broken: c.Broken}
 }
 
 // OpenBlock implements [response.Format], as the other exported methods do.
@@ -106,6 +109,9 @@ func (s *responseEncoder) prepare(b *sentBlock, rest []upstream.Event) response.
 		}
 		s.Collect(b, thinking)
 		return response.Never
+	}
+	if h := foreign.HostedIn(b.Part, "", Format); h != nil {
+		return s.openHosted(b, h)
 	}
 	b.State.vendor = thinking
 	report := s.LossesOf(b)
@@ -143,6 +149,11 @@ func (s *responseEncoder) BeginBlock(b *sentBlock) {
 	if !s.whole {
 		s.FinishClosed()
 	}
+	if b.State.hosted {
+		s.writeHosted(b)
+		return
+	}
+	s.writeResult()
 	st := &b.State
 	if p, ok := b.Part.(*content.ToolUse); ok { // a copy
 		s.nameCall(b)
@@ -229,7 +240,10 @@ func (s *responseEncoder) CloseBlock(b *sentBlock) (later bool) {
 // return an empty one, or the vendor rejects it.
 func (s *responseEncoder) EndBlock(b *sentBlock, rest string) {
 	st := &b.State
-	if !b.Begun {
+	switch {
+	case st.hosted:
+		return
+	case !b.Begun:
 		s.endEmpty(b)
 		return
 	}
@@ -285,6 +299,7 @@ func (s *responseEncoder) finish() {
 	s.FinishClosed()
 	s.DropUnsigned(0, s.hideThinking)
 	s.DropPending(0, s.hideThinking)
+	s.writeResult()
 	s.writeSearch()
 }
 

@@ -53,7 +53,7 @@ type placement struct {
 // return blocks.
 func placementOf(n *upstream.Request) placement {
 	if n == nil {
-		return placement{}
+		return placement{knowsSearch: true}
 	}
 	on := n.Thinking.Enabled()
 	return placement{

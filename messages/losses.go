@@ -16,7 +16,7 @@ var (
 	lossResponseCitation   = loss.Dropped(loss.ResponseCitations, "Messages does not have this kind of citation; it was dropped")
 	lossUnreturnable       = loss.Dropped(loss.ResponseUnknown, "a member of the block is missing or wrong, so clients could not return it in the next request; it was dropped")
 	lossEmptyText          = loss.Dropped(loss.ResponseCitations, "the text with the citations is empty, which Messages does not allow; they were dropped")
-	lossTextSignature      = loss.Hint(loss.ResponseSignature, "Messages cannot carry the signature of a text, which vendors do not need; it was omitted")
+	lossTextSignature      = loss.Hint(loss.ResponseSignature, "Messages cannot carry the signature of this part, which vendors do not need; it was omitted")
 	lossResponseCandidates = loss.Dropped(loss.ResponseCandidates, "Messages has a single candidate; the others were dropped")
 	lossStopReason         = loss.Degraded(loss.ResponseStop, "Messages does not have this stop reason; max_tokens was sent")
 	lossCounts             = loss.Hint(loss.ResponseUsage, "token counts and usage members that Messages does not have were dropped")

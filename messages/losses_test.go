@@ -412,7 +412,7 @@ var responseLosses = []*loss.Rule{
 	lossResponseImage, lossResponseDocument, lossResponseMedia, lossResponseTool, lossResponsePart, lossUnreturnable, lossServerResult, response.LossCallName, response.LossCallArguments, response.LossSentCall, response.LossCutCall, response.LossServerArguments, response.LossFreeform, response.LossNamespace, response.LossRefusal, response.LossCitedPlace, response.LossCallID, lossResponseCitation, lossEmptyText,
 	lossResponseCandidates, lossStopReason, response.LossStopDetails, lossCounts,
 	lossResponseCache, lossEventMembers, response.LossManyMembers, lossUnknownEvent, lossUnknownDelta,
-	foreign.SourcesLoss, foreign.EntryPointLoss, foreign.QueriesLoss, foreign.LogprobsLoss, foreign.ResumeLoss, foreign.ResponseLoss,
+	foreign.SourcesLoss, foreign.FilesOfCode, foreign.EntryPointLoss, foreign.QueriesLoss, foreign.LogprobsLoss, foreign.ResumeLoss, foreign.ResponseLoss,
 }
 
 // readLosses lists the losses of responses that are read.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/media"
 	"github.com/polywire/polywire/internal/object"
@@ -749,12 +750,17 @@ func (v *validator) serverToolUse(t *content.ServerToolUse) {
 	case t.Kind != "server_tool_use":
 		v.unknownKind(t.Kind)
 	case v.opts.Strict:
-		rest, ok := strings.CutPrefix(t.ID, "srvtoolu_")
-		if id && !(ok && codec.IsName(rest) && !strings.Contains(rest, "-")) {
+		if id && !isServerID(t.ID) {
 			v.violation(content.CodeValue, textPattern(serverIDPattern), "id")
 		}
 		v.oneOf(t.Name, knownServerTools, "name")
 	}
+}
+
+// isServerID reports whether an id matches serverIDPattern.
+func isServerID(id string) bool {
+	rest, ok := strings.CutPrefix(id, foreign.ServerPrefix)
+	return ok && codec.IsName(rest) && !strings.Contains(rest, "-")
 }
 
 // unknownKind reports an unknown kind of tool call or result, if Strict is set.

@@ -38,7 +38,7 @@ func TestResponses(t *testing.T) {
 // Losses of responses are marked at the part, in the output only if it has the part.
 func TestResponsePlaces(t *testing.T) {
 	image := `{"inlineData": {"mimeType": "image/png", "data": "` + pixel + `"}}`
-	code := `{"executableCode": {"language": "PYTHON", "code": "1"}}`
+	code := `{"toolCall": {"toolType": "GOOGLE_SEARCH_WEB", "args": {}}}`
 	text := `{"candidates": [{"content": {"role": "model", "parts": [{"text": "same"}, {"text": "same"}, ` + image + `, ` + code + `]}, "finishReason": "STOP", "avgLogprobs": -0.5},
 		{"content": {"role": "model", "parts": [{"text": "other"}]}, "finishReason": "STOP", "index": 1}], "usageMetadata": {"promptTokenCount": 3, "candidatesTokenCount": 4}}`
 	var r responseResult

@@ -45,7 +45,13 @@ type format struct {
 	holdsText  func(s content.Signature) bool
 
 	// memberTools are the members of requests that stand for tools of the server: see MemberTools.
-	memberTools map[string]func(value gjson.Result, tools []content.Tool) []content.Tool
+	// selectsTools is the kind of tools that only have settings for these, or "".
+	memberTools  map[string]func(value gjson.Result, tools []content.Tool) []content.Tool
+	selectsTools string
+
+	// hosted reads a call or result of a server's tool into h: see HostedIn. It returns false if other
+	// vendors do not have the tool.
+	hosted func(h *Hosted, kind, name string, v gjson.Result) bool
 
 	// copies begins the ids of blocks that a handler has made: see IsCopy. Empty if there are none.
 	copies string
@@ -164,6 +170,12 @@ func MemberTools(x *content.Extra, name string, tools []content.Tool) []content.
 	}
 	json, _ := x.Get(name)
 	return of(gjson.Parse(json), tools)
+}
+
+// SelectsMemberTools reports whether a tool only has settings for those of MemberTools.
+func SelectsMemberTools(t *content.Tool) bool {
+	kind := dataOf(t.Format).selectsTools
+	return kind != "" && t.Kind == kind
 }
 
 // isOver reports whether a turn is no longer in effect once a user turn follows it: a system

@@ -16,6 +16,7 @@ func generateContent() *format {
 
 		signsCalls: true,
 		logprobs:   geminiLogprobs,
+		hosted:     hostedInGemini,
 
 		response: map[string]*loss.Rule{
 			"citationMetadata": SourcesLoss, "urlContextMetadata": SourcesLoss, "groundingAttributions": SourcesLoss,

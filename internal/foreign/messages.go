@@ -1,7 +1,6 @@
 package foreign
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -16,10 +15,12 @@ func messages() *format {
 		names:  []content.Format{"messages"},
 		number: 2,
 		copies: "srvtoolu_pw",
+		hosted: hostedInMessages,
 
-		memberTools: map[string]func(gjson.Result, []content.Tool) []content.Tool{"mcp_servers": serversAsTools},
-		response:    map[string]*loss.Rule{"container": ResumeLoss},
-		headers:     []string{"anthropic-version", "anthropic-beta"},
+		memberTools:  map[string]func(gjson.Result, []content.Tool) []content.Tool{"mcp_servers": serversAsTools},
+		selectsTools: mcpToolset,
+		response:     map[string]*loss.Rule{"container": ResumeLoss},
+		headers:      []string{"anthropic-version", "anthropic-beta"},
 		members: [kinds]table{
 			Request: {
 				"speed": {rule: MembersLoss}, "cache_control": {rule: MembersLoss}, "diagnostics": {rule: MembersLoss},
@@ -175,19 +176,29 @@ func addMessagesMembers(t *content.Tool, raw string) {
 }
 
 // serversAsTools returns the tools of Responses for the MCP servers of Messages. The vendor runs
-// their tools without asking. It returns nil if a server has a name that is not valid there, or if
-// tools of the request select those of the servers.
+// their tools without asking. It returns nil if a server has a name that is not valid there, or tools
+// of which some are excluded.
 func serversAsTools(servers gjson.Result, tools []content.Tool) (list []content.Tool) {
-	// one pass
-	if slices.ContainsFunc(tools, func(t content.Tool) bool { return t.Kind == "mcp_toolset" }) {
-		return nil
+	toolsets := make(map[string]gjson.Result)
+	for i := range tools {
+		if tools[i].Kind == mcpToolset {
+			set := gjson.Parse(tools[i].Raw)
+			toolsets[set.Get("mcp_server_name").Str] = set
+		}
 	}
 	for _, s := range servers.Array() {
 		name, settings := s.Get("name").Str, s.Get("tool_configuration")
+		enabled, allowed := settings.Get("enabled").Type != gjson.False, settings.Get("allowed_tools")
+		if set, has := toolsets[name]; has {
+			if allowed, has = selectedTools(set); !has {
+				return nil
+			}
+			enabled = allowed.Raw != "[]"
+		}
 		switch {
 		case s.Get("type").Str != "url" || !isServerLabel(name):
 			return nil
-		case settings.Get("enabled").Type == gjson.False:
+		case !enabled:
 			continue
 		}
 		var w jsonwire.Writer
@@ -196,7 +207,7 @@ func serversAsTools(servers gjson.Result, tools []content.Tool) (list []content.
 		w.Member("server_label", name)
 		w.Member("server_url", s.Get("url").Str)
 		w.OptMember("authorization", s.Get("authorization_token").Str)
-		if allowed := settings.Get("allowed_tools"); allowed.IsArray() {
+		if allowed.IsArray() {
 			w.RawMember("allowed_tools", allowed.Raw)
 		}
 		w.Member("require_approval", "never")
@@ -204,6 +215,39 @@ func serversAsTools(servers gjson.Result, tools []content.Tool) (list []content.
 		list = append(list, content.Tool{Kind: "mcp", Format: "openai-responses", Raw: w.Text()})
 	}
 	return list
+}
+
+const mcpToolset = "mcp_toolset" // selects tools of a server
+
+// selectedTools returns the list of the tools that a toolset selects, which does not exist if these are
+// all. It returns false if the list needs the names of all tools, or if the toolset has other settings.
+func selectedTools(toolset gjson.Result) (names gjson.Result, ok bool) {
+	standard, ok := toolset.Get("default_config"), true
+	all := standard.Get("enabled").Type != gjson.False
+	check := func(settings gjson.Result) {
+		settings.ForEach(func(name, _ gjson.Result) bool { ok = ok && name.Str == "enabled"; return ok })
+	}
+	check(standard)
+	var w jsonwire.Writer
+	w.BeginArray()
+	toolset.Get("configs").ForEach(func(name, settings gjson.Result) bool {
+		check(settings)
+		switch on := settings.Get("enabled"); {
+		case all && on.Type == gjson.False:
+			ok = false
+		case !all && on.Type == gjson.True:
+			w.String(name.Str)
+		}
+		return ok
+	})
+	w.EndArray()
+	if toolset.Get("tools").IsArray() {
+		return names, false
+	}
+	if !all {
+		names = gjson.Parse(w.Text())
+	}
+	return names, ok
 }
 
 // isServerLabel reports whether a name begins with a letter and has only letters, digits, "_" and "-".

@@ -20,6 +20,7 @@ func openAI() *format {
 
 		response: map[string]*loss.Rule{"logprobs": LogprobsLoss},
 		logprobs: openAILogprobs,
+		hosted:   hostedInItems,
 
 		// Items of reasoning hold their summary.
 		holdsText: func(s content.Signature) bool {

@@ -190,8 +190,15 @@ const (
 
 // Cite adds a citation that the response has.
 func (s *Sources) Cite(c *content.Citation) {
-	if c.URL != "" && c.Extra != nil && dataOf(c.Extra.Format).sources != nil {
+	if c.URL != "" {
 		s.note(c.URL, true)
+	}
+}
+
+// AddFound adds the sources in a call or result of a server's tool.
+func (s *Sources) AddFound(list []Found) {
+	for _, f := range list {
+		s.note(f.URL, false)
 	}
 }
 
@@ -235,7 +242,7 @@ func (s *Sources) Lost() iter.Seq2[string, *loss.Rule] {
 			lost = lost || !cited
 		}
 		if lost {
-			yield(s.member, SourcesLoss)
+			yield(cmp.Or(s.member, "parts"), SourcesLoss)
 		}
 	}
 }

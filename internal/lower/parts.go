@@ -174,7 +174,7 @@ func (l *lowering) part(p content.Part, at Path, in Site) {
 		l.lose(Thinking, at)
 	case *content.Text: // above
 	case *content.ServerToolUse, *content.ServerToolResult, *content.Unknown:
-		if !foreign.IsCopy(p) {
+		if !foreign.IsCopy(p) && !l.hostedPart(p, at, in) {
 			l.vendorPart(p, at, in)
 		}
 	default:
@@ -212,6 +212,26 @@ func (l *lowering) ownPart(p content.Part, at Path, in Site) {
 		*f.Cache = l.mark(*f.Cache, at, in)
 	}
 	l.push(p)
+}
+
+// hostedPart pushes a call or result of a tool that other vendors run, too, and reports whether it is
+// one. Models read what the tool has done as text: they take a call without its server for their own.
+func (l *lowering) hostedPart(p content.Part, at Path, in Site) bool {
+	h := foreign.HostedIn(p, "", l.t.Format)
+	if h == nil || in != InAssistant || h.Search && (!h.Call || len(h.Found) > 0) {
+		return false
+	}
+	switch {
+	case l.isShown(strings.TrimPrefix(h.ID, foreign.ServerPrefix), ""): // the target's vendor gets it back
+	case h.Search:
+		l.lose(foreign.QueryOfTool, at)
+	default:
+		l.lose(foreign.CodeAsText, at)
+		if text := h.Text(); text != "" {
+			l.push(&content.Text{Text: text})
+		}
+	}
+	return true
 }
 
 // vendorPart pushes a part that only one vendor can read, if that is the target's.

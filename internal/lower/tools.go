@@ -318,7 +318,13 @@ func (l *lowering) vendorTool(t *content.Tool, at Path) bool {
 	if rules.Vendor != nil {
 		own, losses = rules.Vendor(t)
 	}
-	if own.Kind == "" {
+	switch {
+	case len(l.memberTools) > 0 && foreign.SelectsMemberTools(t): // they have its settings
+		if t.Cache != nil {
+			l.lose(ToolCache, at.Member("cache"))
+		}
+		return false
+	case own.Kind == "":
 		l.lose(ToolVendor, at)
 		return false
 	}

@@ -12,8 +12,8 @@ import (
 // a whole response. So a block that opens while another one of its candidate is open
 // waits: its events are kept until all blocks before it are closed. In the order of their
 // ends, parts would give one response two histories, streamed and whole. In other formats a
-// block waits only for a text that has opened and has no text yet (see [Filled]), and for a tool
-// call whose arguments may be broken.
+// block waits only for a text that has opened and has no text yet (see [Filled]), for one that begins
+// [AtEnd], and for a tool call whose arguments may be broken.
 //
 // Only an upstream that leaves a block open while it writes another delays its client, and
 // the end of the response at the latest closes the block.
@@ -67,7 +67,7 @@ func (e *Engine[S]) mustWait(k int) bool {
 		case b.Begun:
 			return e.rules.Sequential
 		}
-		return e.rules.Sequential || b.when == Filled || b.when == Runnable && (b.first != 0 || b.maybeBroken)
+		return e.rules.Sequential || b.when == Filled || b.when == AtEnd || b.when == Runnable && (b.first != 0 || b.maybeBroken)
 	})
 }
 

@@ -59,8 +59,16 @@ func TestMemberTools(t *testing.T) {
 				`{"type":"mcp","server_label":"cal","server_url":"https://cal.example/","authorization":"t","allowed_tools":["free"],"require_approval":"never"}]`, nil},
 		{"MCP servers with a name that is not valid", "gpt-5.2", `"mcp_servers":[{"type":"url","name":"1 a","url":"https://mcp.example/"}]`, responses, ``,
 			[]string{"dropped extra.mcp_servers"}},
-		{"MCP servers whose tools are selected", "gpt-5.2", `"mcp_servers":[{"type":"url","name":"cal","url":"https://cal.example/"}],
+		{"MCP servers of which tools are excluded", "gpt-5.2", `"mcp_servers":[{"type":"url","name":"cal","url":"https://cal.example/"}],
 			"tools":[{"type":"mcp_toolset","mcp_server_name":"cal","configs":{"delete":{"enabled":false}}}]`, responses, ``,
+			[]string{"dropped extra.mcp_servers", "dropped tools.0"}},
+		{"MCP servers with toolsets", "gpt-5.2", `"mcp_servers":[{"type":"url","name":"all","url":"https://a.example/"},{"type":"url","name":"some","url":"https://b.example/"},{"type":"url","name":"none","url":"https://c.example/"}],
+			"tools":[{"type":"mcp_toolset","mcp_server_name":"all"},{"type":"mcp_toolset","mcp_server_name":"some","default_config":{"enabled":false},"configs":{"list":{"enabled":true},"new":{}}},
+			{"type":"mcp_toolset","mcp_server_name":"none","default_config":{"enabled":false}}]`, responses,
+			`[{"type":"mcp","server_label":"all","server_url":"https://a.example/","require_approval":"never"},` +
+				`{"type":"mcp","server_label":"some","server_url":"https://b.example/","allowed_tools":["list"],"require_approval":"never"}]`, nil},
+		{"MCP servers whose tools are deferred", "gpt-5.2", `"mcp_servers":[{"type":"url","name":"cal","url":"https://cal.example/"}],
+			"tools":[{"type":"mcp_toolset","mcp_server_name":"cal","default_config":{"defer_loading":true}}]`, responses, ``,
 			[]string{"dropped extra.mcp_servers", "dropped tools.0"}},
 		{"MCP servers, which the vendor does not have", "gemini-3-pro-preview", `"mcp_servers":[{"type":"url","name":"cal","url":"https://cal.example/"}]`, google, ``,
 			[]string{"dropped extra.mcp_servers", "hint thinking"}}, // this model cannot turn thinking off

@@ -130,8 +130,8 @@ var generateToClaude = []feature{
 	{
 		name: "model turn with code only",
 		body: `"contents":[{"role":"model","parts":[{"executableCode":{"language":"PYTHON","code":"1"}}]},{"role":"user","parts":[{"text":"T1"}]}]`,
-		sent: claude("messages.# = 1"),
-		loss: claude("dropped turns.0.parts.0"),
+		sent: claude("messages.0.content.0.text = Code that the server has run:\n\n1\n\n"),
+		loss: claude("degraded turns.0.parts.0"),
 	},
 	{
 		name:  "request that only Gemini supports",

@@ -114,6 +114,13 @@ var results = []Feature{
 		{Unlisted: true, To: []Server{Responses}, Set: earlier(hello, &content.Thinking{
 			Redacted: signed(responses, `{"type":"mcp_call","id":"mcp_1"}`)}, hello)},
 	}},
+	{Name: loss.VendorPart, Row: "code that the vendor has run, and its output", From: by(m), Cases: []Case{
+		{Set: earlier(hello, &content.ServerToolUse{Format: m, Kind: "server_tool_use", ID: "srvtoolu_1", Name: "code_execution", Input: `{"code":"a"}`},
+			&content.ServerToolResult{Format: m, Kind: "code_execution_tool_result", ID: "srvtoolu_1", Content: `{"stdout":"b"}`})},
+	}},
+	{Name: loss.VendorPart, Row: "queries with which the vendor has searched (`web_search_call`)", From: by(responses), Cases: []Case{
+		{Set: earlier(hello, &content.Unknown{Format: responses, Kind: "web_search_call", Raw: `{"type":"web_search_call","action":{"type":"search","query":"a"}}`}, hello)},
+	}},
 	{Name: loss.VendorPart, Row: "calls of functions that the request does not declare", From: by(g, chat, responses), Cases: []Case{
 		{Set: turns(user(hello), assistant(call("call_1", "f")), user(result("call_1", hello)))},
 	}},

@@ -137,7 +137,12 @@ func (s *responseEncoder) OpenBlock(b *sentBlock, rest []upstream.Event) respons
 			return response.Now
 		}
 	}
-	s.Lose(b, lossOfPart(b.Part))
+	rule := lossOfPart(b.Part)
+	if h := foreign.HostedIn(b.Part, b.Arguments(), Format); h != nil && h.Search {
+		s.sources.AddFound(h.Found)
+		rule = foreign.QueriesLoss
+	}
+	s.Lose(b, rule)
 	return response.Never
 }
 

@@ -45,16 +45,18 @@ type encoder struct {
 	tier    string // service_tier of the response, as JSON text
 	lost    bool   // other members of the response are reported
 	sources foreign.Sources
+	search  foreign.Search // in members of a response of another format
 
-	items      []*item // in the order in which they began; nil once they were dropped
-	next       int     // index of the next item
-	message    *item   // message that the next text continues; nil if another item has begun
-	kept       int     // bytes of items
-	dropped    bool    // items were dropped, because they exceeded maxKept
-	newestOpen int     // number of the block that opened last
-	inItems    bool    // items before the next tool call carry state
-	refused    bool    // there is a refusal
-	denied     bool    // a tool call that the request does not allow was dropped
+	items      []*item                    // in the order in which they began; nil once they were dropped
+	next       int                        // index of the next item
+	message    *item                      // message that the next text continues; nil if another item has begun
+	kept       int                        // bytes of items
+	dropped    bool                       // items were dropped, because they exceeded maxKept
+	newestOpen int                        // number of the block that opened last
+	running    map[string]*foreign.Hosted // calls of other vendors' tools without a result, by id
+	inItems    bool                       // items before the next tool call carry state
+	refused    bool                       // there is a refusal
+	denied     bool                       // a tool call that the request does not allow was dropped
 
 	logprobs []byte // of the next text, as elements of a list
 
@@ -119,8 +121,9 @@ const (
 var idPrefixes = [...]string{messageItem: "msg_", reasoningItem: "rs_", functionItem: "fc_", customItem: "ctc_", searchItem: "tsc_", otherItem: "item_"}
 
 const (
-	maxKept  = 8 << 20 // bytes of kept items of a stream
-	itemCost = 512     // bytes that count against maxKept for each item, besides its JSON
+	maxKept    = 8 << 20 // bytes of kept items of a stream
+	maxRunning = 100     // calls of other vendors' tools without a result
+	itemCost   = 512     // bytes that count against maxKept for each item, besides its JSON
 
 	// callPrefix is the prefix of call_ids that a response has in place of missing and
 	// repeated ones.
@@ -200,13 +203,9 @@ func (s *encoder) OpenBlock(b *sentBlock, rest []upstream.Event) response.When {
 		}
 		report(lossSentPart)
 	case *content.ServerToolUse:
-		if p.Format != Format { // otherwise the item follows as a whole
-			report(lossSentTool)
-		}
+		return s.openHosted(b, p.Format, p.Extra)
 	case *content.ServerToolResult:
-		if p.Format != Format {
-			report(lossSentTool)
-		}
+		return s.openHosted(b, p.Format, p.Extra)
 	case *content.Document, *content.Media:
 		report(lossSentFile)
 	default:
@@ -246,7 +245,102 @@ func (s *encoder) BeginBlock(b *sentBlock) {
 		s.addItem(b, s.imageItem(p))
 	case *content.Unknown:
 		s.addItem(b, p.Raw)
+	case *content.ServerToolUse, *content.ServerToolResult:
+		s.addHosted(b)
 	}
+}
+
+// openHosted opens a call of a server's tool, or its result. Those of this format follow as a whole
+// item. One item holds those of other formats, which is written with the result.
+func (s *encoder) openHosted(b *sentBlock, of content.Format, x *content.Extra) response.When {
+	h := foreign.HostedIn(b.Part, b.Arguments(), Format)
+	switch {
+	case h != nil && !s.settings.openResponses && (h.Call && len(s.running) < maxRunning || s.running[h.ID] != nil):
+		s.losePartMembers(b, x)
+		return response.AtEnd
+	case of != Format:
+		s.Lose(b, lossSentTool)
+	}
+	return response.Never
+}
+
+// addHosted keeps a call of another vendor's tool, or adds the item that holds it and its result.
+func (s *encoder) addHosted(b *sentBlock) {
+	h := foreign.HostedIn(b.Part, b.Arguments(), Format)
+	if h.Call {
+		if s.running == nil {
+			s.running = make(map[string]*foreign.Hosted)
+		}
+		s.running[h.ID] = h
+		return
+	}
+	call := s.running[h.ID]
+	delete(s.running, h.ID)
+	if h.Files {
+		s.Lose(b, foreign.FilesOfCode)
+	}
+	s.addItem(b, s.hostedItem(call, h))
+}
+
+// addSearches adds the searches in members of a response, which come at its end. In a whole response they
+// are before the other items, as the vendor has them. The first one has all sources: see
+// [foreign.Search].
+func (s *encoder) addSearches() {
+	n := len(s.items)
+	for i, q := range s.search.Queries {
+		result := foreign.Hosted{}
+		if i == 0 {
+			result.Found = s.search.Found
+		}
+		s.addItem(new(sentBlock), s.hostedItem(&foreign.Hosted{Search: true, Input: q}, &result))
+	}
+	for _, f := range s.search.Found {
+		s.sources.Cite(&content.Citation{URL: f.URL})
+	}
+	if s.whole {
+		s.items = slices.Concat(s.items[n:], s.items[:n])
+	}
+}
+
+// hostedItem returns the item of a call and its result.
+func (s *encoder) hostedItem(call, result *foreign.Hosted) string {
+	id := strings.TrimPrefix(s.id, responsePrefix) + "_" + string(jsonwire.AppendInt(nil, int64(s.next)))
+	var w jsonwire.Writer
+	w.BeginObject()
+	if call.Search {
+		w.Member("id", "ws_"+id)
+		w.Member("type", "web_search_call")
+		w.Member("status", "completed")
+		w.Object("action")
+		w.Member("type", "search")
+		w.Member("query", call.Input)
+		w.Array("sources")
+		for _, f := range result.Found {
+			w.BeginObject()
+			w.Member("type", "url")
+			w.Member("url", f.URL)
+			w.EndObject()
+		}
+		w.EndArray()
+		w.EndObject()
+		w.EndObject()
+		return w.Text()
+	}
+	w.Member("id", "ci_"+id)
+	w.Member("type", "code_interpreter_call")
+	w.Member("status", "completed")
+	w.Member("code", call.Input)
+	w.Member("container_id", "")
+	w.Array("outputs")
+	if result.Output != "" {
+		w.BeginObject()
+		w.Member("type", "logs")
+		w.Member("logs", result.Output)
+		w.EndObject()
+	}
+	w.EndArray()
+	w.EndObject()
+	return w.Text()
 }
 
 // newItem begins an item. It ends the message that waits for more texts.
@@ -521,6 +615,9 @@ func (s *encoder) EndBlock(b *sentBlock, rest string) {
 		return
 	}
 	it := b.State.item
+	if it == nil {
+		return // a call whose result follows
+	}
 	switch it.kind { // others are complete
 	case messageItem:
 		s.endPart(it)
@@ -618,6 +715,9 @@ func (s *encoder) finish() {
 	if len(s.logprobs) > 0 {
 		s.LoseAt("logprobs", foreign.LogprobsLoss)
 	}
+	if len(s.running) > 0 {
+		s.LoseAt("parts", lossSentTool)
+	}
 	last := "completed"
 	if s.message != nil && s.message.index == s.next-1 {
 		if status, _ := s.status(); status == "incomplete" {
@@ -625,6 +725,7 @@ func (s *encoder) finish() {
 		}
 	}
 	s.endMessage(last)
+	s.addSearches()
 }
 
 // AddLogprobs implements [response.LogprobFormat]. Log probabilities are with their text: in each delta,

@@ -29,6 +29,7 @@ type expectation struct {
 	hideThinking bool            // the request did not ask for reasoning items: none is sent
 	returnsItems bool            // the client returns encrypted_content
 	searches     bool            // the client runs a search for tools
+	knowsSearch  bool            // the client receives the searches of the server
 	restricted   bool            // only the tools in allowed may be called
 	allowed      map[string]bool // by name, also after the namespace and a dot; only those are all tools of a namespace
 }

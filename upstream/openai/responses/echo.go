@@ -2,6 +2,7 @@ package responses
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -26,6 +27,7 @@ func expectationOf(r *upstream.Request) expectation {
 			x.searches = x.searches || rule == foreign.SearchAsFunction
 		}
 	}
+	x.knowsSearch = slices.ContainsFunc(r.Tools, isWebSearch) // one pass
 	isList := own != nil && own.ToolChoice != nil && own.ToolChoice.Type == typeAllowedTools
 	isNone := r.Choice.Mode == content.ChoiceNone
 	if x.restricted = isNone || isList; isList && !isNone {

@@ -61,7 +61,7 @@ func TestNothingSilent(t *testing.T) {
 		"dropped input[1].content[3]",
 		"hint input[3]",
 		"hint input[4].content[0]",
-		"dropped input[5]",
+		"hint input[5]",
 		"hint input[8]",
 		"dropped input[10]",
 		"dropped presence_penalty", "dropped frequency_penalty",

@@ -162,8 +162,14 @@ func (s *encoder) addMembers(x *content.Extra) {
 		return
 	case x.Format != Format:
 		s.sources.Name(x)
+		shown := s.knowsSearch && !s.settings.openResponses
+		if shown {
+			s.search.Add(x)
+		}
 		for path, r := range foreign.ResponseMembers(x, "") {
-			s.LoseAt(path, r)
+			if r != foreign.QueriesLoss || !shown {
+				s.LoseAt(path, r)
+			}
 		}
 		return
 	}

@@ -146,7 +146,7 @@ func TestOutput(t *testing.T) {
 			types: "output_item.added custom_tool_call_input.delta custom_tool_call_input.done output_item.done"},
 		{name: "a free-form call that overlaps another", events: []upstream.Event{
 			evOpen(0, &content.ToolUse{ID: "c1", Name: "patch", Freeform: true}), evInput(0, "a"), evOpen(1, toolCall("c2", "g")), evInput(1, `{}`), evClose(1), evClose(0), evStop(content.StopToolUse)},
-			want: []string{`function_call g({})`, "custom_tool_call patch(a)"}},
+			want: []string{"custom_tool_call patch(a)", `function_call g({})`}}, // as in a whole response
 		{name: "a free-form call that was cut", events: []upstream.Event{
 			evOpen(0, &content.ToolUse{ID: "c1", Name: "patch", Freeform: true}), evInput(0, "*** Be"), evClose(0), evStop(content.StopMaxTokens)},
 			status: "incomplete", losses: []string{"parts.0: the response was cut before the arguments began; the tool call was dropped"}},

@@ -92,6 +92,11 @@ func builtInKind(kind string) string {
 	return ""
 }
 
+// isWebSearch reports whether t is this vendor's tool for web search.
+func isWebSearch(t content.Tool) bool {
+	return t.Format == Format && strings.HasPrefix(t.Kind, webSearch)
+}
+
 const (
 	webSearch       = "web_search"
 	codeInterpreter = "code_interpreter"
