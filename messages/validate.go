@@ -550,10 +550,8 @@ func (v *validator) messagePath() string {
 // allowed.
 func (v *validator) kindAndPlaces(p content.Part) (kind string, where places) {
 	switch p := p.(type) { // other kinds are found by their type in blockForms
-	case *content.ServerToolUse:
-		return p.Kind, inAssistant
-	case *content.ServerToolResult:
-		return p.Kind, inAssistant
+	case *content.ServerToolUse, *content.ServerToolResult:
+		return partfield.VendorOf(p).Kind, inAssistant
 	case *content.Media:
 		return "media", 0
 	case *content.Unknown:
@@ -581,19 +579,6 @@ func untypedBlockOf(kind string) *blockForm {
 	return nil
 }
 
-// formatOf returns the format of a part, or "" for parts of all formats.
-func formatOf(p content.Part) content.Format {
-	switch p := p.(type) {
-	case *content.ServerToolUse:
-		return p.Format
-	case *content.ServerToolResult:
-		return p.Format
-	case *content.Unknown:
-		return p.Format
-	}
-	return ""
-}
-
 // part validates one block at the path, which does not include its tag.
 func (v *validator) part(p content.Part, where places) {
 	if content.IsNil(p) {
@@ -605,7 +590,7 @@ func (v *validator) part(p content.Part, where places) {
 		return // the parser has reported it
 	}
 	_, raw := p.(*content.Unknown)
-	switch f := formatOf(p); {
+	switch f := partfield.VendorOf(p).Format; {
 	case kind == "" || allowed == 0 || f != "" && f != Format:
 		v.misplacedBlock(content.CodeUnsupported, kind, where)
 		return

@@ -4,6 +4,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/partfield"
 )
 
 // SearchesTools reports whether a tool is one with which a vendor searches deferred tools, and
@@ -21,23 +22,12 @@ type ToolReference struct{ Namespace, Name string }
 
 // ToolReferences returns the tools that a part loads.
 func ToolReferences(p content.Part) (list []ToolReference) {
-	var f content.Format
-	kind, raw := "", ""
-	switch p := p.(type) { // other kinds load no tools
-	case *content.Unknown:
-		if p != nil {
-			f, kind, raw = p.Format, p.Kind, p.Raw
-		}
-	case *content.ServerToolResult:
-		if p != nil {
-			f, kind, raw = p.Format, p.Kind, p.Content
-		}
-	}
-	get := dataOf(f).references[kind]
+	part := partfield.VendorOf(p)
+	get := dataOf(part.Format).references[part.Kind]
 	if get == nil {
 		return nil
 	}
-	for _, v := range get(raw).Array() {
+	for _, v := range get(part.Raw).Array() {
 		switch {
 		case v.Type == gjson.String:
 			list = append(list, ToolReference{Name: v.Str})

@@ -12,6 +12,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
+	"github.com/polywire/polywire/internal/partfield"
 )
 
 // formats returns the formats that have data, which are never changed.
@@ -127,16 +128,9 @@ func IsState(u *content.Unknown) bool {
 // IsCopy reports whether a handler has made a call or result of a server's tool from members of
 // another format. It only shows them: no server needs it back.
 func IsCopy(p content.Part) bool {
-	var f content.Format
-	var id string
-	switch p := p.(type) { // other kinds are never made
-	case *content.ServerToolUse:
-		f, id = p.Format, p.ID
-	case *content.ServerToolResult:
-		f, id = p.Format, p.ID
-	}
-	prefix := dataOf(f).copies
-	return prefix != "" && strings.HasPrefix(id, prefix)
+	v := partfield.VendorOf(p)
+	prefix := dataOf(v.Format).copies
+	return prefix != "" && strings.HasPrefix(v.ID, prefix)
 }
 
 // Function returns a vendor-defined tool that the client runs as a function of the same

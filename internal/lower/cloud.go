@@ -204,16 +204,9 @@ func (r *restriction) part(p content.Part, at Path) content.Part {
 	if content.IsNil(p) {
 		return p // a later pass refuses it
 	}
-	name := ""
-	switch p := p.(type) {
-	case *content.ServerToolUse:
-		if name = p.Kind; name == "server_tool_use" {
-			name = p.Name
-		}
-	case *content.ServerToolResult:
-		name = p.Kind
-	case *content.Unknown:
-		name = p.Kind
+	name := partfield.VendorOf(p).Kind
+	if u, ok := p.(*content.ServerToolUse); ok && name == "server_tool_use" {
+		name = u.Name
 	}
 	if name != "" && hasPrefix(name, r.cloud.Calls) {
 		r.lose(CloudCall, at)

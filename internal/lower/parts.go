@@ -236,19 +236,12 @@ func (l *lowering) hostedPart(p content.Part, at Path, in Site) bool {
 
 // vendorPart pushes a part that only one vendor can read, if that is the target's.
 func (l *lowering) vendorPart(p content.Part, at Path, in Site) {
-	var f content.Format
-	id, raw, rule, loads := "", "", VendorPart, false
-	switch p := p.(type) {
-	case *content.ServerToolUse:
-		f, id = p.Format, p.ID
-	case *content.ServerToolResult:
-		f, id = p.Format, p.ID
-	case *content.Unknown:
-		f, raw, rule = p.Format, p.Raw, UnknownPart
-		loads = in == InResult && l.t.Own.Vendor && foreign.LoadsTools(p)
+	v, rule, loads := partfield.VendorOf(p), VendorPart, false
+	if u, ok := p.(*content.Unknown); ok {
+		rule, loads = UnknownPart, in == InResult && l.t.Own.Vendor && foreign.LoadsTools(u)
 	}
-	if f == l.t.Format && (loads || l.t.hasVendorPart(in)) && (rule == UnknownPart || in != InResult) {
-		if l.isShown(id, raw) {
+	if v.Format == l.t.Format && (loads || l.t.hasVendorPart(in)) && (rule == UnknownPart || in != InResult) {
+		if l.isShown(v.ID, v.Raw) {
 			return
 		}
 		if rule = l.mayReturn(p); rule == nil {

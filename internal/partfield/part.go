@@ -175,6 +175,30 @@ func (f *Part) read(p content.Part, copy bool) content.Part {
 	return p
 }
 
+// A Vendor identifies a part that only one vendor can read.
+type Vendor struct {
+	Format content.Format
+	Kind   string // its type in that format
+	ID     string // of a call of a tool that the vendor runs
+	Raw    string // its JSON text, or that of what the tool got or returned
+}
+
+// VendorOf returns that of p, or the zero Vendor for parts that all vendors have.
+func VendorOf(p content.Part) (v Vendor) {
+	if content.IsNil(p) {
+		return v
+	}
+	switch p := p.(type) { // other kinds are of all vendors
+	case *content.ServerToolUse:
+		return Vendor{p.Format, p.Kind, p.ID, p.Input}
+	case *content.ServerToolResult:
+		return Vendor{p.Format, p.Kind, p.ID, p.Content}
+	case *content.Unknown:
+		return Vendor{p.Format, p.Kind, "", p.Raw}
+	}
+	return v
+}
+
 // own returns p, or a copy of it.
 func own[T any](p *T, copy bool) *T {
 	if !copy {
