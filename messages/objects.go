@@ -8,6 +8,7 @@ import (
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/internal/object"
+	"github.com/polywire/polywire/internal/partfield"
 )
 
 // The objects of requests. The parser, the encoder and the validator work by these tables: to
@@ -386,11 +387,14 @@ var (
 	})
 )
 
-// sourceTypes are the sources by their tags.
-var sourceTypes = []object.Tag{
-	{Name: "base64", Type: base64Type}, {Name: "url", Type: urlType}, {Name: "file", Type: fileType},
-	{Name: "text", Type: plainTextType}, {Name: "content", Type: partsType},
-}
+// sourceTypes are the sources by their tags, and sourceKinds their kinds.
+var (
+	sourceTypes = []object.Tag{
+		{Name: "base64", Type: base64Type}, {Name: "url", Type: urlType}, {Name: "file", Type: fileType},
+		{Name: "text", Type: plainTextType}, {Name: "content", Type: partsType},
+	}
+	sourceKinds = [...]partfield.Kind{partfield.Base64, partfield.URL, partfield.File, partfield.PlainText, partfield.Parts}
+)
 
 // A fileForm describes the files of one kind of block, which are the values of its member source.
 type fileForm struct {

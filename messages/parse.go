@@ -354,9 +354,7 @@ func (p *parser) source(v jsonwire.Value, files *fileForm) content.Source {
 	}
 	p.Path.Push(kind)
 	defer p.Path.Pop()
-	var s content.Source
-	switch t {
-	case base64Type:
+	if t == base64Type {
 		b := p.base64s.New(1)
 		p.Read(v, t, b)
 		p.keepBase64(v.Get("data"), b.Data)
@@ -364,17 +362,10 @@ func (p *parser) source(v jsonwire.Value, files *fileForm) content.Source {
 			p.Quota.Bytes(len(b.Data)) // it becomes a text
 		}
 		return b
-	case urlType:
-		s = &content.URL{}
-	case fileType:
-		s = &content.File{}
-	case plainTextType:
-		s = &content.PlainText{}
-	default:
-		s = &content.Parts{}
 	}
+	s := t.Create()
 	p.Read(v, t, s)
-	return s
+	return s.(content.Source)
 }
 
 // tools reads the list of tools.

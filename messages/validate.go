@@ -836,28 +836,16 @@ func (v *validator) source(s content.Source, files *fileForm) {
 
 // sourceTag returns the tag of a source, or "" for nil.
 func sourceTag(s content.Source) (tag string, known bool) {
-	switch s := s.(type) {
-	case nil:
+	kind := partfield.OfSource(s).Kind
+	for i, k := range sourceKinds {
+		if k == kind {
+			return sourceTypes[i].Name, true
+		}
+	}
+	if kind == partfield.Nil {
 		return "", true
-	case *content.Base64:
-		return tagUnless("base64", s == nil), true
-	case *content.URL:
-		return tagUnless("url", s == nil), true
-	case *content.File:
-		return tagUnless("file", s == nil), true
-	case *content.PlainText:
-		return tagUnless("text", s == nil), true
-	case *content.Parts:
-		return tagUnless("content", s == nil), true
 	}
 	return "unknown", false
-}
-
-func tagUnless(tag string, missing bool) string {
-	if missing {
-		return ""
-	}
-	return tag
 }
 
 func (v *validator) allowsFiles() bool {
