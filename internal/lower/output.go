@@ -245,6 +245,9 @@ func (l *lowering) typedOutput() {
 		l.lose(OutputWithTools, At("output"))
 		l.suffix = jsonInstruction
 		if o.Schema.JSON != "" {
+			if o.Schema.OpenAPI {
+				l.responseSchema(schema.JSONSchema, false)
+			}
 			l.suffix = &content.Text{Text: "When you respond without a tool call, respond with one JSON value that matches this JSON schema, and with nothing else:\n" + o.Schema.JSON}
 		}
 		o.MediaType, o.Schema = "", content.Schema{}

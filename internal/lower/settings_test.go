@@ -560,6 +560,18 @@ func TestOutput(t *testing.T) {
 			losses: []Loss{lost(OutputWithTools, "output")},
 		},
 		{
+			name: "OpenAPI schema or functions", target: func(t *Target) { typed(t); t.Output.NoTools = true },
+			from: upstream.Request{
+				Output: upstream.Output{MediaType: jsonType, Schema: content.Schema{JSON: `{"type":"STRING","nullable":true}`, OpenAPI: true}},
+				Tools:  []content.Tool{{Name: "f", Input: content.Schema{JSON: `{"type":"object","properties":{}}`}}},
+			},
+			to: func(r *Request) {
+				text(r)
+				r.System = []content.Part{&content.Text{Text: "When you respond without a tool call, respond with one JSON value that matches this JSON schema, and with nothing else:\n" + `{"type":["string","null"]}`}}
+			},
+			losses: []Loss{lost(OutputWithTools, "output")},
+		},
+		{
 			name: "any JSON or functions", target: func(t *Target) { typed(t); t.Output.NoTools = true },
 			from: upstream.Request{
 				Output: upstream.Output{MediaType: jsonType},
