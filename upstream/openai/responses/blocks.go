@@ -54,6 +54,7 @@ type encoder struct {
 	dropped    bool                       // items were dropped, because they exceeded maxKept
 	newestOpen int                        // number of the block that opened last
 	running    map[string]*foreign.Hosted // calls of other vendors' tools without a result, by id
+	shown      string                     // the last item that was a part of its own
 	inItems    bool                       // items before the next tool call carry state
 	refused    bool                       // there is a refusal
 	denied     bool                       // a tool call that the request does not allow was dropped
@@ -199,6 +200,7 @@ func (s *encoder) OpenBlock(b *sentBlock, rest []upstream.Event) response.When {
 		}
 	case *content.Unknown:
 		if p.Format == Format && jsonwire.ValidObject(p.Raw) {
+			s.shown = p.Raw
 			return response.Now
 		}
 		report(lossSentPart)

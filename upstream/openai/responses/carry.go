@@ -63,6 +63,10 @@ func encodeReasoning(t *content.Thinking, report func(*loss.Rule)) string {
 func (s *encoder) openThinking(b *sentBlock, t *content.Thinking) response.When {
 	onlyState := t.Redacted.Data != ""
 	if onlyState && t.Redacted.Format == Format && !isReasoningItem(t.Redacted.Data) {
+		if t.Redacted.Data == s.shown {
+			b.Kind, b.State.hidden = response.Thinking, true
+			return response.Never // the part before it is this item
+		}
 		return response.Now // an item of a built-in tool
 	}
 	s.losePartMembers(b, t.Extra)

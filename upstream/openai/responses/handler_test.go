@@ -349,3 +349,21 @@ func TestConnection(t *testing.T) {
 	}
 	readStream(t, string(b))
 }
+
+// TestItemsOnce checks that calls of built-in tools reach a client once if the response is encoded anew:
+// they are parts of their own, and state that the server needs back.
+func TestItemsOnce(t *testing.T) {
+	for _, kind := range []string{"shell_call", "local_shell_call", "apply_patch_call", "computer_call", "program", "program_output", "web_search_call", "new_call"} {
+		doc := `{"id":"resp_1","object":"response","status":"completed","model":"m","output":[{"type":"` + kind + `","id":"i_1","call_id":"c_1","status":"completed"}]}`
+		resp, err := DecodeResponse([]byte(doc), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		up := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error { return w.Send(resp.Frame.Events) })
+		whole := gjson.Get(post(NewHandler(up, nil), "/v1/responses", `{"model":"m","input":"q"}`).Body.String(), "output.#.type").Raw
+		stream := readStream(t, post(NewHandler(up, nil), "/v1/responses", `{"model":"m","input":"q","stream":true}`).Body.String()).Final.Get("output.#.type").Raw
+		if want := `["` + kind + `"]`; whole != want || stream != want {
+			t.Errorf("got %s, streamed %s, want %s", whole, stream, want)
+		}
+	}
+}
