@@ -36,7 +36,8 @@
 //
 // An Upstream that sends requests in another format reports what that format cannot
 // represent with [Writer.Loss], before it sends anything. Writer.Loss returns an error if
-// the request does not allow the loss: see HandlerOptions.RejectLoss.
+// the request does not allow the loss: see HandlerOptions.RejectLoss. [Reads] does this for a
+// model that does not read all of a request.
 //
 // # Optional methods
 //

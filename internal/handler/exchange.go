@@ -71,7 +71,10 @@ func (s *Handler) newExchange(w http.ResponseWriter, r *http.Request) *exchange 
 	if hook := s.options.RequestID; hook != nil {
 		x.guard(r.Context(), "RequestID", func() { x.setID(hook(r)) })
 	}
-	x.values = reqctx.Values{ID: x.id, ReportLoss: x.addModelLoss, ReportSend: x.noteSend, ReportHeld: x.noteHeld, Path: x.path}
+	x.values = reqctx.Values{ID: x.id, ReportLoss: x.addModelLoss, ReportSend: x.noteSend, ReportHeld: x.noteHeld}
+	if s.options.OnLoss != nil || s.options.OnDone != nil {
+		x.values.Path = x.path
+	}
 	x.report = upstream.Report{
 		ID: x.id, Format: s.protocol.Format(), Method: OneLine(r.Method, maxMethod), Path: OneLine(r.URL.Path, maxURLPath), Start: x.start,
 	}
