@@ -103,7 +103,7 @@ func (r *Request) withDocument(header []upstream.HeaderField) (*upstream.Request
 	decoded, dropped := decodeState(n.Turns)
 	n.Turns, n.Header = decoded.Turns, header
 	d := r.origin.document(r.has("thread"))
-	d.Parsed, d.StateDropped = r, dropped
+	d.Parsed, d.Model, d.StateDropped = r, r.Model, dropped
 	snapshot.Keep(n, d, !decoded.Changed && !unsigned(n.Turns) && !r.origin.isWhole())
 	return n, decoded.Losses
 }

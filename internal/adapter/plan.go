@@ -46,6 +46,25 @@ func (p *Plan) Lower() []content.Loss {
 	return news
 }
 
+// Fit lowers the request of a document whose client named another model than the one that gets it, and
+// so followed other rules, if the target of this model loses something that the target of the named
+// model keeps. Otherwise the document is sent, and if the request cannot be represented.
+func (p *Plan) Fit(target func(model string) *lower.Target) {
+	if p.Document == nil || p.Document.Model == "" || p.Document.Model == p.Model {
+		return
+	}
+	t := target(p.Model)
+	_, reports, err := lower.Lower(p.Source, t, false)
+	if err != nil || len(reports) == 0 {
+		return
+	}
+	_, known, _ := lower.Lower(p.Source, target(p.Document.Model), false)
+	if len(lower.News(reports, known)) > 0 {
+		p.Target = t
+		p.Lower()
+	}
+}
+
 // Load fetches the files that the server cannot fetch, and those that may be stored
 // elsewhere under an id of its vendor. If there are any, it lowers the request with them. It
 // returns the losses that only their bytes show, and Err.

@@ -5,8 +5,9 @@
 //	http.Handle("/", messages.NewHandler(up, nil))
 //
 // A request that arrived in this format is sent byte for byte, except for the
-// model's name, with the client's version and betas. Responses are forwarded in the
-// same way. A request of another format is converted to Messages, and losses are
+// model's name, with the client's version and betas. If the host has chosen another model, which
+// does not accept what the model that the client named accepts, the request is encoded for it, and
+// losses are reported. Responses are forwarded byte for byte. A request of another format is converted to Messages, and losses are
 // reported before anything is sent: see [upstream.Writer.Loss].
 //
 // # Clouds

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,6 +50,44 @@ func TestEdited(t *testing.T) {
 		if !strings.Contains(got.Body, want) {
 			t.Errorf("%s is not in %s", want, got.Body)
 		}
+	}
+}
+
+// TestRulesOfRenamed checks that a document is sent to a model that the host chose as this model
+// accepts it, with the client's version and betas, and otherwise as it is.
+func TestRulesOfRenamed(t *testing.T) {
+	body := func(model, members string) string {
+		return `{"model":"` + model + `","max_tokens":9000,` + members + `"messages":[{"role":"user","content":"hi"}], "x_new":{"b":1}}`
+	}
+	const adaptive, budget, samplers = `"thinking":{"type":"adaptive"},`, `"thinking":{"type":"enabled","budget_tokens":2000},`, `"temperature":0.5,"top_p":0.5,`
+	for _, tt := range []struct{ name, asked, sent, members, want, losses string }{
+		{"model of the client", "claude-sonnet-4-5", "claude-sonnet-4-5", adaptive, "", ""},
+		{"same rules", "claude-opus-4-8", "claude-opus-4-7", adaptive, "", ""},
+		{"nothing to change", "claude-opus-4-8", "claude-sonnet-4-5", `"temperature":0.5,`, "", ""},
+		{"a model without automatic thinking", "claude-opus-4-8", "claude-sonnet-4-5", adaptive, `"thinking":{"type":"enabled","budget_tokens":`, "degraded thinking.type"},
+		{"a model without budgets", "claude-sonnet-4-5", "claude-opus-4-8", budget, `"thinking":{"type":"adaptive"}`, "degraded thinking.budget_tokens"},
+		{"an alias of the host", "fast", "claude-sonnet-4-5", samplers, `"temperature":0.5,`, "dropped top_p"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c, got := vendor(t, "application/json", reply, anthropic.Options{MapModel: func(string) string { return tt.sent }})
+			r := newAsk(body(tt.asked, tt.members))
+			r.Header.Set("Anthropic-Version", "2023-06-01")
+			r.Header.Set("Anthropic-Beta", "one")
+			w := served(messages.NewHandler(c, nil), r)
+			if w.Code != http.StatusOK || !slices.Equal(got.Beta, []string{"one"}) {
+				t.Fatal(w.Code, w.Body, got.Beta)
+			}
+			if tt.want == "" {
+				if diff := cmp.Diff(body(tt.sent, tt.members), got.Body); diff != "" {
+					t.Errorf("(-want +got):\n%s", diff)
+				}
+			} else if !strings.Contains(got.Body, tt.want) || !strings.Contains(got.Body, `"x_new":{"b":1}`) || strings.Contains(got.Body, "top_p") {
+				t.Errorf("sent %s, want %s", got.Body, tt.want)
+			}
+			if diff := cmp.Diff(tt.losses, w.Header().Get("Polywire-Loss")); diff != "" {
+				t.Errorf("losses (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 

@@ -54,6 +54,7 @@ func (c *Client) plan(n *upstream.Request) *plan {
 	if p.Document == nil {
 		p.Lower()
 	}
+	p.Fit(func(model string) *lower.Target { return c.targetOf(model, n, true) })
 	p.setBetas()
 	p.Err = cmp.Or(p.checkModel(), p.Err)
 	return p

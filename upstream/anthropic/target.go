@@ -21,15 +21,21 @@ type targetKey struct {
 	limit     int64 // the model's maximum; 0 means unknown
 	learned   adapter.Learned
 	native    bool
+	byModel   bool // not all of the format
 	continues bool
 }
 
 // target returns what a model accepts. A client of the format may use all of the format,
 // because it knows the model.
 func (c *Client) target(model string, n *upstream.Request) *lower.Target {
+	return c.targetOf(model, n, !isNative(n.Header))
+}
+
+// targetOf returns what the format accepts and, if byModel is set, a model.
+func (c *Client) targetOf(model string, n *upstream.Request, byModel bool) *lower.Target {
 	base := messages.BaseTarget(n)
-	key := targetKey{native: isNative(n.Header), continues: base.Conversation.Continues}
-	if !key.native {
+	key := targetKey{native: isNative(n.Header), byModel: byModel, continues: base.Conversation.Continues}
+	if byModel {
 		key.family, key.learned = familyOf(model), c.learned.Get(model)
 		key.limit = key.learned.MaxOutput(c.maxOutput(model))
 	}
@@ -59,10 +65,11 @@ func (c *Client) newTarget(t lower.Target, key targetKey) *lower.Target {
 	modes := *t.Thinking.Modes
 	modes.StepThinking = true
 	t.Thinking.Modes = &modes
-	if !key.native {
+	if key.byModel {
 		modes.Model, t.Thinking.Default = key.family.modes(), key.family.defaultMode()
 		modes.Model.Refused = key.learned.Refused
 		key.family.limitTarget(&t)
+		t.Members.Headers = t.Members.Headers && key.native
 		if t.Cloud != nil && t.Cloud.NoFiles {
 			t.Files.IDPrefix = ""
 		}
@@ -76,7 +83,6 @@ func (c *Client) newTarget(t lower.Target, key targetKey) *lower.Target {
 
 // limitTarget limits t to what models of the family accept.
 func (f family) limitTarget(t *lower.Target) {
-	t.Members.Headers = false
 	if !f.hasSystemTurns() {
 		t.Conversation.SystemTurns = lower.SystemNowhere
 	}

@@ -5,7 +5,8 @@
 //	http.Handle("/", messages.NewHandler(up, nil))
 //
 // A request that arrived in this format is sent byte for byte, and responses are
-// forwarded in the same way. A request of another format is converted to
+// forwarded in the same way. If the host has chosen another model, which does not accept what the
+// model that the client named accepts, the request is encoded for it, and losses are reported. A request of another format is converted to
 // generateContent, and losses are reported before anything is sent: see
 // [upstream.Writer.Loss] and [generatecontent.RequestFromUpstream].
 //

@@ -13,6 +13,7 @@ import (
 	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/upstream"
 )
@@ -49,6 +50,8 @@ func (c *Client) plan(n *upstream.Request) *plan {
 	t := documentTarget{vertex: vertex, signs: signsCalls(p.Model) && !signsCalls(p.Document.Model)}
 	if vertex && (p.Document.Lenient || !vertexCloud.Accepts(n)) || t.signs && hasUnsignedCall(n.Turns) {
 		p.lowerDocument(t)
+	} else if familyOf(p.Model).major > 0 {
+		p.Fit(func(model string) *lower.Target { return c.target(model, vertex, false) })
 	}
 	return p
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/tidwall/gjson"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/generatecontent"
@@ -327,6 +328,44 @@ func TestUnsignedCallsOfRenamed(t *testing.T) {
 		var list []string
 		list = append(list, lossplaces.Names(losses)...)
 		if diff := cmp.Diff(tt.losses, list); diff != "" {
+			t.Errorf("%s: losses (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
+
+// TestRulesOfRenamed checks that a document is sent to a model that the host chose as this model
+// accepts it, and otherwise as it is.
+func TestRulesOfRenamed(t *testing.T) {
+	body := func(config string) string {
+		return `{"generationConfig":{"thinkingConfig":{` + config + `}},"contents":[{"role":"user","parts":[{"text":"a"}]}],"x":[1, 2]}`
+	}
+	for _, tt := range []struct {
+		name, asked, sent, body string
+		want                    string // of thinkingConfig; empty: the body as it is
+		losses                  []string
+	}{
+		{"model of the client", "gemini-2.5-flash", "gemini-2.5-flash", body(`"thinkingLevel":"HIGH"`), "", nil},
+		{"renamed to a model with budgets", "gemini-3-pro-preview", "gemini-2.5-flash", body(`"thinkingLevel":"HIGH"`), `{"thinkingBudget":24576}`, []string{"degraded thinking.effort"}},
+		{"renamed to a model with the same rules", "gemini-3-pro-preview", "gemini-3.8-flash", body(`"thinkingLevel":"HIGH"`), "", nil},
+		{"nothing to change", "gemini-3-pro-preview", "gemini-2.5-flash", body(`"includeThoughts":true`), "", nil},
+	} {
+		n, _, err := generatecontent.DecodeRequest([]byte(tt.body), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		document.Of(n.Wire).Model, n.Model = tt.asked, tt.sent
+		got, losses, err := bodyOf(t, n)
+		if err != nil {
+			t.Fatalf("%s: %v", tt.name, err)
+		}
+		if tt.want == "" {
+			if diff := cmp.Diff(tt.body, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+			}
+		} else if diff := cmp.Diff(tt.want, gjson.Get(got, "generationConfig.thinkingConfig").Raw); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+		if diff := cmp.Diff(tt.losses, append([]string(nil), lossplaces.Names(losses)...)); diff != "" {
 			t.Errorf("%s: losses (-want +got):\n%s", tt.name, diff)
 		}
 	}

@@ -268,6 +268,7 @@ func (c *client) plan(req *upstream.Request) *plan {
 	if p.Document = p.document(); p.Document == nil {
 		p.lower()
 	}
+	p.Fit(func(model string) *lower.Target { return c.lowerTarget(model, c.target(model, model)) })
 	if c.apiVersion != "" && !isDeployment(model) {
 		p.Err = &content.Violation{Code: content.CodeValue, Path: "model", Text: "is not a valid name of a deployment"}
 	}
@@ -282,11 +283,14 @@ func (p *plan) lower() []content.Loss {
 }
 
 // setTarget sets what the model accepts.
-func (p *plan) setTarget() {
-	k := targetKey{p.name, p.target.refusals}
-	p.Target = p.client.targets.Get(k, func() (*lower.Target, targetKey) {
+func (p *plan) setTarget() { p.Target = p.client.lowerTarget(p.name, p.target) }
+
+// lowerTarget returns what a model with this name accepts.
+func (c *client) lowerTarget(name string, t target) *lower.Target {
+	k := targetKey{name, t.refusals}
+	return c.targets.Get(k, func() (*lower.Target, targetKey) {
 		k.model = strings.Clone(k.model)
-		return p.target.lowerTarget(p.client.format), k
+		return t.lowerTarget(c.format), k
 	})
 }
 

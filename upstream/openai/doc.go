@@ -16,10 +16,12 @@
 // it reports the losses of the conversion: see [upstream.Writer.Loss].
 //
 // OpenAI's own server gets the document of a client of its format byte for byte, except for the
-// model, and for stream_options of Chat Completions, which ask for the usage. The headers that the
+// model, for stream_options of Chat Completions, which ask for the usage, and for max_tokens, which has
+// another name for newer models if the host has chosen one. The headers that the
 // handler forwards are sent with it. If the server rejects the document, the client gets its error.
 // A request is encoded anew if the host or a middleware has changed it, if it carries the state of
-// another vendor, if [Options.Dialect] has more than a Kind, or if the server has rejected a member
+// another vendor, if the host has chosen another model, which does not accept what the model that the
+// client named accepts, if [Options.Dialect] has more than a Kind, or if the server has rejected a member
 // of an earlier request for the same model. Azure and compatible servers get no documents.
 //
 // The last user message is never replaced. If a part of it cannot be represented and

@@ -45,12 +45,15 @@ func (p *plan) body(ctx context.Context) adapter.Body {
 	return p.splice(ctx)
 }
 
-// splice returns the original document with the model, and with the stream members if the host has
-// changed them. A stream of Chat Completions has the usage, which the report needs.
+// splice returns the original document with the model, for which its limit may have another name, and
+// with the stream members if the host has changed them. A stream of Chat Completions has the usage, which the report needs.
 func (p *plan) splice(ctx context.Context) adapter.Body {
 	var members []adapter.Member
 	if p.Model != "" && gjson.Parse(p.Document.Member("model")).Str != p.Model {
 		members = append(members, adapter.Member{Name: "model", Value: string(jsonwire.AppendString(nil, p.Model))})
+	}
+	if limit := p.Document.Member("max_tokens"); limit != "" && p.target.family.noMaxTokens && len(members) > 0 {
+		members = append(members, adapter.Member{Name: "max_completion_tokens", Value: limit}, adapter.Member{Name: "max_tokens"})
 	}
 	stream := p.Source.Stream
 	changed := stream != (p.Document.Member("stream") == "true")

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	stdcmp "cmp"
 	"context"
 	"io"
 	"net/http"
@@ -36,6 +37,13 @@ func TestDocumentsPass(t *testing.T) {
 		{name: "kind", o: Options{BaseURL: "http://a.example/v1", Dialect: openAI}, body: chat, want: chat},
 		{name: "another model", o: Options{MapModel: mapped}, body: chat, want: strings.Replace(chat, `"m"`, `"n"`, 1)},
 		{name: "model in the path", o: Options{MapModel: mapped}, body: `{"messages":[{"role":"user","content":"Hi"}]}`, want: `{"model":"n","messages":[{"role":"user","content":"Hi"}]}`},
+		// A model that the host has chosen follows other rules than the one that the client named.
+		{name: "limit of another model", o: Options{MapModel: func(string) string { return "gpt-5.2" }}, body: `{"max_tokens": 5,` + chat[1:],
+			want: `{"max_completion_tokens":5,` + strings.Replace(chat, `"m"`, `"gpt-5.2"`, 1)[1:]},
+		{name: "limit of the client's model", body: `{"max_tokens":5,` + strings.Replace(chat, `"m"`, `"gpt-5.2"`, 1)[1:], want: `{"max_tokens":5,` + strings.Replace(chat, `"m"`, `"gpt-5.2"`, 1)[1:]},
+		{name: "rules of another model", o: Options{MapModel: func(string) string { return "gpt-5" }}, body: `{"temperature":0.5,` + chat[1:]},
+		{name: "rules of another model, responses", o: Options{MapModel: func(string) string { return "gpt-5" }}, body: `{"temperature":0.5,` + input[1:]},
+		{name: "rules of the client's model", body: `{"temperature":0.5,` + strings.Replace(input, `"m"`, `"gpt-5"`, 1)[1:], want: `{"temperature":0.5,` + strings.Replace(input, `"m"`, `"gpt-5"`, 1)[1:]},
 		{name: "usage of a stream", body: `{"stream":true,` + chat[1:], want: `{"stream_options":{"include_usage":true},"stream":true,` + chat[1:]},
 		{name: "usage of a stream with options", body: `{"stream":true,"stream_options":{"include_obfuscation":false},` + chat[1:],
 			want: `{"stream":true,"stream_options":{"include_obfuscation":false,"include_usage":true},` + chat[1:]},
@@ -69,7 +77,7 @@ func TestDocumentsPass(t *testing.T) {
 				n, _, failed = responses.DecodeRequest([]byte(tt.body), nil)
 			} else {
 				up, err = New(&tt.o)
-				n, _, failed = chatcompletions.DecodeRequest([]byte(tt.body), &chatcompletions.ValidateOptions{Model: "m"})
+				n, _, failed = chatcompletions.DecodeRequest([]byte(tt.body), &chatcompletions.ValidateOptions{Model: stdcmp.Or(gjson.Get(tt.body, "model").Str, "m")})
 			}
 			if err != nil || failed != nil {
 				t.Fatal(err, failed)

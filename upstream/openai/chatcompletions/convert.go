@@ -66,7 +66,7 @@ func (r *Request) Upstream() *upstream.Request {
 
 // WireOf returns the document from which r was parsed if it is a Chat Completions document and r
 // still represents it. An adapter sends it instead of encoding r, with other values of the
-// members "model", "stream" and "stream_options" if needed. WireOf returns false if r is a copy
+// members "model", "stream" and "stream_options", and another name of "max_tokens", if needed. WireOf returns false if r is a copy
 // other than one of [upstream.Request.WithModel], or if a field or
 // part of r has changed. It ignores changes of Model, Stream, Session, Resolver, ForwardLinks and RejectLoss, which the document does
 // not contain or the adapter replaces. It also ignores the replacement of a part by an equal one,

@@ -113,7 +113,7 @@ type origin struct {
 }
 
 // replacedMembers are the members that adapters replace.
-var replacedMembers = []string{"model", "stream", "stream_options"}
+var replacedMembers = []string{"model", "stream", "stream_options", "max_tokens"}
 
 // A place is where the parts of a message are in the request.
 type place struct {

@@ -99,7 +99,7 @@ func (r *Request) neutralWith(header []upstream.HeaderField, keep bool) (*upstre
 		summarize(n)
 	}
 	d := r.origin.Document(Format)
-	d.Parsed, d.StateDropped = r, dropped
+	d.Parsed, d.Model, d.StateDropped = r, r.Model, dropped
 	snapshot.Keep(n, d, keep && !decoded.Changed)
 	return n, decoded.Losses
 }
