@@ -74,7 +74,8 @@ something that the other format cannot represent. Polywire reports every such pl
   weaker one, such as another amount of thinking.
 - **dropped**: the meaning is lost, such as a sampling parameter that the server does not support.
 
-Between equal formats a request is sent as it is, except the name of the model, so nothing is lost. Of the servers of
+Between equal formats a request is sent as it is, except the name of the model. Something is lost only if the host has
+chosen another model, which does not accept what the model that the client named accepts. Of the servers of
 Chat Completions and Responses only OpenAI's own get documents in this way; others get requests encoded anew.
 
 ## Where losses are reported

@@ -43,16 +43,17 @@ func openAI() *format {
 				"max_tool_calls": {rule: SettingLoss}, "context_management": {rule: SettingLoss},
 				"reasoning": {members: table{
 					"context": {rule: InfluenceLoss, isExempt: usesAllReasoning}, "mode": {rule: SettingLoss},
+					"effort": thinks, "enabled": thinks, "max_tokens": thinks,
 				}},
 				"text": {members: table{"format": {members: table{}}}}, "n": {rule: SettingLoss}, "image": {rule: SettingLoss},
 
 				"response_format": {members: table{"json_schema": {members: table{}}}},
 				"max_tokens":      {rule: MembersLoss}, // beside max_completion_tokens
 
-				// Of other servers of Chat Completions: see TurnsThinkingOff.
-				"enable_thinking":      {rule: SettingLoss, isExempt: isFalse, exempt: InfluenceLoss},
-				"thinking":             {members: table{"type": {rule: SettingLoss, isExempt: isDisabled, exempt: InfluenceLoss}}},
-				"chat_template_kwargs": {members: table{"enable_thinking": {rule: SettingLoss, isExempt: isFalse, exempt: InfluenceLoss}}},
+				// Of other servers of Chat Completions: see ThinkingOf.
+				"enable_thinking":      thinks,
+				"thinking":             {members: table{"type": thinks, "budget_tokens": thinks}},
+				"chat_template_kwargs": {members: table{"enable_thinking": thinks, "thinking": thinks}},
 			},
 			// The role "developer" has the meaning of "system". Earlier audio of the model is part of
 			// the conversation. "arguments" are those of a tool call that are not a JSON object.
@@ -77,18 +78,38 @@ func openAI() *format {
 	}
 }
 
-// TurnsThinkingOff reports whether the members x of a request, which may be nil, turn thinking off in
-// one of the ways of servers that resemble the vendor's: Qwen's, DeepSeek's and GLM's, vLLM's.
-func TurnsThinkingOff(x *content.Extra) bool {
-	if x == nil || !strings.Contains(x.JSON, "thinking") {
-		return false
+// thinks is a member that turns thinking on or off.
+var thinks = member{rule: SettingLoss, isExempt: func(v, _ jsonwire.Value) bool { return effortOf(gjson.Parse(v.Raw())) != "" }, exempt: InfluenceLoss}
+
+// thinkingPaths are the places of thinks in a request.
+var thinkingPaths = [...]string{"reasoning.effort", "reasoning.enabled", "reasoning.max_tokens", "thinking.type", "enable_thinking",
+	"chat_template_kwargs.enable_thinking", "chat_template_kwargs.thinking"}
+
+// ThinkingOf returns the effort for which the members x of a request, which may be nil, ask in one of the
+// ways of servers that resemble the vendor's: OpenRouter's, DeepSeek's and GLM's, Qwen's, vLLM's. "none" turns
+// thinking off, "auto" turns it on without an effort, and "" means that they do not ask.
+func ThinkingOf(x *content.Extra) string {
+	if x == nil || !strings.Contains(x.JSON, "thinking") && !strings.Contains(x.JSON, "reasoning") {
+		return ""
 	}
-	return gjson.Get(x.JSON, "enable_thinking").Type == gjson.False ||
-		gjson.Get(x.JSON, "thinking.type").Str == "disabled" ||
-		gjson.Get(x.JSON, "chat_template_kwargs.enable_thinking").Type == gjson.False
+	for _, path := range thinkingPaths {
+		if e := effortOf(gjson.Get(x.JSON, path)); e != "" {
+			return e
+		}
+	}
+	return ""
 }
 
-func isDisabled(v, _ jsonwire.Value) bool { return v.Is("disabled") }
+// effortOf returns the effort for which a value of thinks asks, as [ThinkingOf] does.
+func effortOf(v gjson.Result) string {
+	switch {
+	case v.Type == gjson.False, v.Str == "disabled", v.Type == gjson.Number && v.Num == 0:
+		return "none"
+	case v.Type == gjson.True, v.Type == gjson.Number, v.Str == "enabled", v.Str == "adaptive":
+		return "auto"
+	}
+	return v.Str
+}
 
 // searchOfOptions returns the tool of Responses for the web search of Chat Completions.
 func searchOfOptions(options gjson.Result, _ []content.Tool) []content.Tool {

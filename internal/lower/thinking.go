@@ -43,18 +43,19 @@ func (l *lowering) thinking() {
 	}
 }
 
-// byDefault sets the mode that a client means by a request without settings, if the model does
-// something else without them. It reports whether it has: then nothing that the model does not
-// have was asked for.
+// byDefault sets what a client means by a request without settings, if the model does something else
+// without them or if the client asks for it by members of another server. It reports whether it has set
+// what was not asked for.
 func (l *lowering) byDefault() bool {
 	t, d, own := &l.to.Thinking, l.n.Defaults, l.t.Thinking.Default
 	l.to.Defaults.Format = l.t.Format // the result has all settings
-	if d.Format == l.t.Format || d.Thinking == "" || own == "" || d.Thinking == own ||
+	asked := d.Display == displayAny
+	if d.Format == l.t.Format || d.Thinking == "" || !asked && (own == "" || d.Thinking == own) ||
 		t.Mode != "" || t.Effort != "" || t.Budget != nil || t.Display != "" {
 		return false
 	}
-	t.Mode = d.Thinking
-	return true
+	t.Mode, t.Effort = d.Thinking, d.Effort
+	return !asked
 }
 
 // shown returns the display of thinking that a client means by a request without one, or

@@ -146,8 +146,18 @@ func (r *Request) neutral(n *upstream.Request) {
 	}
 	n.Output = r.output()
 	n.Extra = r.leftover()
-	if foreign.TurnsThinkingOff(n.Extra) {
-		n.Defaults.Thinking = upstream.ThinkingOff // not Thinking.Mode: servers of this format get the members
+	switch effort := foreign.ThinkingOf(n.Extra); effort { // sets no Thinking: servers of this format get the members
+	case "":
+	case "none":
+		n.Defaults.Thinking = upstream.ThinkingOff
+	default:
+		n.Defaults.Thinking = upstream.ThinkingAuto
+		if effort != "auto" {
+			n.Defaults.Effort = effort
+		}
+		if r.origin == nil || !r.origin.hidesReasoning {
+			n.Defaults.Display = "auto"
+		}
 	}
 }
 

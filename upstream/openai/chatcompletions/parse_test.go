@@ -161,7 +161,15 @@ func TestUpstream(t *testing.T) {
 		{"thinking turned off in a template", `"chat_template_kwargs":{"enable_thinking":false}`, upstream.Request{
 			Defaults: upstream.Defaults{Thinking: upstream.ThinkingOff}, Extra: own(`{"chat_template_kwargs":{"enable_thinking":false}}`),
 		}},
-		{"thinking turned on", `"thinking":{"type":"enabled"}`, upstream.Request{Extra: own(`{"thinking":{"type":"enabled"}}`)}},
+		{"thinking turned on as other servers do", `"thinking":{"type":"enabled"}`, upstream.Request{
+			Defaults: upstream.Defaults{Thinking: upstream.ThinkingAuto, Display: "auto"}, Extra: own(`{"thinking":{"type":"enabled"}}`),
+		}},
+		{"effort of another server", `"reasoning":{"effort":"high","exclude":false}`, upstream.Request{
+			Defaults: upstream.Defaults{Thinking: upstream.ThinkingAuto, Effort: "high", Display: "auto"}, Extra: own(`{"reasoning":{"effort":"high","exclude":false}}`),
+		}},
+		{"no effort of another server", `"reasoning":{"effort":"none"}`, upstream.Request{
+			Defaults: upstream.Defaults{Thinking: upstream.ThinkingOff}, Extra: own(`{"reasoning":{"effort":"none"}}`),
+		}},
 		{"others with some that are written", `"user":"u","safety_identifier":"s","store":true`, upstream.Request{UserID: "s", Extra: own(`{"user":"u","store":true}`)}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -174,7 +182,11 @@ func TestUpstream(t *testing.T) {
 				t.Errorf("the document is %q", text)
 			}
 			tt.want.Model, tt.want.Turns = "m", hi
-			tt.want.Defaults = upstream.Defaults{Format: Format, Thinking: tt.want.Defaults.Thinking, Display: "omitted", LooseOutput: true}
+			d := &tt.want.Defaults
+			d.Format, d.LooseOutput = Format, true
+			if d.Display == "" {
+				d.Display = "omitted"
+			}
 			if diff := cmp.Diff(&tt.want, n, cmpopts.IgnoreFields(upstream.Request{}, "Wire")); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
