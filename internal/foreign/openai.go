@@ -50,7 +50,8 @@ func openAI() *format {
 				"response_format": {members: table{"json_schema": {members: table{}}}},
 				"max_tokens":      {rule: MembersLoss}, // beside max_completion_tokens
 
-				// Of other servers of Chat Completions: see ThinkingOf.
+				// Of other servers of Chat Completions: the handler reads usage, and see ThinkingOf.
+				"usage":                {members: table{"include": {}}},
 				"enable_thinking":      thinks,
 				"thinking":             {members: table{"type": thinks, "budget_tokens": thinks}},
 				"chat_template_kwargs": {members: table{"enable_thinking": thinks, "thinking": thinks}},

@@ -42,6 +42,7 @@ const maxChoices = 128
 type expectation struct {
 	hideReasoning bool // the client does not receive thinking
 	functions     bool // the client expects function_call in place of tool_calls
+	reasoning     bool // the client expects reasoning in place of reasoning_content
 }
 
 // encodesAnew reports whether the client does not receive the documents of servers of this format

@@ -39,10 +39,10 @@ type Options struct {
 // The handler does not check the name of the model. The model paths list the models of an
 // [upstream.ModelLister]. For other Upstreams they respond with status 404.
 //
-// Clients receive the text of thinking as reasoning_content, a member that compatible servers
-// have. A stream has the usage only if the request has stream_options.include_usage. A client
-// that sends functions, which are deprecated, in place of tools receives function_call in place
-// of tool_calls.
+// Clients receive the text of thinking as reasoning_content, a member that compatible servers have, or
+// as reasoning if they send members that only OpenRouter and Groq have. A stream has the usage only if the
+// request has stream_options.include_usage, or OpenRouter's usage.include. A client that sends functions,
+// which are deprecated, in place of tools receives function_call in place of tool_calls.
 //
 // Tool results name the id of their tool call. The Upstream receives its own ids unchanged. A
 // tool call without an id, or with the id of another tool call, receives the id "call_pw" and a

@@ -203,3 +203,49 @@ func TestHandlerState(t *testing.T) {
 		t.Errorf("the result is for %s", r.ID)
 	}
 }
+
+// Clients of other servers of the format ask for thinking and usage by members of these servers, and read thinking
+// where these servers have it. The requests are those of the named clients.
+func TestOtherServersClients(t *testing.T) {
+	const messages = `"messages":[{"role":"user","content":"What is it?"}]`
+	for _, tt := range []struct {
+		name, body, member string
+		usage              bool
+		want               upstream.Defaults
+	}{
+		{"@openrouter/ai-sdk-provider", `{"model":"anthropic/claude-sonnet-4.5","max_tokens":4096,` + messages + `,"reasoning":{"effort":"high"},"usage":{"include":true}}`,
+			"reasoning", true, upstream.Defaults{Thinking: upstream.ThinkingAuto, Effort: "high", Display: "auto"}},
+		{"@ai-sdk/groq", `{"model":"openai/gpt-oss-120b","max_tokens":4096,"reasoning_format":"parsed","reasoning_effort":"high",` + messages + `}`,
+			"reasoning", false, upstream.Defaults{Display: "omitted"}},
+		{"@ai-sdk/deepseek", `{"model":"deepseek-reasoner","max_tokens":4096,` + messages + `,"thinking":{"type":"enabled"},"stream_options":{"include_usage":true}}`,
+			"reasoning_content", true, upstream.Defaults{Thinking: upstream.ThinkingAuto, Display: "auto"}},
+		{"@ai-sdk/fireworks", `{"model":"accounts/fireworks/models/x","max_tokens":4096,` + messages + `,"thinking":{"type":"enabled","budget_tokens":2048}}`,
+			"reasoning_content", false, upstream.Defaults{Thinking: upstream.ThinkingAuto, Display: "auto"}},
+		{"openai", `{"model":"gpt-5",` + messages + `,"reasoning_effort":"high"}`, "reasoning_content", false, upstream.Defaults{Display: "omitted"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var got upstream.Defaults
+			h := NewHandler(upstream.Func(func(_ context.Context, r *upstream.Request, w *upstream.Writer) error {
+				got = r.Defaults
+				_ = w.Thinking("Hm.")
+				return w.Usage(content.Usage{Input: 1, Output: 2})
+			}), nil)
+			tt.want.Format, tt.want.LooseOutput = Format, true
+			for _, body := range []string{tt.body, `{"stream":true,` + tt.body[1:]} {
+				if body == tt.body && strings.Contains(body, "stream_options") {
+					continue // only for streams
+				}
+				text := ask(h, "POST", "/v1/chat/completions", body).Body.String()
+				if !strings.Contains(text, `"`+tt.member+`":"Hm."`) || strings.Count(text, `"Hm."`) != 1 {
+					t.Errorf("got %s", text)
+				}
+				if usage := strings.Contains(text, `"total_tokens":3`); body != tt.body && usage != tt.usage {
+					t.Errorf("usage %t in %s", usage, text)
+				}
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}

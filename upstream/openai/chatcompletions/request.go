@@ -2,6 +2,9 @@ package chatcompletions
 
 import (
 	"sort"
+	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
@@ -100,8 +103,18 @@ type StreamOptions struct {
 // tool_calls.
 func (r *Request) usesFunctions() bool { return len(r.Functions) > 0 && len(r.Tools) == 0 }
 
-// includesUsage reports whether a stream must end with the usage.
-func (r *Request) includesUsage() bool { return r.StreamOptions != nil && r.StreamOptions.IncludeUsage }
+// includesUsage reports whether a stream must end with the usage. Clients of OpenRouter ask for it in
+// another member.
+func (r *Request) includesUsage() bool {
+	return r.StreamOptions != nil && r.StreamOptions.IncludeUsage || r.Extra != nil && gjson.Get(r.Extra.JSON, "usage.include").Bool()
+}
+
+// readsReasoning reports whether the client reads thinking in the member reasoning, as clients of OpenRouter and
+// Groq do. It is known of those that send members which only these servers have.
+func (r *Request) readsReasoning() bool {
+	return r.Extra != nil && strings.Contains(r.Extra.JSON, "reasoning") &&
+		(gjson.Get(r.Extra.JSON, "reasoning").IsObject() || gjson.Get(r.Extra.JSON, "reasoning_format").Exists())
+}
 
 // An origin holds what parsing learned about a document. It is not changed after parsing and is
 // safe for concurrent use.

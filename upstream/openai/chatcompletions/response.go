@@ -163,7 +163,11 @@ func (w *wholeResponse) writeMessage(doc *jsonwire.Writer, m *sentMessage) {
 	doc.BeginObject()
 	doc.Member("role", "assistant")
 	doc.NullableMember("content", m.texts[fieldContent].String())
-	doc.OptMember("reasoning_content", m.texts[fieldReasoning].String())
+	name := "reasoning_content"
+	if w.blocks.reasoning {
+		name = "reasoning"
+	}
+	doc.OptMember(name, m.texts[fieldReasoning].String())
 	switch {
 	case len(m.calls) == 0:
 	case w.blocks.functions:

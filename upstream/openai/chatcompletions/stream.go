@@ -318,7 +318,11 @@ func (s *stream) closeDelta(text string) {
 // writeText implements [messageWriter], as the other methods with names of this form do.
 func (s *stream) writeText(k int, f textField, text string) {
 	s.begin(k)
-	s.openDelta(k, deltaNames[f])
+	name := deltaNames[f]
+	if f == fieldReasoning && s.blocks.reasoning {
+		name = `"reasoning":`
+	}
+	s.openDelta(k, name)
 	s.dst = jsonwire.AppendString(s.dst, text)
 	s.closeDelta("}")
 }

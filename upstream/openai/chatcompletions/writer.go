@@ -108,7 +108,7 @@ func (d *dialect) responseFor(r *upstream.Request, resp *upstream.Response) (*js
 func (d *dialect) expectationOf(r *upstream.Request) expectation {
 	e := expectation{hideReasoning: d.hideReasoning}
 	if sent := snapshot.Parsed[*Request](r); sent != nil {
-		e.functions = sent.usesFunctions()
+		e.functions, e.reasoning = sent.usesFunctions(), sent.readsReasoning()
 	}
 	return e
 }
