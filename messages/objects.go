@@ -740,29 +740,21 @@ func typeOf(p content.Part) (kind string, t *object.Type) {
 		return "search_result", searchResultType
 	case *content.ServerToolUse:
 		if p.Format == Format {
-			return p.Kind, serverToolUseTypeOf(p)
+			if p.Kind == "mcp_tool_use" {
+				return p.Kind, mcpToolUseType
+			}
+			return p.Kind, serverToolUseType
 		}
 	case *content.ServerToolResult:
 		if p.Format == Format {
-			return p.Kind, serverToolResultTypeOf(p)
+			if p.Kind == "mcp_tool_result" {
+				return p.Kind, mcpToolResultType
+			}
+			return p.Kind, serverToolResultType
 		}
 	case *content.Media, *content.Unknown: // without a table; an Unknown was written before
 	}
 	return "", nil
-}
-
-func serverToolUseTypeOf(p *content.ServerToolUse) *object.Type {
-	if p.Kind == "mcp_tool_use" {
-		return mcpToolUseType
-	}
-	return serverToolUseType
-}
-
-func serverToolResultTypeOf(p *content.ServerToolResult) *object.Type {
-	if p.Kind == "mcp_tool_result" {
-		return mcpToolResultType
-	}
-	return serverToolResultType
 }
 
 // untyped returns the form of a block that has no Go type.

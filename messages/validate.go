@@ -164,10 +164,10 @@ type validator struct {
 
 	nextBase64        int // index in origin.base64 of the next text
 	files             int
-	citationsEnabled  bool         // a document or search result enables citations
-	firstSearchResult content.Part // the first search result
-	hasToolBlocks     bool         // a message has a tool_use or tool_result
-	addsTool          bool         // a system message defines a tool
+	citationsEnabled  bool                  // a document or search result enables citations
+	firstSearchResult *content.SearchResult // whose citations all others must have
+	hasToolBlocks     bool                  // a message has a tool_use or tool_result
+	addsTool          bool                  // a system message defines a tool
 
 	doc *jsonwire.Doc // reused for each JSON text; allocated on first use
 }
@@ -669,17 +669,10 @@ func (v *validator) searchResult(s *content.SearchResult) {
 	v.path.Push("content")
 	v.texts(s.Parts, false)
 	v.path.Pop()
-	v.searchCitations(s, s.Citations)
-}
-
-// searchCitations records whether a search result enables citations. All search
-// results of a request must have the same value.
-func (v *validator) searchCitations(p *content.SearchResult, on bool) {
-	v.citationsEnabled = v.citationsEnabled || on
-	first, ok := v.firstSearchResult.(*content.SearchResult)
-	if !ok {
-		v.firstSearchResult = p
-	} else if first.Citations != on {
+	v.citationsEnabled = v.citationsEnabled || s.Citations
+	if first := v.firstSearchResult; first == nil {
+		v.firstSearchResult = s
+	} else if first.Citations != s.Citations {
 		v.violation(content.CodeConflict, "citations must be enabled for all search results or for none", "citations")
 	}
 }
