@@ -31,7 +31,7 @@ func responseResults(list []outcome) (items arr) {
 }
 
 // TestAdaptersResponses runs a whole conversation between each client of Responses and each
-// vendor. The client keeps the reasoning.
+// vendor. The client keeps the reasoning. Its requests are streamed, or whole and streamed in turn.
 func TestAdaptersResponses(t *testing.T) {
 	everyVendor(t, func(t *testing.T, v vendor) {
 		bothOpenAI(t, func(t *testing.T, c openaiSDK, stream bool) {
@@ -46,7 +46,7 @@ func TestAdaptersResponses(t *testing.T) {
 				} else {
 					items = append(items, responseResults(outcomes(ids, names))...)
 				}
-				a := s.mustAskOpenAI(t, c, call{Format: responsesFormat, Stream: stream, Params: obj{
+				a := s.mustAskOpenAI(t, c, call{Format: responsesFormat, Stream: stream || i%2 == 1, Params: obj{
 					"model": v.model, "instructions": "You help.", "input": items, "max_output_tokens": 9000, "tools": responseTools(),
 					"reasoning": obj{"effort": "high", "summary": "auto"}, "include": arr{"reasoning.encrypted_content"}, "store": false,
 				}}, f)
