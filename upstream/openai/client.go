@@ -268,7 +268,15 @@ func (c *client) plan(req *upstream.Request) *plan {
 	if p.Document = p.document(); p.Document == nil {
 		p.lower()
 	}
-	p.Fit(func(model string) *lower.Target { return c.lowerTarget(model, c.target(model, model)) })
+	if p.Document != nil && p.Document.Model != p.name { // a deployment follows the rules of its model
+		own := p.Target
+		p.Fit(func(model string) *lower.Target {
+			if model == p.Model {
+				return own
+			}
+			return c.lowerTarget(model, c.target(model, model))
+		})
+	}
 	if c.apiVersion != "" && !isDeployment(model) {
 		p.Err = &content.Violation{Code: content.CodeValue, Path: "model", Text: "is not a valid name of a deployment"}
 	}
