@@ -359,7 +359,9 @@ func TestItemsOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		up := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error { return w.Send(resp.Frame.Events) })
+		up := upstream.Func(func(_ context.Context, _ *upstream.Request, w *upstream.Writer) error {
+			return w.Send(resp.Frame.Events)
+		})
 		whole := gjson.Get(post(NewHandler(up, nil), "/v1/responses", `{"model":"m","input":"q"}`).Body.String(), "output.#.type").Raw
 		stream := readStream(t, post(NewHandler(up, nil), "/v1/responses", `{"model":"m","input":"q","stream":true}`).Body.String()).Final.Get("output.#.type").Raw
 		if want := `["` + kind + `"]`; whole != want || stream != want {
