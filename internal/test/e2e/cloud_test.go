@@ -23,9 +23,9 @@ var clouds = map[string]adapter{
 	"bedrock claude":         {"anthropic", "messages", "eu.anthropic.claude-sonnet-4-5-20250929-v1:0", startClaude(vendoranthropic.Bedrock), claudeAt(anthropic.PlatformBedrock), 0},
 	"foundry claude":         {"anthropic", "messages", "claude-sonnet-4-5", startClaude(vendoranthropic.Foundry), claudeAt(anthropic.PlatformFoundry), 0},
 	"vertex gemini":          {toGemini, "generatecontent", "gemini-3.8-flash", startVertexGemini, vertexGeminiAt, 3},
-	"azure chat":             {toChat, "", "gpt-4.1", startAzure("v1"), azureChatAt("v1"), 3},
+	"azure chat":             {toChat, "chatcompletions", "gpt-4.1", startAzure("v1"), azureChatAt("v1"), 3},
 	"azure chat, dated":      {toChat, "", "gpt-4.1", startAzure("2024-10-21"), azureChatAt("2024-10-21"), 3},
-	"azure responses":        {toResp, "", "gpt-5.6", startAzureResponses("v1"), azureResponsesAt("v1"), 3},
+	"azure responses":        {toResp, "responses", "gpt-5.6", startAzureResponses("v1"), azureResponsesAt("v1"), 3},
 	"azure responses, dated": {toResp, "", "gpt-5.6", startAzureResponses("2025-04-01-preview"), azureResponsesAt("2025-04-01-preview"), 3},
 }
 
