@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/partfield"
@@ -285,7 +286,7 @@ func addText(p content.Part, s string) {
 }
 
 // joinExtras returns the members of all elements of list. Of several members with one
-// name the last is kept. If the formats differ, only elements of the last format are
+// name the last is kept, except of log probabilities, which are those of all. If the formats differ, only elements of the last format are
 // kept. Elements that are nil or not valid JSON are skipped. The result is nil if list
 // has no other elements.
 func joinExtras(list []*content.Extra) *content.Extra {
@@ -299,21 +300,26 @@ func joinExtras(list []*content.Extra) *content.Extra {
 		return clonePtr(list[0])
 	}
 	last := map[string]int{} // index of the last element with a name
+	scores, all := foreign.LogprobsMember(format), []string(nil)
 	for i, x := range list {
 		doc, err := jsonwire.Parse(x.JSON, jsonwire.Limits{})
 		if err != nil {
 			continue
 		}
-		for name := range doc.Root().Members() {
-			last[name] = i
+		for name, v := range doc.Root().Members() {
+			if last[name] = i; name == scores && name != "" {
+				all = append(all, v.Raw())
+			}
 		}
 		doc.Close()
 	}
+	joined := foreign.JoinLogprobs(all)
 	var w jsonwire.Writer
 	w.BeginObject()
 	for i, x := range list {
-		_ = w.MembersExcept(x.JSON, func(name string) bool { return last[name] != i })
+		_ = w.MembersExcept(x.JSON, func(name string) bool { return last[name] != i || joined != "" && name == scores })
 	}
+	w.OptRawMember(scores, joined)
 	w.EndObject()
 	return &content.Extra{Format: format, JSON: w.Text()}
 }

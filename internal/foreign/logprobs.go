@@ -8,6 +8,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/loss"
 )
 
 // A Logprob is the log probability of a token.
@@ -28,6 +29,7 @@ type logprobs struct {
 	asks    func(json string) (asks bool, top gjson.Result)
 	members []string
 	read    func(v jsonwire.Value) []Logprob
+	dropped string // the member of a token that other formats do not have, or ""
 }
 
 // maxTopLogprobs is the limit of [AsksLogprobs], in all formats.
@@ -49,6 +51,16 @@ func AsksLogprobs(x *content.Extra) (top int64, asks bool) {
 func IsLogprobs(f content.Format, name string) bool {
 	l := dataOf(f).logprobs
 	return l != nil && l.request[name]
+}
+
+// TokensLoss is reported for members of tokens that other formats do not have: see DropsOfTokens.
+var TokensLoss = loss.Hint(loss.ResponseMembers, "the ids of tokens beside their log probabilities were dropped")
+
+// DropsOfTokens reports whether the tokens in x, of which TakeLogprobs has returned some, have members
+// that other formats do not have.
+func DropsOfTokens(x *content.Extra) bool {
+	dropped := dataOf(x.Format).logprobs.dropped
+	return dropped != "" && strings.Contains(x.JSON, dropped)
 }
 
 // TakeLogprobs returns the log probabilities of the tokens of a response in x, which may be nil, and x
@@ -81,6 +93,63 @@ func TakeLogprobs(x *content.Extra) ([]Logprob, *content.Extra) {
 	return list, &content.Extra{Format: x.Format, JSON: w.Text()}
 }
 
+// LogprobsMember returns the name of the member of a response that has log probabilities, or "".
+func LogprobsMember(f content.Format) string {
+	if l := dataOf(f).logprobs; l != nil {
+		return l.members[0]
+	}
+	return ""
+}
+
+// JoinLogprobs returns the value of that member for the pieces of a response: a list of all elements, or
+// an object with such lists. It returns "" for less than two pieces.
+func JoinLogprobs(pieces []string) string {
+	if len(pieces) < 2 {
+		return ""
+	}
+	var names []string // "" is for pieces that are lists
+	lists, others := make(map[string][]string), make(map[string]string)
+	add := func(name string, v gjson.Result) {
+		if !slices.Contains(names, name) { // bounded by loss.MaxNames
+			names = append(names, name)
+		}
+		others[name] = v.Raw
+		if v.IsArray() {
+			for _, x := range v.Array() {
+				lists[name] = append(lists[name], x.Raw)
+			}
+		}
+	}
+	for _, piece := range pieces {
+		v := gjson.Parse(piece)
+		if v.IsArray() {
+			add("", v)
+		}
+		v.ForEach(func(name, x gjson.Result) bool {
+			if v.IsObject() && len(names) < loss.MaxNames {
+				add(name.Str, x)
+			}
+			return v.IsObject()
+		})
+	}
+	value := func(name string) string {
+		if lists[name] == nil {
+			return others[name]
+		}
+		return "[" + strings.Join(lists[name], ",") + "]"
+	}
+	if len(names) == 0 || names[0] == "" {
+		return value("")
+	}
+	var w jsonwire.Writer
+	w.BeginObject()
+	for _, name := range names {
+		w.RawMember(name, value(name))
+	}
+	w.EndObject()
+	return w.Text()
+}
+
 // openAILogprobs are those of both formats of the vendor. A request of Responses that includes other
 // output, which servers of other formats do not have, is not translated.
 var openAILogprobs = &logprobs{
@@ -110,8 +179,9 @@ var openAILogprobs = &logprobs{
 	},
 }
 
-// geminiLogprobs are those of generateContent. Ids of tokens have no place in other formats.
+// geminiLogprobs are those of generateContent.
 var geminiLogprobs = &logprobs{
+	dropped: `"tokenId"`,
 	request: map[string]bool{"generationConfig.responseLogprobs": true, "generationConfig.logprobs": true},
 	members: []string{"logprobsResult", "avgLogprobs"},
 	asks: func(json string) (asks bool, top gjson.Result) {

@@ -93,6 +93,9 @@ func (e *Engine[S]) TakeLogprobs(k int, x *content.Extra) *content.Extra {
 	list, rest := foreign.TakeLogprobs(x)
 	if len(list) > 0 {
 		f.AddLogprobs(k, list)
+		if foreign.DropsOfTokens(x) {
+			e.LoseAt(CandidatePath(e.Candidates[k].Index, "logprobs"), foreign.TokensLoss)
+		}
 	}
 	return rest
 }

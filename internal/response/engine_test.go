@@ -772,13 +772,13 @@ func TestEngine(t *testing.T) {
 		`},
 		{name: "a call that is complete later keeps its place", atEnd: true, script: `
 		open 0 call f | open 1 text | close 1
-			before 1
-			begin 1
-			end 1
 		close 0
 			before 0
 			begin 0
 			end 0
+			before 1
+			begin 1
+			end 1
 		`},
 
 		{name: "a hidden block", script: `

@@ -13,9 +13,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidwall/gjson"
 
+	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/upstream"
 	"github.com/polywire/polywire/upstream/gemini"
 	"github.com/polywire/polywire/upstream/openai"
+	"github.com/polywire/polywire/upstream/openai/chatcompletions"
 )
 
 // A logprobServer responds with the tokens "Hi" and "é", each with the most probable ones.
@@ -183,12 +186,43 @@ func TestLogprobs(t *testing.T) {
 						if diff := cmp.Diff(want, logprobsIn(docs)); diff != "" && !refuses {
 							t.Errorf("-want +got\n%s\n%s", diff, docs)
 						}
-						if got := strings.Contains(strings.Join(losses, ","), "ogprobs"); got != refuses {
+						ids := 0 // of tokens, which other formats do not have
+						if s.name == "generateContent" && c.name != s.name {
+							ids = 1
+						}
+						if n := strings.Count(strings.Join(losses, ","), "hint logprobs"); n != ids {
 							t.Errorf("losses %q", losses)
+						}
+						if got := strings.Count(strings.Join(losses, ","), "ogprobs") > ids; got != refuses {
+							t.Errorf("losses %q", losses)
+						}
+						if streamed && !refuses {
+							checkCollected(t, up, s.model)
 						}
 					})
 				}
 			}
 		}
+	}
+}
+
+// checkCollected checks that the collected response of a stream has the log probabilities of all pieces.
+func checkCollected(t *testing.T, up upstream.Upstream, model string) {
+	r, err := upstream.Collect(t.Context(), up, &upstream.Request{Model: model, Stream: true, Extra: &content.Extra{Format: chatcompletions.Format, JSON: `{"logprobs":true}`},
+		Turns: []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "q"}}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := r.Extra
+	if x == nil {
+		x = r.Parts[0].(*content.Text).Extra // of Responses
+	}
+	list, _ := foreign.TakeLogprobs(x)
+	var got []string
+	for _, p := range list {
+		got = append(got, p.Token+" "+p.Number)
+	}
+	if diff := cmp.Diff([]string{"Hi -0.5", "é -0.25"}, got); diff != "" {
+		t.Errorf("collected (-want +got):\n%s", diff)
 	}
 }

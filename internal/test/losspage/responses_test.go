@@ -113,6 +113,8 @@ var events = [][]upstream.Event{
 		{Kind: upstream.EventStart, Start: &upstream.Start{Model: "deepseek-reasoner"}},
 		{Kind: upstream.EventOpen, Part: &content.Thinking{Text: "a", Signature: signed(other, "x")}}, {Kind: upstream.EventClose},
 		{Kind: upstream.EventStop, Stop: &upstream.Stop{Reason: content.StopEnd}}},
+	{
+		{Kind: upstream.EventExtra, Extra: members(g, `{"logprobsResult":{"chosenCandidates":[{"token":"a","tokenId":1,"logProbability":-1}]}}`)}},
 	{ // files of code, which one vendor reports with the output, another in a list
 		{Kind: upstream.EventOpen, Part: &content.ServerToolUse{Format: m, Kind: "server_tool_use", ID: "s", Name: "code_execution", Input: `{"code":"a"}`}}, {Kind: upstream.EventClose},
 		{Kind: upstream.EventOpen, Block: 1, Part: &content.ServerToolResult{Format: m, Kind: "code_execution_tool_result", ID: "s", Content: `{"content":[{"file_id":"f"}]}`}}, {Kind: upstream.EventClose, Block: 1}},

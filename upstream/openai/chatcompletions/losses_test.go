@@ -67,7 +67,7 @@ var responseLosses = []*loss.Rule{
 	response.LossCallName, response.LossCallArguments, response.LossSentCall, response.LossCutCall, response.LossCallID, response.LossNamespace, lossManyFunctions,
 	lossResponseCitation, lossCitedPassage, lossManyCitations, lossStopReason, lossStopSequence, response.LossStopDetails, lossUsageCounts,
 	lossResponseCache, response.LossMemberPlace, response.LossManyMembers, lossEventMembers, response.LossVendorEvent,
-	foreign.SourcesLoss, foreign.EntryPointLoss, foreign.QueriesLoss, foreign.LogprobsLoss, foreign.ResumeLoss, foreign.ResponseLoss,
+	foreign.SourcesLoss, foreign.EntryPointLoss, foreign.QueriesLoss, foreign.LogprobsLoss, foreign.TokensLoss, foreign.ResumeLoss, foreign.ResponseLoss,
 }
 
 // decodeLosses lists the losses of responses of servers.

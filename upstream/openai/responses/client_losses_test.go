@@ -20,5 +20,5 @@ var clientLosses = []*loss.Rule{
 	lossSentImage, lossOpenImage, lossSentFile, lossSentTool, lossSentPart, response.LossCallName, response.LossCallArguments, lossSentArguments, response.LossCutCall,
 	lossNotAllowed, response.LossCallID, lossSentCitation, lossCitedText, lossSentCandidates, lossSentStop, response.LossStopDetails, lossSentSequence, lossSentCounts,
 	lossSentCache, lossSentMembers, lossSentEvent, lossKeptOutput, lossNoSummary, lossNotStored,
-	foreign.SourcesLoss, foreign.FilesOfCode, foreign.EntryPointLoss, foreign.QueriesLoss, foreign.LogprobsLoss, foreign.ResumeLoss, foreign.ResponseLoss,
+	foreign.SourcesLoss, foreign.FilesOfCode, foreign.EntryPointLoss, foreign.QueriesLoss, foreign.LogprobsLoss, foreign.TokensLoss, foreign.ResumeLoss, foreign.ResponseLoss,
 }
