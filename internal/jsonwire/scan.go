@@ -110,6 +110,9 @@ func (s *scanner) document() bool {
 func (s *scanner) scanValue(i int) int {
 	src := s.src
 	for {
+		if cap(s.nodes)-len(s.nodes) < 2 { // a name and a value
+			s.grow(i)
+		}
 		if s.top.object {
 			if i = s.scanName(i); i < 0 {
 				return i
@@ -159,7 +162,7 @@ func (s *scanner) begin(i int) int {
 	}
 	s.open = append(s.open, frame{node: uint32(len(s.nodes)), object: s.src[i] == '{'})
 	s.top = &s.open[len(s.open)-1]
-	s.push(node{start: uint32(i)})
+	s.nodes = append(s.nodes, node{start: uint32(i)})
 	return i + 1
 }
 
@@ -201,18 +204,10 @@ func (s *scanner) end(end int, k Kind) {
 	s.top = &s.open[len(s.open)-1]
 }
 
-// add appends the node of a scalar.
+// add appends the node of a scalar, for which scanValue has made room.
 func (s *scanner) add(start, end int, meta uint32) int {
-	s.push(node{uint32(start), uint32(end), uint32(len(s.nodes) + 1), meta})
+	s.nodes = append(s.nodes, node{uint32(start), uint32(end), uint32(len(s.nodes) + 1), meta})
 	return end
-}
-
-// push appends a node.
-func (s *scanner) push(n node) {
-	if len(s.nodes) == cap(s.nodes) {
-		s.grow(n.start)
-	}
-	s.nodes = append(s.nodes, n)
 }
 
 // extrapolate is the number of nodes from which the tape grows in proportion to the
@@ -223,7 +218,7 @@ const extrapolate = 1 << 12
 // steps and leave several times as much garbage, and doubling would leave as much
 // again. A large tape is therefore sized as if the rest of the document resembled
 // its beginning.
-func (s *scanner) grow(from uint32) {
+func (s *scanner) grow(from int) {
 	n := cap(s.nodes)
 	size := max(firstNodes, 2*n)
 	if n >= extrapolate {
@@ -322,20 +317,19 @@ func (s *scanner) scanName(i int) int {
 	if i = skipSpace(src, i); i >= len(src) || src[i] != '"' {
 		return s.failAt(i, "expected a member name in quotes")
 	}
-	n := uint32(len(s.nodes))
+	start, n := i+1, len(s.nodes)
 	if i = s.scanString(i); i < 0 {
 		return i
 	}
-	if !s.top.hash && !s.limits.AllowDuplicateNames {
-		nd := s.nodes[n]
-		text := src[nd.start+1 : nd.end-1]
+	if top := s.top; !top.hash && !s.limits.AllowDuplicateNames {
+		text := src[start : i-1]
 		switch bit := nameBit(text); {
-		case nd.num() > 0 || s.top.count >= maxLinearNames:
-			s.top.hash = true
-		case s.top.bloom&bit != 0 && s.hasName(n, text):
-			return s.failDuplicate(n)
+		case s.nodes[n].num() > 0 || top.count >= maxLinearNames:
+			top.hash = true
+		case top.bloom&bit != 0 && s.hasName(uint32(n), text):
+			return s.failDuplicate(uint32(n))
 		default:
-			s.top.bloom |= bit
+			top.bloom |= bit
 		}
 	}
 	if i = skipSpace(src, i); i >= len(src) || src[i] != ':' {

@@ -46,7 +46,10 @@ func (s *scanner) scanString(i int) int {
 		}
 		switch src[i] {
 		case '"':
-			return s.endString(start, i+1, meta, seen)
+			if seen&highs != 0 && !s.checkUTF8(start, i+1) {
+				return -1
+			}
+			return s.add(start, i+1, meta)
 		case '\\':
 			return s.scanEscaped(start, i, seen)
 		}
@@ -54,12 +57,9 @@ func (s *scanner) scanString(i int) int {
 	}
 }
 
-// longText continues a string that is plain up to i in a long document. It returns where a byte
-// may end plain text, and seen with all bytes before it.
+// longText continues a string that is plain up to i. It returns where a byte may end plain text,
+// and seen with all bytes before it.
 func longText(src string, i int, seen uint64) (int, uint64) {
-	if len(src) <= maxDecoded {
-		return i, seen
-	}
 	for i <= len(src)-8 {
 		for last := ahead(src, i); i <= last; i += 8 {
 			x := load(src, i)
@@ -73,14 +73,6 @@ func longText(src string, i int, seen uint64) (int, uint64) {
 }
 
 const textControl = "a control character in a string must be escaped"
-
-// endString appends the node of a string, and returns its end.
-func (s *scanner) endString(start, end int, meta uint32, seen uint64) int {
-	if seen&highs != 0 && !s.checkUTF8(start, end) {
-		return -1
-	}
-	return s.add(start, end, meta)
-}
 
 // maxDecoded is the length of the longest document whose strings with escapes are decoded
 // while they are scanned, which is faster than to find the escapes again. Memory for the
@@ -130,7 +122,10 @@ func (s *scanner) scanEscaped(start, i int, seen uint64) int {
 		}
 		switch src[i] {
 		case '"':
-			return s.endString(start, i+1, uint32(String)|uint32(min(shrink, numMax))<<numShift, seen)
+			if seen&highs != 0 && !s.checkUTF8(start, i+1) {
+				return -1
+			}
+			return s.add(start, i+1, uint32(String)|uint32(min(shrink, numMax))<<numShift)
 		case '\\':
 			// Escapes often follow each other.
 			from := i

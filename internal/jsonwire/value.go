@@ -50,12 +50,14 @@ type Value struct {
 }
 
 // node returns the value's node, or a zero node if the document is closed.
-func (v Value) node() (n node) {
+func (v Value) node() *node {
 	if v.d != nil && int(v.i) < len(v.d.nodes) {
-		n = v.d.nodes[v.i]
+		return &v.d.nodes[v.i]
 	}
-	return n
+	return &noNode
 }
+
+var noNode node
 
 // Kind returns the kind of v.
 func (v Value) Kind() Kind {
@@ -90,7 +92,7 @@ func (v Value) Str() string {
 	if n.kind() != String {
 		return ""
 	}
-	return v.d.text(&n)
+	return v.d.text(n)
 }
 
 // text decodes the string or name at n.
@@ -134,7 +136,7 @@ func (d *Doc) decoded(n *node) []byte {
 // Is reports whether v is a String with the text s. It does not allocate.
 func (v Value) Is(s string) bool {
 	n := v.node()
-	return n.kind() == String && v.d.textIs(&n, s)
+	return n.kind() == String && v.d.textIs(n, s)
 }
 
 func (d *Doc) textIs(n *node, s string) bool {
@@ -186,13 +188,12 @@ func (v Value) Members() iter.Seq2[string, Value] {
 			return
 		}
 		d := v.d
-		for i := v.i + 1; i < n.next; {
+		for i, end := v.i+1, n.next; i < end; {
 			if int(i)+1 >= len(d.nodes) {
 				return // closed by the loop body
 			}
-			nd := d.nodes[i]
-			next := d.nodes[i+1].next
-			if !yield(d.text(&nd), Value{d, i + 1}) {
+			name, next := &d.nodes[i], d.nodes[i+1].next
+			if !yield(d.text(name), Value{d, i + 1}) {
 				return
 			}
 			i = next
@@ -209,7 +210,7 @@ func (v Value) Elems() iter.Seq2[int, Value] {
 		}
 		d := v.d
 		k := 0
-		for i := v.i + 1; i < n.next; k++ {
+		for i, end := v.i+1, n.next; i < end; k++ {
 			if int(i) >= len(d.nodes) {
 				return // closed by the loop body
 			}
