@@ -51,21 +51,18 @@ type reading struct {
 // parseRequest reads a document.
 func parseRequest(body string, how reading) (*Request, error) {
 	w := &parsedRequest{}
-	doc := &w.doc
-	if err := doc.ParseSingle(body, jsonwire.Limits{Depth: how.limits.Depth, Values: how.limits.Values}); err != nil {
+	p := newParser(w)
+	defer p.close()
+	r, o := &w.request, &w.origin
+	root, err := p.Begin(body, &how.limits, &o.Origin)
+	if err != nil {
 		return nil, syntaxViolation(err)
 	}
-	defer doc.Close()
-	root := doc.Root()
 	if root.Kind() != jsonwire.Object {
 		return nil, &content.Violation{Code: content.CodeType, Text: "Invalid JSON payload received. The request must be an object."}
 	}
-	p := newParser(w)
-	defer p.close()
-	p.version, p.Quota = cmp.Or(how.version, p.version), codec.NewQuota(how.limits)
-	r, o := &w.request, &w.origin
-	r.origin, o.Body, doc.Literals = o, body, &o.Literals
-	p.Origin, p.Root, p.Replaced = &o.Origin, r, replacedMembers
+	p.version = cmp.Or(how.version, p.version)
+	r.origin, p.Root, p.IsReplaced = o, r, isReplaced
 	if how.count {
 		p.countRequest(root)
 	} else {
@@ -82,9 +79,9 @@ func parseRequest(body string, how reading) (*Request, error) {
 type parsedRequest struct {
 	request  Request
 	origin   origin
-	doc      jsonwire.Doc
 	config   GenerationConfig
 	system   Instruction
+	flags    [1]bool
 	integers [2]int64
 	numbers  [2]float64
 	// For requests with a single text.
@@ -133,7 +130,7 @@ func newParser(w *parsedRequest) *parser {
 	p := parsers.Get().(*parser)
 	p.begin(&w.origin)
 	p.into = w
-	p.Seed(w.integers[:], w.numbers[:])
+	p.Seed(w.flags[:], w.integers[:], w.numbers[:])
 	p.texts.Seed(w.texts[:])
 	p.lists.Seed(w.parts[:])
 	return p
@@ -146,6 +143,7 @@ func (p *parser) begin(o *origin) {
 }
 
 func (p *parser) close() {
+	p.Close()
 	*p = parser{}
 	parsers.Put(p)
 }

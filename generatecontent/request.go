@@ -122,8 +122,8 @@ type ThinkingConfig struct {
 	Extra           *content.Extra
 }
 
-// replacedMembers are the members that adapters replace.
-var replacedMembers = []string{"model"}
+// isReplaced reports whether adapters replace a member.
+func isReplaced(name string) bool { return name == "model" }
 
 // An origin holds what parsing learned about a document: also the indices of parts and tools, for
 // paths. It is read-only and safe for concurrent use.
@@ -161,7 +161,7 @@ const builtIn = -1
 // if strict is set, and then those of the rules. Both are left out where parsing found
 // a violation at the same path or around it.
 func (o *origin) allViolations(rules *violation.List, strict bool) error {
-	if o == nil {
+	if o == nil || o.Violations == nil && !strict {
 		return rules.Err()
 	}
 	var unknown error

@@ -37,26 +37,23 @@ func ParseRequest(body []byte) (*Request, error) {
 // parseRequest is ParseRequest without the copy, with limits: the depth, values, parts, tools
 // and schemas of lim. at is the path of the request if it may have the model, or nil.
 func parseRequest(body string, lim content.Limits, at *vertexPath) (*Request, error) {
-	w := &parsedRequest{}
-	doc := &w.doc
-	if err := doc.ParseSingle(body, jsonwire.Limits{Depth: lim.Depth, Values: lim.Values}); err != nil {
-		return nil, codec.SyntaxViolation("The request body is not valid JSON: ", err)
-	}
-	defer doc.Close()
-	r, o := &w.request, &w.origin
-	r.origin, o.Body, doc.Literals = o, body, &o.Literals
 	p := newParser()
 	defer p.close()
-	p.origin, p.Origin, p.Replaced = o, &o.Origin, replacedMembers
-	p.Strict, p.Quota = &o.Unknown, codec.NewQuota(lim)
+	w := &parsedRequest{}
+	r, o := &w.request, &w.origin
+	root, err := p.Begin(body, &lim, &o.Origin)
+	if err != nil {
+		return nil, codec.SyntaxViolation("The request body is not valid JSON: ", err)
+	}
+	r.origin, p.origin, p.IsReplaced, p.Strict = o, o, isReplaced, &o.Unknown
 	p.texts.Seed(w.texts[:])
 	p.lists.Seed(w.parts[:])
 	p.turns.Seed(w.turns[:])
-	p.Seed(w.integers[:], w.numbers[:])
+	p.Seed(w.flags[:], w.integers[:], w.numbers[:])
 	if at != nil {
 		o.cloud = new(cloudMembers)
 	}
-	if root := doc.Root(); root.Kind() != jsonwire.Object {
+	if root.Kind() != jsonwire.Object {
 		p.Violation(content.CodeType, "", "The request body must be a JSON object")
 	} else if p.request, p.Root = r, r; at == nil {
 		p.Read(root, requestType, r)
@@ -74,9 +71,9 @@ func parseRequest(body string, lim content.Limits, at *vertexPath) (*Request, er
 type parsedRequest struct {
 	request Request
 	origin  origin
-	doc     jsonwire.Doc
 
 	// These are enough for a request with one message.
+	flags    [1]bool
 	integers [2]int64
 	numbers  [2]float64
 	turns    [1]content.Turn
@@ -123,6 +120,7 @@ func (p *parser) begin() {
 }
 
 func (p *parser) close() {
+	p.Close()
 	*p = parser{}
 	parsers.Put(p)
 }

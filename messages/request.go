@@ -106,9 +106,11 @@ type origin struct {
 	base64 []string
 }
 
-// replacedMembers are the members that adapters replace, or move into the URL or a header. Only
+// isReplaced reports whether adapters replace a member, or move it into the URL or a header. Only
 // clouds have the last two in the body.
-var replacedMembers = []string{"model", "stream", versionMember, betaMember}
+func isReplaced(name string) bool {
+	return name == "model" || name == "stream" || name == versionMember || name == betaMember
+}
 
 // isWhole reports whether a document for counting is one for a response.
 func (o *origin) isWhole() bool { return o != nil && o.cloud != nil && o.cloud.whole }

@@ -66,7 +66,7 @@ func TestOrigin(t *testing.T) {
 	defer doc.Close()
 	o := Origin{Body: body}
 	for name, v := range doc.Root().Members() {
-		o.Note(name, v, []string{"a", "c"})
+		o.Note(name, v, func(name string) bool { return name == "a" || name == "c" })
 	}
 	d := o.Document("f")
 	if len(d.Spans) != 1 || d.Spans[0].Name != "a" || body[d.Spans[0].From:d.Spans[0].To] != `"x"` || d.Lenient {

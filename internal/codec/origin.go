@@ -25,15 +25,13 @@ type Origin struct {
 	room  [4]document.Span
 }
 
-// Note records a member of the document. replaced are the names of those that adapters replace.
-func (o *Origin) Note(name string, x jsonwire.Value, replaced []string) {
-	for _, s := range replaced {
-		if s == name {
-			if o.spans == nil {
-				o.spans = o.room[:0]
-			}
-			o.spans = append(o.spans, document.Span{Name: s, From: x.Offset(), To: x.End()})
+// Note records a member of the document. isReplaced reports whether adapters replace it.
+func (o *Origin) Note(name string, x jsonwire.Value, isReplaced func(name string) bool) {
+	if isReplaced(name) {
+		if o.spans == nil {
+			o.spans = o.room[:0]
 		}
+		o.spans = append(o.spans, document.Span{Name: name, From: x.Offset(), To: x.End()})
 	}
 	o.Lenient = o.Lenient || x.Kind() == jsonwire.Null
 }

@@ -28,13 +28,11 @@ type Quota struct {
 	err                            *content.Violation
 }
 
-// NewQuota returns the quota of limits. Zero fields mean the defaults.
-func NewQuota(l content.Limits) Quota {
-	q := Quota{maxParts: l.Parts, maxTools: l.Tools, maxSchemas: l.Schemas}
-	q.maxParts = cmp.Or(q.maxParts, maxParts)
-	q.maxTools = cmp.Or(q.maxTools, maxTools)
-	q.maxSchemas = cmp.Or(q.maxSchemas, maxSchemas)
-	return q
+// Limit sets the limits. Zero fields mean the defaults.
+func (q *Quota) Limit(l *content.Limits) {
+	q.maxParts = cmp.Or(l.Parts, maxParts)
+	q.maxTools = cmp.Or(l.Tools, maxTools)
+	q.maxSchemas = cmp.Or(l.Schemas, maxSchemas)
 }
 
 // Turns counts n turns. It reports whether the limit allows them.

@@ -34,7 +34,7 @@ func (c *Checker) Check(x jsonwire.Value, v *Value) {
 		c.Report.Kind(v, x)
 		return
 	}
-	c.limits(x, k, v)
+	c.limits(x, v)
 	switch {
 	case k == List && v.Elem != nil:
 		for i, e := range x.Elems() {
@@ -111,16 +111,16 @@ func (c *Checker) Members(x jsonwire.Value, t *Type) {
 	}
 }
 
-// limits checks the length, the range or the choice of a value of a kind that v accepts.
-func (c *Checker) limits(x jsonwire.Value, k Kinds, v *Value) {
-	switch {
-	case k == Text:
+// limits checks the length, the range or the choice of a value, if v accepts its kind.
+func (c *Checker) limits(x jsonwire.Value, v *Value) {
+	switch k := x.Kind(); {
+	case k == jsonwire.String && v.Kinds&Text != 0:
 		c.text(x, v)
-	case k&Integer != 0:
-		if n, _ := x.Int(); !v.inRange(n) {
+	case k == jsonwire.Number && v.Kinds&(Integer|Number) != 0:
+		if n, ok := x.Int(); ok && !v.inRange(n) {
 			c.Report.Range(v, Integer, n)
 		}
-	case k == List:
+	case k == jsonwire.Array && v.Kinds&List != 0:
 		if n := int64(x.Len()); !v.inRange(n) {
 			c.Report.Range(v, List, n)
 		}

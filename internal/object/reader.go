@@ -20,11 +20,11 @@ type Reader struct {
 	// text, unless Check.Report is nil.
 	Check Checker
 
-	// Origin records the members of the struct Root, of which adapters replace Replaced. If Root
-	// is nil, it is not used.
-	Origin   *codec.Origin
-	Root     any
-	Replaced []string
+	// Origin records the members of the struct Root, of which adapters replace those for which
+	// IsReplaced returns true. If Root is nil, it is not used.
+	Origin     *codec.Origin
+	Root       any
+	IsReplaced func(name string) bool
 
 	// Name is the format of the members and parts that are kept as JSON text.
 	Name content.Format
@@ -43,6 +43,8 @@ type Reader struct {
 	// Size is the expected number of turns or tools, by which a parser sizes its chunks.
 	Size int
 
+	doc      jsonwire.Doc
+	flags    codec.Chunk[bool]
 	integers codec.Chunk[int64]
 	numbers  codec.Chunk[float64]
 	others   codec.Chunk[content.Unknown]
@@ -67,8 +69,21 @@ type Format interface {
 	Unknown(t *Type, name string)
 }
 
-// Seed sets the first values of optional numbers. They must be zero.
-func (r *Reader) Seed(integers []int64, numbers []float64) {
+// Begin parses the document of a request, within its limits, and returns its root. It sets Quota
+// and Origin, and must be called once. The caller must call Close after a success or an error.
+func (r *Reader) Begin(body string, lim *content.Limits, o *codec.Origin) (root jsonwire.Value, err error) {
+	r.Quota.Limit(lim)
+	r.Origin, o.Body, r.doc.Literals = o, body, &o.Literals
+	err = r.doc.ParseSingle(body, jsonwire.Limits{Depth: lim.Depth, Values: lim.Values})
+	return r.doc.Root(), err
+}
+
+// Close releases the document of Begin, whose values become invalid.
+func (r *Reader) Close() { r.doc.Close() }
+
+// Seed sets the first values of optional flags and numbers. They must be zero.
+func (r *Reader) Seed(flags []bool, integers []int64, numbers []float64) {
+	r.flags.Seed(flags)
 	r.integers.Seed(integers)
 	r.numbers.Seed(numbers)
 }
@@ -91,7 +106,7 @@ func (r *Reader) ReadFields(v jsonwire.Value, t *Type, to any) (more bool) {
 	isRoot := r.Root != nil && to == r.Root
 	for name, x := range v.Members() {
 		if isRoot {
-			r.Origin.Note(name, x, r.Replaced)
+			r.Origin.Note(name, x, r.IsReplaced)
 		}
 		r.Null = r.Null || x.Kind() == jsonwire.Null
 		switch f, again := seen.field(b, name); {
@@ -147,7 +162,8 @@ func (r *Reader) value(f *Field, name string, x jsonwire.Value, to any) {
 		*to = r.Flag(f, name, x)
 	case **bool:
 		if on := r.Flag(f, name, x); on || x.Kind() == jsonwire.False {
-			*to = &on
+			*to = r.flags.New(1)
+			**to = on
 		}
 	case *int64:
 		*to, _ = r.integer(f, name, x)
@@ -175,9 +191,9 @@ func (r *Reader) value(f *Field, name string, x jsonwire.Value, to any) {
 // limits checks the length, the range or the choice of a value that was read. An empty text means
 // that the member is missing.
 func (r *Reader) limits(f *Field, name string, x jsonwire.Value) {
-	if k := KindOf(x); k&f.Value.Kinds != 0 && r.checks() && !x.Is("") {
+	if r.checks() && !x.Is("") {
 		r.Check.Path.Push(name)
-		r.Check.limits(x, k, f.Value)
+		r.Check.limits(x, f.Value)
 		r.Check.Path.Pop()
 	}
 }
@@ -276,7 +292,7 @@ func (r *Reader) strings(f *Field, name string, x jsonwire.Value) []string {
 		if e.Kind() != jsonwire.String {
 			r.Format.Kind(f.Value.Elem, e)
 		} else if r.checks() && f.Value.Elem.isLimited() {
-			r.Check.limits(e, Text, f.Value.Elem)
+			r.Check.limits(e, f.Value.Elem)
 		}
 		list[i] = e.Str()
 	})

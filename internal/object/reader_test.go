@@ -147,7 +147,7 @@ func TestReaderRoot(t *testing.T) {
 	defer doc.Close()
 	var got set
 	p := &reading{recorder: recorder{path: new(codec.Path)}}
-	p.Format, p.Check.Path, p.Root, p.Replaced, p.Origin = p, p.path, &got, []string{"a", "kept"}, &codec.Origin{Body: body}
+	p.Format, p.Check.Path, p.Root, p.IsReplaced, p.Origin = p, p.path, &got, func(name string) bool { return name == "a" || name == "kept" }, &codec.Origin{Body: body}
 	p.Read(doc.Root(), setType, &got)
 	if p.Origin.Replaced("kept") != `"kk"` || p.Origin.Replaced("a") != "" || !p.Origin.Lenient {
 		t.Errorf("Origin = %+v", p.Origin)

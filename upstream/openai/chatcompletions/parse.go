@@ -34,24 +34,22 @@ func ParseRequest(body []byte) (*Request, error) {
 
 // parseRequest is ParseRequest with limits: the depth, values, parts, tools and schemas of lim.
 func parseRequest(body string, lim content.Limits) (*Request, error) {
+	p := parsers.Get().(*parser)
+	p.begin(lim.Depth)
+	defer p.close()
 	w := &parsedRequest{}
-	doc := &w.doc
-	if err := doc.ParseSingle(body, jsonwire.Limits{Depth: lim.Depth, Values: lim.Values}); err != nil {
+	r, o := &w.request, &w.origin
+	root, err := p.Begin(body, &lim, &o.Origin)
+	if err != nil {
 		return nil, openaiformat.SyntaxError(err)
 	}
-	defer doc.Close()
-	r, o := &w.request, &w.origin
-	r.origin, o.Body, doc.Literals = o, body, &o.Literals
-	p := parsers.Get().(*parser)
-	p.begin(lim)
-	defer p.close()
-	p.origin, p.Origin, p.Replaced, p.Strict = o, &o.Origin, replacedMembers, &o.Unknown
+	r.origin, p.origin, p.IsReplaced, p.Strict = o, o, isReplaced, &o.Unknown
 	p.texts.Seed(w.texts[:])
 	p.lists.Seed(w.parts[:])
 	p.turns.Seed(w.turns[:])
 	p.place = w.places[:]
-	p.Seed(w.integers[:], w.numbers[:])
-	if root := doc.Root(); root.Kind() != jsonwire.Object {
+	p.Seed(w.flags[:], w.integers[:], w.numbers[:])
+	if root.Kind() != jsonwire.Object {
 		p.Violation(content.CodeType, "", "The request body must be a JSON object.")
 	} else {
 		p.request, p.Root = r, r
@@ -67,9 +65,9 @@ func parseRequest(body string, lim content.Limits) (*Request, error) {
 type parsedRequest struct {
 	request Request
 	origin  origin
-	doc     jsonwire.Doc
 
 	// These are enough for a request with one message.
+	flags    [2]bool
 	integers [2]int64
 	numbers  [2]float64
 	turns    [1]content.Turn
@@ -115,17 +113,17 @@ type parser struct {
 var parsers = sync.Pool{New: func() any { return new(parser) }}
 
 // begin prepares a zero parser.
-func (p *parser) begin(lim content.Limits) {
-	p.Size, p.Format, p.Name, p.depth = 1, p, Format, lim.Depth
+func (p *parser) begin(depth int) {
+	p.Size, p.Format, p.Name, p.depth = 1, p, Format, depth
 	p.Path.Style = codec.Bracketed
 	p.Check = object.Checker{Path: &p.Path, Report: &p.Reporter}
-	p.Quota = codec.NewQuota(lim)
 }
 
 // maxScratch is the maximum length of lists that a parser keeps for the next document.
 const maxScratch = 256
 
 func (p *parser) close() {
+	p.Close()
 	scratch := [...][]content.Part{p.contents, p.calls, p.results}
 	for i, list := range scratch {
 		if cap(list) > maxScratch {
@@ -135,7 +133,8 @@ func (p *parser) close() {
 		clear(list[:cap(list)])
 		scratch[i] = list[:0]
 	}
-	*p = parser{contents: scratch[0], calls: scratch[1], results: scratch[2]}
+	*p = parser{}
+	p.contents, p.calls, p.results = scratch[0], scratch[1], scratch[2]
 	parsers.Put(p)
 }
 

@@ -125,8 +125,10 @@ type origin struct {
 	places []place // of the messages, by index
 }
 
-// replacedMembers are the members that adapters replace.
-var replacedMembers = []string{"model", "stream", "stream_options", "max_tokens"}
+// isReplaced reports whether adapters replace a member.
+func isReplaced(name string) bool {
+	return name == "model" || name == "stream" || name == "stream_options" || name == "max_tokens"
+}
 
 // A place is where the parts of a message are in the request.
 type place struct {

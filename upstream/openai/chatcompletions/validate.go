@@ -58,7 +58,7 @@ var defaultOptions ValidateOptions
 // Validate does not check rules that depend on the model, the name of the model, or schemas.
 func (r *Request) Validate(opts *ValidateOptions) error {
 	opts = cmp.Or(opts, &defaultOptions)
-	v := validator{r: r, opts: opts, files: opts.fileRules()}
+	v := validator{r: r, opts: opts}
 	v.Path.Style = codec.Bracketed
 	v.model()
 	v.conversation()
@@ -84,7 +84,7 @@ type validator struct {
 	openaiformat.Reporter
 	r     *Request
 	opts  *ValidateOptions
-	files openaiformat.FileRules
+	files openaiformat.FileRules // set if fileCount is not 0
 
 	fileCount int
 	pairing   pairing

@@ -245,6 +245,9 @@ func isOneOf(s string, list []string) bool {
 
 // file validates the source of a part. member is the object that has it.
 func (v *validator) file(member string, kind openaiformat.FileKind, s content.Source) {
+	if v.fileCount == 0 {
+		v.files = v.opts.fileRules()
+	}
 	if v.fileCount++; v.fileCount == v.files.Limits.Files+1 {
 		v.Violation(content.CodeLimit, "", "The request has too many files: at most "+strconv.Itoa(v.files.Limits.Files)+" are allowed.")
 	}

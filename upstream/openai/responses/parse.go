@@ -39,23 +39,20 @@ func ParseRequest(body []byte) (*Request, error) {
 
 // parseRequest is ParseRequest with limits: the depth, values, parts, tools and schemas of lim.
 func parseRequest(body string, lim content.Limits) (*Request, error) {
-	w := &parsedRequest{}
-	doc := &w.doc
-	if err := doc.ParseSingle(body, jsonwire.Limits{Depth: lim.Depth, Values: lim.Values}); err != nil {
-		return nil, openaiformat.SyntaxError(err)
-	}
-	defer doc.Close()
-	r, o := &w.request, &w.origin
-	r.origin, o.Body, doc.Literals = o, body, &o.Literals
 	p := newParser()
 	defer p.close()
-	p.origin, p.Origin, p.Replaced = o, &o.Origin, replacedMembers
-	p.Strict, p.Quota = &o.Unknown, codec.NewQuota(lim)
+	w := &parsedRequest{}
+	r, o := &w.request, &w.origin
+	root, err := p.Begin(body, &lim, &o.Origin)
+	if err != nil {
+		return nil, openaiformat.SyntaxError(err)
+	}
+	r.origin, p.origin, p.IsReplaced, p.Strict = o, o, isReplaced, &o.Unknown
 	p.items.Seed(w.items[:])
 	p.texts.Seed(w.texts[:])
 	p.lists.Seed(w.parts[:])
-	p.Seed(w.integers[:], w.numbers[:])
-	if root := doc.Root(); root.Kind() != jsonwire.Object {
+	p.Seed(w.flags[:], w.integers[:], w.numbers[:])
+	if root.Kind() != jsonwire.Object {
 		p.Violation(content.CodeType, "", "The request body must be a JSON object.")
 	} else {
 		p.Root = r
@@ -72,9 +69,9 @@ func parseRequest(body string, lim content.Limits) (*Request, error) {
 type parsedRequest struct {
 	request Request
 	origin  origin
-	doc     jsonwire.Doc
 
 	// These are enough for a request with one message.
+	flags    [2]bool
 	integers [1]int64
 	numbers  [2]float64
 	items    [1]Item
@@ -127,6 +124,7 @@ func newParser() *parser {
 }
 
 func (p *parser) close() {
+	p.Close()
 	*p = parser{}
 	parsers.Put(p)
 }

@@ -204,8 +204,10 @@ type toolPlace struct {
 	inner int // index in the namespace, or -1
 }
 
-// replacedMembers are the members that adapters replace, and "input", which a session reads.
-var replacedMembers = []string{"model", "stream", "stream_options", "input"}
+// isReplaced reports whether adapters replace a member. A session reads "input".
+func isReplaced(name string) bool {
+	return name == "model" || name == "stream" || name == "stream_options" || name == "input"
+}
 
 // found returns what parsing found in the document, or nil if r was not parsed.
 func (r *Request) found() *codec.Found {

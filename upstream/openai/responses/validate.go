@@ -56,7 +56,7 @@ var defaultOptions ValidateOptions
 // Validate does not check rules that depend on the model, the name of the model, or signatures.
 func (r *Request) Validate(opts *ValidateOptions) error {
 	opts = cmp.Or(opts, &defaultOptions)
-	v := validator{r: r, opts: opts, rules: opts.fileRules()}
+	v := validator{r: r, opts: opts}
 	v.Path.Style = codec.Bracketed
 	v.state()
 	v.settings()
@@ -81,7 +81,7 @@ type validator struct {
 	openaiformat.Reporter
 	r     *Request
 	opts  *ValidateOptions
-	rules openaiformat.FileRules
+	rules openaiformat.FileRules // set if files is not 0
 
 	hasState bool            // the request refers to state at the server
 	defined  map[string]bool // the names of the tools of the request; built on first use

@@ -30,7 +30,7 @@ func (v *validator) input() {
 		v.Path.Pop()
 	}
 	v.Path.Truncate(0)
-	if limit := v.rules.Limits.Files; v.files > limit {
+	if limit := v.rules.Limits.Files; v.files > limit { // 0 without files
 		v.Invalid(content.CodeLimit, "", "input", "too many files. Expected at most "+strconv.Itoa(limit)+" files, but got "+strconv.Itoa(v.files)+" files instead.")
 	}
 	if !v.hasState && !r.found().Within("input") {
@@ -125,6 +125,9 @@ func (v *validator) part(p content.Part) {
 
 // source validates a file. name and id are the members that may have it.
 func (v *validator) source(s content.Source, kind openaiformat.FileKind, name, id string) {
+	if v.files == 0 {
+		v.rules = v.opts.fileRules()
+	}
 	switch s := s.(type) { // other kinds are not of this format: the parser has reported them
 	case *content.Base64:
 		v.files++
