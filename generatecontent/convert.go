@@ -34,7 +34,7 @@ import (
 // The request has no document if it carries signatures for another vendor, which are
 // decoded as [Request.Upstream] describes, or if body is that of countTokens with a
 // generateContentRequest in it.
-func DecodeRequest(body []byte, opts *ValidateOptions) (*upstream.Request, []content.Loss, error) {
+func DecodeRequest[T ~string | ~[]byte](body T, opts *ValidateOptions) (*upstream.Request, []content.Loss, error) {
 	r, err := readRequest(string(body), "", opts)
 	if err != nil {
 		return nil, nil, err

@@ -41,7 +41,7 @@ func sameJSON(t *testing.T, a, b string) string {
 func TestExamples(t *testing.T) {
 	for name, body := range examples(t) {
 		t.Run(name, func(t *testing.T) {
-			parse, want := ParseRequest, body
+			parse, want := ParseRequest[[]byte], body
 			switch name {
 			case "q02":
 				want = `{"systemInstruction":{"parts":[{"text":"Answer in one word."}]},"contents":[{"role":"user","parts":[{"text":"Capital of Peru?"}]}],` +
@@ -49,7 +49,7 @@ func TestExamples(t *testing.T) {
 			case "q03":
 				want = strings.Replace(body, `,"role":"user"},"contents"`, `},"contents"`, 1)
 			case "c02":
-				parse = ParseCountRequest
+				parse = ParseCountRequest[[]byte]
 				var outer map[string]json.RawMessage
 				if err := json.Unmarshal([]byte(body), &outer); err != nil {
 					t.Fatal(err)

@@ -11,8 +11,8 @@ import (
 	"github.com/polywire/polywire/internal/object"
 )
 
-// ParseRequest parses a request document. It copies body once, because strings of
-// the request share its memory.
+// ParseRequest parses a request document. The strings of the request share
+// the memory of a body that is a string; bytes are copied first.
 //
 // The request is nil if body is not a JSON object as RFC 8259 defines it, is not
 // UTF-8, repeats a member name in one object, or exceeds the default Limits of
@@ -33,11 +33,11 @@ import (
 // of base64 is rewritten to the standard one. Parts without data and empty texts are
 // dropped unless they are signed or nothing else remains. Unknown names are kept; see
 // [ValidateOptions] for refusing them.
-func ParseRequest(body []byte) (*Request, error) { return parseRequest(string(body), reading{}) }
+func ParseRequest[T ~string | ~[]byte](body T) (*Request, error) { return parseRequest(string(body), reading{}) }
 
 // ParseCountRequest is [ParseRequest] for the body of countTokens: the members of a
 // request, or a whole request as "generateContentRequest", but not both.
-func ParseCountRequest(body []byte) (*Request, error) {
+func ParseCountRequest[T ~string | ~[]byte](body T) (*Request, error) {
 	return parseRequest(string(body), reading{count: true})
 }
 

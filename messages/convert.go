@@ -29,7 +29,7 @@ import (
 // the vendor rejects: thinking with an empty signature, web citations with an empty index,
 // or base64 texts. To save memory, a request of more than 20,000 very small parts has no
 // document.
-func DecodeRequest(body []byte, opts *ValidateOptions) (*upstream.Request, []content.Loss, error) {
+func DecodeRequest[T ~string | ~[]byte](body T, opts *ValidateOptions) (*upstream.Request, []content.Loss, error) {
 	opts = cmp.Or(opts, &defaultOptions)
 	r, err := decodeRequest(string(body), opts, nil)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/polywire/polywire/internal/object"
 )
 
-// ParseRequest parses a request document. It copies body once, because the parts
-// of the request share its memory.
+// ParseRequest parses a request document. The strings of the request share
+// the memory of a body that is a string; bytes are copied first.
 //
 // A document that is not valid JSON by RFC 8259, is not UTF-8, repeats a member name
 // in an object, is nested deeper than 256 or has more than a million values is
@@ -30,7 +30,7 @@ import (
 // that are required. It also reports names that equal a known name if case, or
 // everything after a NUL, is ignored. If there are more than 100,000 messages, it
 // keeps the first 100,000. Validate checks all other rules.
-func ParseRequest(body []byte) (*Request, error) {
+func ParseRequest[T ~string | ~[]byte](body T) (*Request, error) {
 	return parseRequest(string(body), content.Limits{}, nil)
 }
 

@@ -123,7 +123,7 @@ func BenchmarkWorst(b *testing.B) {
 
 // parseValidate parses and validates a body, like a handler.
 func parseValidate(body string) error {
-	r, err := ParseRequest([]byte(body))
+	r, err := ParseRequest(body)
 	if r != nil {
 		err = r.Validate(nil)
 	}

@@ -103,9 +103,9 @@ func validateMessages(body []byte, opts *messages.ValidateOptions) error {
 // validateGenerateContent returns the violations of a request body of generateContent
 // or countTokens.
 func validateGenerateContent(body []byte, opts *messages.ValidateOptions) error {
-	parse := generatecontent.ParseRequest
+	parse := generatecontent.ParseRequest[[]byte]
 	if opts.Count {
-		parse = generatecontent.ParseCountRequest
+		parse = generatecontent.ParseCountRequest[[]byte]
 	}
 	r, err := parse(body)
 	if r == nil {

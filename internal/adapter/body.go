@@ -39,7 +39,7 @@ func Splice(w *document.Document, members ...Member) Body {
 	spans := slices.SortedFunc(slices.Values(w.Spans), func(a, b document.Span) int { return a.From - b.From })
 	var inserted strings.Builder
 	for _, m := range members {
-		isKnown := slices.ContainsFunc(spans, func(s document.Span) bool { return s.Name == m.Name }) // bounded by the members that adapters replace
+		isKnown := slices.ContainsFunc(spans, func(s document.Span) bool { return s.Name == m.Name }) // bounded by Span
 		if !isKnown && m.Value != "" {
 			inserted.WriteString(`"` + m.Name + `":` + m.Value + `,`)
 		}

@@ -36,9 +36,9 @@ func parseRequest(format content.Format, body string, count bool) (document, err
 			err = e
 		}
 	default:
-		parse := generatecontent.ParseRequest
+		parse := generatecontent.ParseRequest[[]byte]
 		if count {
-			parse = generatecontent.ParseCountRequest
+			parse = generatecontent.ParseCountRequest[[]byte]
 		}
 		if r, e := parse([]byte(body)); r != nil {
 			d, err = r, e

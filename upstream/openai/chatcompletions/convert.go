@@ -26,7 +26,7 @@ import (
 // The request has no document if it carries signatures for another vendor, which are decoded as
 // [Request.Upstream] describes. To save memory, a request of more than 20,000 very small parts
 // has no document.
-func DecodeRequest(body []byte, opts *ValidateOptions) (*upstream.Request, []content.Loss, error) {
+func DecodeRequest[T ~string | ~[]byte](body T, opts *ValidateOptions) (*upstream.Request, []content.Loss, error) {
 	opts = cmp.Or(opts, &defaultOptions)
 	r, err := decodeRequest(string(body), opts)
 	if err != nil {

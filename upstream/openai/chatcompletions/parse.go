@@ -12,8 +12,8 @@ import (
 	"github.com/polywire/polywire/internal/openaiformat"
 )
 
-// ParseRequest parses a request document. It copies body once, because the parts of the request
-// share its memory.
+// ParseRequest parses a request document. The strings of the request share
+// the memory of a body that is a string; bytes are copied first.
 //
 // A document that is not valid JSON by RFC 8259, is not UTF-8, repeats a member name in an
 // object, is nested deeper than 256 or has more than a million values is refused: the request is
@@ -28,7 +28,7 @@ import (
 // that are not finite, or not integers where integers are required, parts without a "type", and
 // missing members that are required. It also reports names that equal a known name if case, or
 // everything after a NUL, is ignored. Validate checks all other rules.
-func ParseRequest(body []byte) (*Request, error) {
+func ParseRequest[T ~string | ~[]byte](body T) (*Request, error) {
 	return parseRequest(string(body), content.Limits{})
 }
 

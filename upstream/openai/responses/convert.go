@@ -25,7 +25,7 @@ import (
 // The request has no document if it carries state for another vendor, which is decoded as
 // [Request.Upstream] describes. To save memory, a request of more than 20,000 very small parts
 // has no document.
-func DecodeRequest(body []byte, opts *ValidateOptions) (*upstream.Request, []content.Loss, error) {
+func DecodeRequest[T ~string | ~[]byte](body T, opts *ValidateOptions) (*upstream.Request, []content.Loss, error) {
 	r, err := decodeRequest(string(body), opts)
 	if err != nil {
 		return nil, nil, err

@@ -14,8 +14,8 @@ import (
 	"github.com/polywire/polywire/internal/openaiformat"
 )
 
-// ParseRequest parses a request document. It copies body once, because the parts of the request
-// share its memory.
+// ParseRequest parses a request document. The strings of the request share
+// the memory of a body that is a string; bytes are copied first.
 //
 // A document that is not valid JSON by RFC 8259, is not UTF-8, repeats a member name in an object,
 // is nested deeper than 256 or has more than a million values is refused: the request is nil and
@@ -33,7 +33,7 @@ import (
 //
 // Items, parts and tools of unknown types are kept as JSON text. An item without a "type" is a
 // message if it has a role, and an item_reference if it only has an id.
-func ParseRequest(body []byte) (*Request, error) {
+func ParseRequest[T ~string | ~[]byte](body T) (*Request, error) {
 	return parseRequest(string(body), content.Limits{})
 }
 
