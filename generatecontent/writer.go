@@ -12,18 +12,18 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// A StreamWriter is an [upstream.Sink] that writes a response as a stream of this format,
-// without HTTP. Pass it to [upstream.Run], and then the error of Run to End:
-//
-//	w := generatecontent.NewStreamWriter(out, req)
-//	err := w.End(upstream.Run(ctx, up, req, w))
-//
-// It writes the bytes that a [Handler] sends. Its methods may be called by several
-// goroutines at once, except that Send and End must not overlap.
-type StreamWriter struct{ writer *handler.StreamWriter }
-
-// NewStreamWriter returns a StreamWriter that writes the response to r to w as server-sent
+// NewStreamWriter returns a writer of the response to r, which it writes to w as server-sent
 // events, as for alt=sse.
+//
+// Send holds back the last part, of a text the last character, because the last response of the
+// stream has a part and the finishReason. Ping writes white space within the next event, of which
+// the first Ping writes the beginning: see [Handler].
+//
+// For an error, End writes in a call of its own what Send has held back, and then the error object
+// twice, in two calls of Write: first as a bare object, then as an event. If a Ping has begun an
+// event, the first completes that event, and the second is the bare object. Some clients read only
+// one of the two, and those that read the bare object need it in a read of its own; a [Handler]
+// pauses between the two. The writers of [NewArrayWriter] and [NewEventWriter] write it once.
 //
 // r is the request that the client sent, as [DecodeRequest] returns it, with the Model that
 // it asked for. It determines the name of the model, the estimates of the tokens, whether
@@ -34,13 +34,13 @@ type StreamWriter struct{ writer *handler.StreamWriter }
 // host, only if its request asks for it: if the Display of r.Thinking is neither empty nor
 // "omitted", such as "summarized" for includeThoughts. The state of omitted thinking is in
 // the thoughtSignature of later parts.
-func NewStreamWriter(w io.Writer, r *upstream.Request) *StreamWriter {
+func NewStreamWriter(w io.Writer, r *upstream.Request) upstream.StreamWriter {
 	return newStreamWriter(w, inEvents, r)
 }
 
 // NewArrayWriter is NewStreamWriter for clients that read the stream as one JSON array, as
 // for alt=json. Each element of the array is a response.
-func NewArrayWriter(w io.Writer, r *upstream.Request) *StreamWriter {
+func NewArrayWriter(w io.Writer, r *upstream.Request) upstream.StreamWriter {
 	return newStreamWriter(w, inArray, r)
 }
 
@@ -49,42 +49,14 @@ func NewArrayWriter(w io.Writer, r *upstream.Request) *StreamWriter {
 // one line of JSON. name is always empty. Ping sends nothing.
 //
 // Calls of send do not overlap. If send returns an error, that is the error of Send or End,
-// and send is not called again. It must not call methods of the StreamWriter.
-func NewEventWriter(send func(name, data string) error, r *upstream.Request) *StreamWriter {
+// and send is not called again. It must not call methods of the writer.
+func NewEventWriter(send func(name, data string) error, r *upstream.Request) upstream.StreamWriter {
 	return newStreamWriter(handler.EventWriter(send), inLines, r)
 }
 
-func newStreamWriter(w io.Writer, f framing, r *upstream.Request) *StreamWriter {
-	return &StreamWriter{handler.NewStreamWriter(w, r, new(dialect), streamFor(f, r))}
+func newStreamWriter(w io.Writer, f framing, r *upstream.Request) upstream.StreamWriter {
+	return handler.NewStreamWriter(w, r, new(dialect), streamFor(f, r))
 }
-
-// Send implements [upstream.Sink]. It writes all responses of the stream that it can
-// complete, in at most one call of Write. It holds back the last part, of a text the last
-// character, because the last response of the stream has a part and the finishReason. The
-// Write has one or more whole events, each ended by an empty line, or elements of the array.
-// After an error, which may be that of the io.Writer, it does nothing and returns the same error.
-func (w *StreamWriter) Send(events []upstream.Event) error { return w.writer.Send(events) }
-
-// Ping writes white space that keeps the connection open. Among events it is within the
-// next event, of which the first Ping writes the beginning: see [Handler]. It returns an
-// error after End or after a failed Write.
-func (w *StreamWriter) Ping() error { return w.writer.Ping() }
-
-// End writes the end of the response: the normal end if err is nil, in at most one call of
-// Write. Otherwise it writes, in a call of its own, what Send has held back, and then the error
-// object for err, as [EncodeError] encodes it. A writer of
-// [NewStreamWriter] writes the error twice, in two calls of Write: first as a bare object,
-// then as an event. If a Ping has begun an event, the first completes that event, and the
-// second is the bare object. Some clients read only one of the two, and those that read the
-// bare object need it in a read of its own; a [Handler] pauses between the two. The others
-// write it once. End must be called once. It returns err or, if that is nil, the first error
-// of Send or of writing.
-func (w *StreamWriter) End(err error) error { return w.writer.End(err) }
-
-// Losses returns the losses so far, with neutral paths: those that arrived as events, which
-// include all losses that the upstream reported, and those of this format. Each loss is in the
-// list once. It has at most 1,000 losses, of which the most severe are kept.
-func (w *StreamWriter) Losses() []content.Loss { return w.writer.Losses() }
 
 // EncodeResponse returns the document for a response that is not streamed, and the losses of
 // this format, with neutral paths. They do not include resp.Losses. r is the request that the

@@ -13,7 +13,7 @@
 // # Without HTTP
 //
 // [DecodeRequest] parses and validates a request document and returns an [upstream.Request], as the
-// handler does. [NewStreamWriter] returns an [upstream.Sink] that writes a streamed response for the
+// handler does. [NewStreamWriter] returns an [upstream.StreamWriter] that writes a streamed response for the
 // client that sent the request, and [EncodeResponse] and [EncodeError] return whole documents. The
 // page docs/documents.md in the repository of this module has programs without HTTP, and what a
 // [Handler] does besides.

@@ -12,25 +12,16 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// A StreamWriter is an [upstream.Sink] that writes a response as the server-sent events of
-// this format, without HTTP. Pass it to [upstream.Run], and then the error of Run to End:
-//
-//	w := messages.NewStreamWriter(out, req)
-//	err := w.End(upstream.Run(ctx, up, req, w))
-//
-// It writes the bytes that a [Handler] sends. Its methods may be called by several
-// goroutines at once, except that Send and End must not overlap.
-type StreamWriter struct{ writer *handler.StreamWriter }
-
-// NewStreamWriter returns a StreamWriter that writes the response to r to w.
+// NewStreamWriter returns a writer of the response to r, which it writes to w as server-sent
+// events. It keeps no bytes for the next Send. Ping writes an event, and so does End for an error.
 //
 // r is the request that the client sent, as [DecodeRequest] returns it. It determines
 // whether the client receives thinking, where state of other vendors is carried, the name
 // of the model, the ids of tool calls, which do not repeat those of the conversation, and
 // the estimate of the prompt's tokens. If r is nil, the client receives thinking, state is
 // carried in ids, and ids are unique in the response only.
-func NewStreamWriter(w io.Writer, r *upstream.Request) *StreamWriter {
-	return &StreamWriter{handler.NewStreamWriter(w, r, new(dialect), streamFor(handler.NewRequestID(), r))}
+func NewStreamWriter(w io.Writer, r *upstream.Request) upstream.StreamWriter {
+	return handler.NewStreamWriter(w, r, new(dialect), streamFor(handler.NewRequestID(), r))
 }
 
 // NewEventWriter is NewStreamWriter for connections that carry messages, such as WebSockets.
@@ -38,30 +29,10 @@ func NewStreamWriter(w io.Writer, r *upstream.Request) *StreamWriter {
 // and its data, which is one line of JSON. Ping sends an event, too.
 //
 // Calls of send do not overlap. If send returns an error, that is the error of Send, Ping or
-// End, and send is not called again. It must not call methods of the StreamWriter.
-func NewEventWriter(send func(name, data string) error, r *upstream.Request) *StreamWriter {
+// End, and send is not called again. It must not call methods of the writer.
+func NewEventWriter(send func(name, data string) error, r *upstream.Request) upstream.StreamWriter {
 	return NewStreamWriter(handler.EventWriter(send), r)
 }
-
-// Send implements [upstream.Sink]. It writes all events of the format that it can complete,
-// in at most one call of Write, and keeps no bytes for the next Send. The Write has one or
-// more whole events, each ended by an empty line. After an error, which may be that of the
-// io.Writer, it does nothing and returns the same error.
-func (w *StreamWriter) Send(events []upstream.Event) error { return w.writer.Send(events) }
-
-// Ping writes an event that keeps the connection open. Clients ignore it. It returns an
-// error after End or after a failed Write.
-func (w *StreamWriter) Ping() error { return w.writer.Ping() }
-
-// End writes the end of the response in one call of Write: the normal end if err is nil, and
-// otherwise the error event for err, as [EncodeError] encodes it. It must be called once. It
-// returns err or, if that is nil, the first error of Send or of writing.
-func (w *StreamWriter) End(err error) error { return w.writer.End(err) }
-
-// Losses returns the losses so far, with neutral paths: those that arrived as events, which
-// include all losses that the upstream reported, and those of this format. Each loss is in the
-// list once. It has at most 1,000 losses, of which the most severe are kept.
-func (w *StreamWriter) Losses() []content.Loss { return w.writer.Losses() }
 
 // EncodeResponse returns the document for a response that is not streamed, and the losses of
 // this format, with neutral paths. They do not include resp.Losses. r is the request that the

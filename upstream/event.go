@@ -264,3 +264,33 @@ type SinkFunc func(events []Event) error
 
 // Send calls f(events).
 func (f SinkFunc) Send(events []Event) error { return f(events) }
+
+// A StreamWriter is a [Sink] that writes a response as a stream of a format, without HTTP. The
+// packages of the formats have functions that return one, such as NewStreamWriter. Pass it to [Run],
+// and then the error of Run to End:
+//
+//	w := messages.NewStreamWriter(out, req)
+//	err := w.End(upstream.Run(ctx, up, req, w))
+//
+// It writes the bytes that the handler of the format sends. Its methods may be called by several
+// goroutines at once, except that Send and End must not overlap.
+type StreamWriter interface {
+	// Send writes all events of the format that it can complete, in at most one call of Write,
+	// which has whole events. After an error, which may be that of the io.Writer, it does nothing
+	// and returns the same error.
+	Send(events []Event) error
+
+	// Ping writes what keeps the connection open. Clients ignore it. It returns an error after End
+	// or after a failed Write.
+	Ping() error
+
+	// End writes the end of the response in one call of Write: the normal end if err is nil, and
+	// otherwise err, as EncodeError of the format encodes it. It must be called once. It returns
+	// err or, if that is nil, the first error of Send or of writing.
+	End(err error) error
+
+	// Losses returns the losses so far, with neutral paths: those that arrived as events, which
+	// include all losses that the upstream reported, and those of the format. Each loss is in the
+	// list once. It has at most 1,000 losses, of which the most severe are kept.
+	Losses() []content.Loss
+}

@@ -10,7 +10,7 @@ import (
 
 // Replay returns an Upstream that responds to any request with the frames of r, such as
 // those of a recorded stream. With it a decoded response can be passed to [Run], [Collect]
-// and [Events], or to the StreamWriter of another format:
+// and [Events], or to the [StreamWriter] of another format:
 //
 //	err := w.End(upstream.Run(ctx, upstream.Replay(r), req, w))
 //

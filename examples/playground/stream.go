@@ -154,7 +154,7 @@ type lossKey struct {
 type streamTarget struct {
 	client *format.Client
 	out    bytes.Buffer
-	w      format.StreamWriter
+	w      upstream.StreamWriter
 	err    error // of Send
 }
 

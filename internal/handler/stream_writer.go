@@ -11,9 +11,7 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// A StreamWriter is an [upstream.Sink] that encodes a response without HTTP. The formats
-// export it, and document its methods. It is safe for concurrent use, except that Send and
-// End must not overlap.
+// A StreamWriter is the [upstream.StreamWriter] of all formats.
 type StreamWriter struct {
 	mu sync.Mutex
 	w  io.Writer
@@ -34,7 +32,7 @@ func NewStreamWriter(w io.Writer, r *upstream.Request, p Protocol, e Encoder) *S
 	return s
 }
 
-// Send implements [upstream.Sink].
+// Send implements [upstream.StreamWriter], as Ping, End and Losses do.
 func (s *StreamWriter) Send(events []upstream.Event) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -55,7 +53,6 @@ func (s *StreamWriter) Send(events []upstream.Event) error {
 	return s.err
 }
 
-// Ping writes a keep-alive.
 func (s *StreamWriter) Ping() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,7 +62,6 @@ func (s *StreamWriter) Ping() error {
 	return s.err
 }
 
-// End writes the end of the response.
 func (s *StreamWriter) End(err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -104,7 +100,6 @@ func (s *StreamWriter) End(err error) error {
 	return err
 }
 
-// Losses returns the losses so far.
 func (s *StreamWriter) Losses() []content.Loss {
 	s.mu.Lock()
 	defer s.mu.Unlock()

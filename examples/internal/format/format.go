@@ -34,19 +34,12 @@ type Client struct {
 	DecodeRequest func(body []byte) (*upstream.Request, []content.Loss, error)
 
 	EncodeResponse  func(*upstream.Request, *upstream.Response) ([]byte, []content.Loss)
-	NewStreamWriter func(io.Writer, *upstream.Request) StreamWriter
+	NewStreamWriter func(io.Writer, *upstream.Request) upstream.StreamWriter
 	EncodeError     func(*upstream.Request, error) (status int, header http.Header, body []byte)
 	Path            func(neutral string) string // of responses
 
 	// everything is a request that asks for parts of a response which have no neutral field.
 	everything string
-}
-
-// A StreamWriter writes a streamed response.
-type StreamWriter interface {
-	upstream.Sink
-	End(error) error
-	Losses() []content.Loss
 }
 
 // A Server has the functions for the side of servers.
@@ -101,7 +94,7 @@ var All = []*Format{
 		Client: Client{
 			DecodeRequest:   decodeMessages,
 			EncodeResponse:  messages.EncodeResponse,
-			NewStreamWriter: func(w io.Writer, r *upstream.Request) StreamWriter { return messages.NewStreamWriter(w, r) },
+			NewStreamWriter: messages.NewStreamWriter,
 			EncodeError:     messages.EncodeError,
 			Path:            new(messages.Request).Path,
 		},
@@ -120,7 +113,7 @@ var All = []*Format{
 		Client: Client{
 			DecodeRequest:   decodeGenerateContent,
 			EncodeResponse:  generatecontent.EncodeResponse,
-			NewStreamWriter: func(w io.Writer, r *upstream.Request) StreamWriter { return generatecontent.NewStreamWriter(w, r) },
+			NewStreamWriter: generatecontent.NewStreamWriter,
 			EncodeError:     generatecontent.EncodeError,
 			Path:            new(generatecontent.Request).Path,
 		},
@@ -139,7 +132,7 @@ var All = []*Format{
 		Client: Client{
 			DecodeRequest:   decodeChatCompletions,
 			EncodeResponse:  chatcompletions.EncodeResponse,
-			NewStreamWriter: func(w io.Writer, r *upstream.Request) StreamWriter { return chatcompletions.NewStreamWriter(w, r) },
+			NewStreamWriter: chatcompletions.NewStreamWriter,
 			EncodeError:     chatcompletions.EncodeError,
 			Path:            new(chatcompletions.Request).Path,
 			everything:      `{"model":"m","messages":[{"role":"user","content":"Hello."}],"stream":true,"stream_options":{"include_usage":true}}`,
@@ -159,7 +152,7 @@ var All = []*Format{
 		Client: Client{
 			DecodeRequest:   decodeResponses,
 			EncodeResponse:  responses.EncodeResponse,
-			NewStreamWriter: func(w io.Writer, r *upstream.Request) StreamWriter { return responses.NewStreamWriter(w, r) },
+			NewStreamWriter: responses.NewStreamWriter,
 			EncodeError:     responses.EncodeError,
 			Path:            new(responses.Request).Path,
 			everything:      `{"model":"m","input":"Hello.","store":false,"include":["reasoning.encrypted_content"],"reasoning":{"summary":"auto"}}`,

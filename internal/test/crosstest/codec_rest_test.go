@@ -96,16 +96,12 @@ func TestEventWriter(t *testing.T) {
 	for _, tt := range []struct {
 		client *codecClient
 		frame  func(name, data string) string
-		writer func(func(name, data string) error, *upstream.Request) codecWriter
+		writer func(func(name, data string) error, *upstream.Request) upstream.StreamWriter
 	}{
 		{messagesClient("messages", askThinking, true), func(name, data string) string { return "event: " + name + "\ndata: " + data + "\n\n" },
-			func(send func(string, string) error, r *upstream.Request) codecWriter {
-				return messages.NewEventWriter(send, r)
-			}},
+			messages.NewEventWriter},
 		{generateClient("events", "gemini-3-pro", "streamGenerateContent?alt=sse"), func(name, data string) string { return name + "data: " + data + "\r\n\r\n" },
-			func(send func(string, string) error, r *upstream.Request) codecWriter {
-				return generatecontent.NewEventWriter(send, r)
-			}},
+			generatecontent.NewEventWriter},
 	} {
 		c := tt.client
 		for _, s := range sources {
@@ -165,14 +161,14 @@ func TestEventWriter(t *testing.T) {
 // TestWrites checks how many times a StreamWriter writes, and in which order.
 func TestWrites(t *testing.T) {
 	failure := &upstream.Error{Code: upstream.CodeOverloaded}
-	text := func(w codecWriter) {
+	text := func(w upstream.StreamWriter) {
 		_ = w.Send([]upstream.Event{{Kind: upstream.EventOpen, Part: &content.Text{}}, {Kind: upstream.EventText, Text: "ab"}})
 	}
-	ping := func(w codecWriter) { _ = w.Ping() }
+	ping := func(w upstream.StreamWriter) { _ = w.Ping() }
 	stream, array := "streamGenerateContent?alt=sse", "streamGenerateContent?alt=json"
 	for _, tt := range []struct {
 		client *codecClient
-		before func(codecWriter)
+		before func(upstream.StreamWriter)
 		err    error
 		want   []string // beginnings of what End writes
 	}{

@@ -37,16 +37,9 @@ type codecClient struct {
 	format   content.Format
 	handler  func(upstream.Upstream, upstream.HandlerOptions) http.Handler
 	decode   func(body string) (*upstream.Request, []content.Loss, error)
-	writer   func(io.Writer, *upstream.Request) codecWriter // of a streamed response
+	writer   func(io.Writer, *upstream.Request) upstream.StreamWriter // of a streamed response
 	response func(*upstream.Request, *upstream.Response) ([]byte, []content.Loss)
 	failure  func(*upstream.Request, error) (int, http.Header, []byte)
-}
-
-type codecWriter interface {
-	upstream.Sink
-	End(error) error
-	Ping() error
-	Losses() []content.Loss
 }
 
 // messagesClient returns a client of Messages. members are those of its request besides the
@@ -61,7 +54,7 @@ func messagesClient(name, members string, streamed bool) *codecClient {
 		decode: func(body string) (*upstream.Request, []content.Loss, error) {
 			return messages.DecodeRequest([]byte(body), nil)
 		},
-		writer:   func(w io.Writer, r *upstream.Request) codecWriter { return messages.NewStreamWriter(w, r) },
+		writer:   messages.NewStreamWriter,
 		response: messages.EncodeResponse, failure: messages.EncodeError,
 	}
 }
@@ -74,11 +67,11 @@ func generateClient(name, model, method string) *codecClient {
 		handler: func(up upstream.Upstream, s upstream.HandlerOptions) http.Handler {
 			return generatecontent.NewHandler(up, &generatecontent.Options{HandlerOptions: s})
 		},
-		writer:   func(w io.Writer, r *upstream.Request) codecWriter { return generatecontent.NewStreamWriter(w, r) },
+		writer:   generatecontent.NewStreamWriter,
 		response: generatecontent.EncodeResponse, failure: generatecontent.EncodeError,
 	}
 	if strings.HasSuffix(method, "alt=json") {
-		c.writer = func(w io.Writer, r *upstream.Request) codecWriter { return generatecontent.NewArrayWriter(w, r) }
+		c.writer = generatecontent.NewArrayWriter
 		c.failure = func(r *upstream.Request, err error) (int, http.Header, []byte) {
 			status, header, body := generatecontent.EncodeError(r, err)
 			return status, header, []byte("[" + string(body) + "]")
@@ -106,7 +99,7 @@ func chatClient(name, members string, streamed bool) *codecClient {
 		decode: func(body string) (*upstream.Request, []content.Loss, error) {
 			return chatcompletions.DecodeRequest([]byte(body), nil)
 		},
-		writer:   func(w io.Writer, r *upstream.Request) codecWriter { return chatcompletions.NewStreamWriter(w, r) },
+		writer:   chatcompletions.NewStreamWriter,
 		response: chatcompletions.EncodeResponse, failure: chatcompletions.EncodeError,
 	}
 }
@@ -122,7 +115,7 @@ func responsesClient(name, members string, streamed bool) *codecClient {
 		decode: func(body string) (*upstream.Request, []content.Loss, error) {
 			return responses.DecodeRequest([]byte(body), nil)
 		},
-		writer:   func(w io.Writer, r *upstream.Request) codecWriter { return responses.NewStreamWriter(w, r) },
+		writer:   responses.NewStreamWriter,
 		response: responses.EncodeResponse, failure: responses.EncodeError,
 	}
 }

@@ -77,7 +77,7 @@ func TestInvalidEvents(t *testing.T) {
 				t.Errorf("%s, %s: error %v, output %q", name, event, err, &out)
 			}
 			out.Reset()
-			if w, ok := s.(codecWriter); ok {
+			if w, ok := s.(upstream.StreamWriter); ok {
 				if err := w.End(nil); err == nil || !strings.Contains(out.String()+"error", "error") {
 					t.Errorf("%s, %s: End returned %v and wrote %q", name, event, err, &out)
 				}

@@ -30,13 +30,13 @@ func polywire() *contestant {
 		{formatMessages, formatChat, false}:   {translate: requestTo(toChat, chatModel, fromMessages)},
 		{formatGemini, formatMessages, false}: {translate: requestTo(toMessages, claudeModel, fromGemini)},
 		{formatGemini, formatChat, false}:     {translate: requestTo(toChat, chatModel, fromGemini)},
-		{formatChat, formatMessages, true}: {translate: streamTo(newMessagesWriter, func(r io.Reader) upstream.FrameReader {
+		{formatChat, formatMessages, true}: {translate: streamTo(messages.NewStreamWriter, func(r io.Reader) upstream.FrameReader {
 			return toChat.NewStreamReader(nil, r)
 		})},
-		{formatGemini, formatMessages, true}: {translate: streamTo(newMessagesWriter, func(r io.Reader) upstream.FrameReader {
+		{formatGemini, formatMessages, true}: {translate: streamTo(messages.NewStreamWriter, func(r io.Reader) upstream.FrameReader {
 			return generatecontent.NewStreamReader(r, nil)
 		})},
-		{formatMessages, formatGemini, true}: {translate: streamTo(newGeminiWriter, func(r io.Reader) upstream.FrameReader {
+		{formatMessages, formatGemini, true}: {translate: streamTo(generatecontent.NewStreamWriter, func(r io.Reader) upstream.FrameReader {
 			return messages.NewStreamReader(r, nil)
 		})},
 	}}
@@ -58,22 +58,8 @@ func requestTo(up upstream.Upstream, model string, decode func([]byte) (*upstrea
 	}
 }
 
-// A streamWriter is a StreamWriter of a format.
-type streamWriter interface {
-	upstream.Sink
-	End(error) error
-}
-
-func newMessagesWriter(w io.Writer, r *upstream.Request) streamWriter {
-	return messages.NewStreamWriter(w, r)
-}
-
-func newGeminiWriter(w io.Writer, r *upstream.Request) streamWriter {
-	return generatecontent.NewStreamWriter(w, r)
-}
-
 // streamTo returns a function that translates a stream.
-func streamTo(newWriter func(io.Writer, *upstream.Request) streamWriter, newReader func(io.Reader) upstream.FrameReader) func([]byte, io.Writer) error {
+func streamTo(newWriter func(io.Writer, *upstream.Request) upstream.StreamWriter, newReader func(io.Reader) upstream.FrameReader) func([]byte, io.Writer) error {
 	return func(stream []byte, out io.Writer) error {
 		req := &upstream.Request{Model: "m"}
 		w := newWriter(out, req)

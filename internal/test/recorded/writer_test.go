@@ -92,11 +92,7 @@ func sameLosses(a, b []content.Loss) bool {
 func respond(to content.Format, up upstream.Upstream, q request, d delivery) (body string, losses []content.Loss, err error) {
 	var n *upstream.Request
 	var b bytes.Buffer
-	var w interface {
-		upstream.Sink
-		End(error) error
-		Losses() []content.Loss
-	}
+	var w upstream.StreamWriter
 	encode, failure := messages.EncodeResponse, messages.EncodeError
 	if to == formatMessages {
 		if n, losses, err = messages.DecodeRequest([]byte(q.body), nil); err != nil {

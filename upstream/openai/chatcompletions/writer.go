@@ -13,47 +13,19 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// A StreamWriter is an [upstream.Sink] that writes a response as the server-sent events of
-// this format, without HTTP. Pass it to [upstream.Run], and then the error of Run to End:
-//
-//	w := chatcompletions.NewStreamWriter(out, req)
-//	err := w.End(upstream.Run(ctx, up, req, w))
-//
-// It writes the bytes that a [Handler] sends. Its methods may be called by several
-// goroutines at once, except that Send and End must not overlap.
-type StreamWriter struct{ writer *handler.StreamWriter }
-
-// NewStreamWriter returns a StreamWriter that writes the response to r to w.
+// NewStreamWriter returns a writer of the response to r, which it writes to w as server-sent
+// events. It keeps no bytes for the next Send. Ping writes a comment. End writes the finish_reason
+// of each choice, the usage if the request asks for it, and "data: [DONE]", or else one event with
+// the error.
 //
 // r is the request that the client sent, as [DecodeRequest] returns it. It determines the name
 // of the model, the ids of tool calls, which do not repeat those of the conversation, whether
 // the stream has the usage, and whether it has function_call in place of tool_calls. If r is nil,
 // the stream has no usage, and ids are unique in the response only.
-func NewStreamWriter(w io.Writer, r *upstream.Request) *StreamWriter {
+func NewStreamWriter(w io.Writer, r *upstream.Request) upstream.StreamWriter {
 	d := new(dialect)
-	return &StreamWriter{handler.NewStreamWriter(w, r, d, d.streamFor(r))}
+	return handler.NewStreamWriter(w, r, d, d.streamFor(r))
 }
-
-// Send implements [upstream.Sink]. It writes all chunks that it can complete, in at most one
-// call of Write, and keeps no bytes for the next Send. The Write has one or more whole events,
-// each ended by an empty line. After an error, which may be that of the io.Writer, it does
-// nothing and returns the same error.
-func (w *StreamWriter) Send(events []upstream.Event) error { return w.writer.Send(events) }
-
-// Ping writes a comment that keeps the connection open. Clients ignore it. It returns an error
-// after End or after a failed Write.
-func (w *StreamWriter) Ping() error { return w.writer.Ping() }
-
-// End writes the end of the response in one call of Write: if err is nil, the finish_reason of
-// each choice, the usage if the request asks for it, and "data: [DONE]"; otherwise one event
-// with the error, as [EncodeError] encodes it. It must be called once. It returns err or, if
-// that is nil, the first error of Send or of writing.
-func (w *StreamWriter) End(err error) error { return w.writer.End(err) }
-
-// Losses returns the losses so far, with neutral paths: those that arrived as events, which
-// include all losses that the upstream reported, and those of this format. Each loss is in the
-// list once. It has at most 1,000 losses, of which the most severe are kept.
-func (w *StreamWriter) Losses() []content.Loss { return w.writer.Losses() }
 
 // EncodeResponse returns the document for a response that is not streamed, and the losses of
 // this format, with neutral paths. They do not include resp.Losses. r is the request that the

@@ -13,25 +13,18 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// A StreamWriter is an [upstream.Sink] that writes a response as the server-sent events of
-// this format, without HTTP. Pass it to [upstream.Run], and then the error of Run to End:
-//
-//	w := responses.NewStreamWriter(out, req)
-//	err := w.End(upstream.Run(ctx, up, req, w))
-//
-// It writes the bytes that a [Handler] sends. Its methods may be called by several
-// goroutines at once, except that Send and End must not overlap.
-type StreamWriter struct{ writer *handler.StreamWriter }
-
-// NewStreamWriter returns a StreamWriter that writes the response to r to w.
+// NewStreamWriter returns a writer of the response to r, which it writes to w as server-sent
+// events. A free-form call at the end of the content waits for the next event, because the
+// response may have been cut in it. Ping writes a comment. For an error End writes the events "error"
+// and "response.failed", which both have its code and its message.
 //
 // r is the request that the client sent, as [DecodeRequest] returns it. It determines
 // whether the client receives reasoning items, where state of vendors is carried, which tools
 // may be called, the settings that the response repeats, the name of the model, and the ids of
 // tool calls, which do not repeat those of the conversation. If r is nil, the client receives
 // reasoning, state is carried in the ids of tool calls, and ids are unique in the response only.
-func NewStreamWriter(w io.Writer, r *upstream.Request) *StreamWriter {
-	return &StreamWriter{handler.NewStreamWriter(w, r, new(dialect), newStream(r))}
+func NewStreamWriter(w io.Writer, r *upstream.Request) upstream.StreamWriter {
+	return handler.NewStreamWriter(w, r, new(dialect), newStream(r))
 }
 
 // NewEventWriter is NewStreamWriter for connections that carry messages, such as WebSockets.
@@ -40,34 +33,12 @@ func NewStreamWriter(w io.Writer, r *upstream.Request) *StreamWriter {
 // there is no "[DONE]" at the end.
 //
 // Calls of send do not overlap. If send returns an error, that is the error of Send or End, and
-// send is not called again. It must not call methods of the StreamWriter.
-func NewEventWriter(send func(name, data string) error, r *upstream.Request) *StreamWriter {
+// send is not called again. It must not call methods of the writer.
+func NewEventWriter(send func(name, data string) error, r *upstream.Request) upstream.StreamWriter {
 	s := newStream(r)
 	s.messages = true
-	return &StreamWriter{handler.NewStreamWriter(handler.EventWriter(send), r, new(dialect), s)}
+	return handler.NewStreamWriter(handler.EventWriter(send), r, new(dialect), s)
 }
-
-// Send implements [upstream.Sink]. It writes all events of the format that it can complete,
-// in at most one call of Write. The Write has one or more whole events, each ended by an empty
-// line. A free-form call at the end of the content waits for the next event, because the
-// response may have been cut in it. After an error, which may be that of the io.Writer, Send does
-// nothing and returns the same error.
-func (w *StreamWriter) Send(events []upstream.Event) error { return w.writer.Send(events) }
-
-// Ping writes a comment that keeps the connection open. It returns an error after End or after a
-// failed Write.
-func (w *StreamWriter) Ping() error { return w.writer.Ping() }
-
-// End writes the end of the response in one call of Write: the normal end if err is nil, and
-// otherwise the events "error" and "response.failed" for err. Both have the code and the message
-// of [EncodeError]. It must be called once. It returns err or, if that is nil, the first error of
-// Send or of writing.
-func (w *StreamWriter) End(err error) error { return w.writer.End(err) }
-
-// Losses returns the losses so far, with neutral paths: those that arrived as events, which
-// include all losses that the upstream reported, and those of this format. Each loss is in the
-// list once. It has at most 1,000 losses, of which the most severe are kept.
-func (w *StreamWriter) Losses() []content.Loss { return w.writer.Losses() }
 
 // EncodeResponse returns the document for a response that is not streamed, and the losses of
 // this format, with neutral paths. They do not include resp.Losses. r is the request that the
