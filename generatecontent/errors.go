@@ -131,53 +131,28 @@ type errorDetails struct {
 
 // readDetails parses the Details of a failure.
 func readDetails(f *handler.Failure) (d errorDetails) {
-	if f.Details == nil || f.Details.Format != Format {
-		return d
-	}
-	doc, err := jsonwire.Parse(f.Details.JSON, jsonwire.Limits{AllowInvalidUTF8: true})
-	if err != nil {
+	doc := f.OpenDetails(Format)
+	if doc == nil {
 		return d
 	}
 	defer doc.Close()
 	root := doc.Root()
-	if root.Kind() != jsonwire.Object {
-		return d
-	}
 	code := root.Get("code")
 	if !code.Exists() || !root.Get("message").Exists() { // not an error object
 		d.list = "[" + string(jsonwire.AppendCompact(nil, f.Details.JSON)) + "]"
 		return d
 	}
 	if n, ok := code.Int(); ok && n >= 400 && n <= 599 {
-		var e *upstream.Error
-		body := []byte(`{"error":` + f.Details.JSON + `}`)
-		if d.status = f.Status; d.status != 0 {
-			e = DecodeError(d.status, nil, body)
-		} else {
-			d.status = int(n)
-			codec.ErrorBody(body, func(v jsonwire.Value) { e = envelopeError(v) })
-		}
-		if d.same = e != nil && e.Details != nil && e.Code == f.Code && e.Text == f.Text; d.same {
+		if e := f.DecodeDetails(DecodeError, envelopeError); e != nil && e.Code == f.Code && e.Text == f.Text {
+			d.same, d.status = true, cmp.Or(f.Status, int(n))
 			return d
 		}
 	}
-	if d.status = 0; codec.StatusCode(f.Status) == f.Code {
-		d.status = f.Status
+	d.status = f.VendorStatus()
+	if list := root.Get("details"); list.Kind() == jsonwire.Array {
+		d.list = string(jsonwire.AppendCompact(nil, list.Raw()))
 	}
-	var rest []byte
-	for name, v := range root.Members() {
-		switch name {
-		case "code", "message", "status":
-		case "details":
-			if v.Kind() == jsonwire.Array {
-				d.list = string(jsonwire.AppendCompact(nil, v.Raw()))
-			}
-		default:
-			rest = jsonwire.AppendString(append(rest, ','), name)
-			rest = jsonwire.AppendCompact(append(rest, ':'), v.Raw())
-		}
-	}
-	d.rest = string(rest)
+	d.rest = handler.OtherMembers(root, "code", "message", "status", "details")
 	return d
 }
 
@@ -339,10 +314,13 @@ func appendDuration(dst []byte, d time.Duration) []byte {
 // envelope, its message, or the header, in this order. Err, for logs, has the status and
 // the redacted message.
 func DecodeError(status int, header http.Header, body []byte) *upstream.Error {
-	f := vendorError{httpStatus: status, after: codec.RetryAfter(header), size: len(body)}
+	f := vendorError{VendorError: codec.VendorError{Status: status, Size: len(body)}}
 	codec.ErrorBody(body, f.read)
-	e := f.toUpstream()
-	if !f.refused() && !f.isHostError() {
+	if f.Wait == 0 {
+		f.Wait = codec.RetryAfter(header)
+	}
+	e, isPublic := f.Neutral(f.upstreamCode(), &f)
+	if isPublic {
 		e.Header = codec.ErrorHeader(header, "X-Ratelimit-", "Ratelimit")
 	}
 	return e
@@ -350,52 +328,17 @@ func DecodeError(status int, header http.Header, body []byte) *upstream.Error {
 
 // envelopeError returns the error of an envelope that was sent with status 200.
 func envelopeError(v jsonwire.Value) *upstream.Error {
-	f := vendorError{original: v.Raw()}
+	f := vendorError{VendorError: codec.VendorError{Document: v.Raw(), Read: envelopeError}}
 	f.read(v)
-	return f.toUpstream()
+	e, _ := f.Neutral(f.upstreamCode(), &f)
+	return e
 }
 
-// A vendorError is a vendor's error as it was received, for the program's log.
+// A vendorError is a vendor's error as it was received. Its Kind is the status of the envelope, such
+// as NOT_FOUND, and its Code the reason of the first ErrorInfo.
 type vendorError struct {
-	httpStatus int // the HTTP status, 0 in a stream
-	envelope   bool
-	code       int    // code of the envelope, 0 if it is not a number
-	status     string // status of the envelope, such as NOT_FOUND
-	message    string // redacted
-	reason     string // of the first ErrorInfo
-	delay      time.Duration
-	daily      bool           // the quota is per day, or zero
-	after      time.Duration  // of the headers
-	size       int            // of a body without an envelope
-	details    *content.Extra // the error object
-	original   string         // the envelope as JSON, if its HTTP status was 200
-}
-
-// Original returns the envelope and a function that decodes it. Adapters use them to
-// remove their keys from the envelope.
-func (f *vendorError) Original() (text string, read func(jsonwire.Value) *upstream.Error) {
-	return f.original, envelopeError
-}
-
-// Error returns the status, the code and the message on one line.
-func (f *vendorError) Error() string {
-	var b strings.Builder
-	b.WriteString("the upstream failed")
-	if f.httpStatus != 0 {
-		fmt.Fprintf(&b, " with status %d", f.httpStatus)
-	}
-	if !f.envelope {
-		fmt.Fprintf(&b, " and no error envelope in %d bytes", f.size)
-		return b.String()
-	}
-	fmt.Fprintf(&b, ": %d %s", f.code, codec.Clip(redact.Line(f.status)))
-	if f.reason != "" {
-		fmt.Fprintf(&b, " (%s)", codec.Clip(redact.Line(f.reason)))
-	}
-	if f.message != "" {
-		fmt.Fprintf(&b, ": %s", f.message)
-	}
-	return b.String()
+	codec.VendorError
+	daily bool // the quota is per day, or zero
 }
 
 // read decodes an envelope, or the first element of an array of envelopes.
@@ -410,19 +353,19 @@ func (f *vendorError) read(v jsonwire.Value) {
 	if x.Kind() != jsonwire.Object {
 		return
 	}
-	f.envelope = true
-	f.status = strings.ToUpper(x.Get("status").Str())
-	f.details = codec.Details(Format, x)
+	f.Found = true
+	f.Kind = strings.ToUpper(x.Get("status").Str())
+	f.Object = codec.Details(Format, x)
 	text := x.Get("message").Str()
-	f.message = redact.Line(text)
+	f.Message = redact.Line(text)
 	if n, ok := object.Int(x.Get("code"), object.Int32); ok {
-		f.code = int(n)
+		f.Number = int(n)
 	}
 	for _, d := range x.Get("details").Elems() {
 		f.detail(d)
 	}
-	if f.delay == 0 {
-		f.delay = parseRetryIn(text)
+	if f.Wait == 0 {
+		f.Wait = parseRetryIn(text)
 	}
 	f.daily = f.daily || isZeroQuota(text)
 }
@@ -432,9 +375,9 @@ func (f *vendorError) detail(v jsonwire.Value) {
 	kind := v.Get("@type").Str()
 	switch kind[strings.LastIndexByte(kind, '.')+1:] {
 	case "ErrorInfo":
-		f.reason = cmp.Or(f.reason, v.Get("reason").Str())
+		f.Code = cmp.Or(f.Code, v.Get("reason").Str())
 	case "RetryInfo":
-		f.delay = parseDelay(v.Get("retryDelay").Str())
+		f.Wait = parseDelay(v.Get("retryDelay").Str())
 	case "QuotaFailure":
 		for _, x := range v.Get("violations").Elems() {
 			id := strings.ToLower(x.Get("quotaId").Str())
@@ -474,38 +417,6 @@ func isZeroQuota(text string) bool {
 	return found && (rest == "" || rest[0] < '0' || rest[0] > '9') && !strings.HasPrefix(rest, ".")
 }
 
-// toUpstream converts the error to the neutral form.
-func (f *vendorError) toUpstream() *upstream.Error {
-	status := f.httpStatus
-	if status < 400 {
-		status = f.envelopeStatus()
-	}
-	e := &upstream.Error{Code: f.upstreamCode(status), Err: f}
-	switch {
-	case f.refused():
-		e.Text, e.KeyRefused = codec.KeyRefusedText, true
-		return e
-	case f.isHostError():
-		e.Code = upstream.CodeBadGateway
-		return e
-	}
-	e.Details = f.details
-	if e.Details != nil && f.httpStatus >= 400 && f.httpStatus <= 599 {
-		e.Status = f.httpStatus
-	}
-	switch e.Code {
-	case upstream.CodeInvalid, upstream.CodeNotFound, upstream.CodeTooLarge, upstream.CodeQuota, upstream.CodeRateLimit:
-		e.Text = f.message // empty without an envelope
-	}
-	switch e.Code {
-	case upstream.CodeRateLimit, upstream.CodeUnavailable, upstream.CodeOverloaded:
-		if e.RetryAfter = f.delay; f.delay == 0 {
-			e.RetryAfter = f.after
-		}
-	}
-	return e
-}
-
 // statusNames lists the names of the gRPC codes in numeric order, with the HTTP status of
 // each.
 var statusNames = [...]struct {
@@ -520,35 +431,26 @@ var statusNames = [...]struct {
 // envelopeStatus returns the HTTP status for an envelope that was not sent with an error
 // status, or 0.
 func (f *vendorError) envelopeStatus() int {
-	if f.code >= 400 && f.code <= 599 {
-		return f.code
+	if f.Number >= 400 && f.Number <= 599 {
+		return f.Number
 	}
 	for i, s := range statusNames {
-		if f.status == s.name || f.status == "" && i == f.code {
+		if f.Kind == s.name || f.Kind == "" && i == f.Number {
 			return s.status
 		}
 	}
 	return 0
 }
 
-// refused reports whether the vendor rejected the program's key.
-func (f *vendorError) refused() bool {
-	return codec.KeyRefused(f.httpStatus, []string{f.status, f.reason}, "", f.message)
-}
-
-// isHostError reports whether the URL is wrong or a proxy has responded.
-func (f *vendorError) isHostError() bool {
-	return f.httpStatus != 0 && codec.IsHostError(f.httpStatus, f.envelope, f.message)
-}
-
-// upstreamCode returns the neutral code for an HTTP status.
-func (f *vendorError) upstreamCode(status int) upstream.Code {
-	switch f.status {
+// upstreamCode returns the neutral code.
+func (f *vendorError) upstreamCode() upstream.Code {
+	switch f.Kind {
 	case "UNAUTHENTICATED", "PERMISSION_DENIED", "FAILED_PRECONDITION":
 		return upstream.CodeBadGateway // about the host's key, location or account
 	}
-	if f.refused() {
-		return upstream.CodeBadGateway
+	status := f.Status
+	if status < 400 {
+		status = f.envelopeStatus()
 	}
 	switch status {
 	case 499: // canceled at the vendor, not by this client
@@ -556,7 +458,7 @@ func (f *vendorError) upstreamCode(status int) upstream.Code {
 	case http.StatusServiceUnavailable:
 		return upstream.CodeOverloaded
 	case http.StatusNotImplemented:
-		if f.envelope {
+		if f.Found {
 			return upstream.CodeUnsupported
 		}
 	case http.StatusTooManyRequests:
@@ -564,9 +466,5 @@ func (f *vendorError) upstreamCode(status int) upstream.Code {
 			return upstream.CodeQuota
 		}
 	}
-	c := codec.StatusCode(status)
-	if (c == upstream.CodeUnavailable || c == upstream.CodeTooLarge) && codec.IsPromptTooLong(f.message) {
-		return upstream.CodeInvalid
-	}
-	return c
+	return f.LongPrompt(codec.StatusCode(status))
 }

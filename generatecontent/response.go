@@ -580,8 +580,7 @@ func appendUsage(dst []byte, u *content.Usage) []byte {
 	}
 	for _, m := range more {
 		if !usageType.Holds(m.Name) {
-			dst = append(jsonwire.AppendString(append(dst, ','), m.Name), ':')
-			dst = jsonwire.AppendCompact(dst, m.JSON)
+			dst = codec.AppendNext(dst, m.Name, m.JSON)
 		}
 	}
 	return append(dst, '}')

@@ -506,8 +506,7 @@ func (s *stream) encodeUsage(u *content.Usage) {
 func appendHeldMembers(dst []byte, list response.Members, skip func(string) bool) []byte {
 	for i := range list {
 		if m := &list[i]; !skip(m.Name) {
-			dst = append(jsonwire.AppendString(append(dst, ','), m.Name), ':')
-			dst = jsonwire.AppendCompact(dst, m.JSON)
+			dst = codec.AppendNext(dst, m.Name, m.JSON)
 		}
 	}
 	return dst

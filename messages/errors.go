@@ -18,41 +18,32 @@ import (
 // errorInfo is the representation of an [upstream.Code] in this format.
 type errorInfo struct {
 	code      upstream.Code
-	read      visibility
+	read      bool // an error of the vendor's server with this type has this code
 	status    int
 	errorType string // error.type
 	text      string // used if the error has no text
 }
 
-// A visibility is how an error of the vendor's server is read whose type is that of a code.
-type visibility uint8
-
-const (
-	notRead    visibility = iota // it has another code
-	readHidden                   // clients do not see its message
-	readPublic
-)
-
 // errorInfos are the representations of all codes. The last one is also that of other codes. Of
 // those with a type, the first that is read is the code of that type: errors of the types
 // authentication_error, permission_error and billing_error concern the program's account.
 var errorInfos = [...]errorInfo{
-	{upstream.CodeInvalid, readPublic, 400, "invalid_request_error", "The request is invalid"},
-	{upstream.CodeUnauthenticated, notRead, 401, "authentication_error", "invalid x-api-key"},
-	{upstream.CodeBilling, notRead, 402, "billing_error", "A payment is required"},
-	{upstream.CodePermission, notRead, 403, "permission_error", "Your API key does not have permission to use the specified resource"},
-	{upstream.CodeNotFound, readPublic, 404, "not_found_error", "Not found"},
-	{upstream.CodeMethod, notRead, 405, "invalid_request_error", "Method not allowed"},
-	{upstream.CodeConflict, readHidden, 409, "conflict_error", "The request conflicts with another request"},
-	{upstream.CodeTooLarge, readPublic, 413, "request_too_large", "Request exceeds the maximum size"},
-	{upstream.CodeRateLimit, readPublic, 429, "rate_limit_error", "This request would exceed your rate limit"},
-	{upstream.CodeQuota, notRead, 429, "rate_limit_error", "Your quota is used up"},
-	{upstream.CodeUnavailable, readHidden, 503, "api_error", "The service is unavailable"},
-	{upstream.CodeTimeout, readHidden, 504, "timeout_error", "The request took too long"},
-	{upstream.CodeOverloaded, readHidden, 529, "overloaded_error", "Overloaded"},
-	{upstream.CodeUnsupported, notRead, 400, "invalid_request_error", "This feature is not supported"},
-	{upstream.CodeBadGateway, notRead, 502, "api_error", "The upstream returned an invalid or incomplete response"},
-	{upstream.CodeInternal, notRead, 500, "api_error", "Internal server error"},
+	{upstream.CodeInvalid, true, 400, "invalid_request_error", "The request is invalid"},
+	{upstream.CodeUnauthenticated, false, 401, "authentication_error", "invalid x-api-key"},
+	{upstream.CodeBilling, false, 402, "billing_error", "A payment is required"},
+	{upstream.CodePermission, false, 403, "permission_error", "Your API key does not have permission to use the specified resource"},
+	{upstream.CodeNotFound, true, 404, "not_found_error", "Not found"},
+	{upstream.CodeMethod, false, 405, "invalid_request_error", "Method not allowed"},
+	{upstream.CodeConflict, true, 409, "conflict_error", "The request conflicts with another request"},
+	{upstream.CodeTooLarge, true, 413, "request_too_large", "Request exceeds the maximum size"},
+	{upstream.CodeRateLimit, true, 429, "rate_limit_error", "This request would exceed your rate limit"},
+	{upstream.CodeQuota, false, 429, "rate_limit_error", "Your quota is used up"},
+	{upstream.CodeUnavailable, true, 503, "api_error", "The service is unavailable"},
+	{upstream.CodeTimeout, true, 504, "timeout_error", "The request took too long"},
+	{upstream.CodeOverloaded, true, 529, "overloaded_error", "Overloaded"},
+	{upstream.CodeUnsupported, false, 400, "invalid_request_error", "This feature is not supported"},
+	{upstream.CodeBadGateway, false, 502, "api_error", "The upstream returned an invalid or incomplete response"},
+	{upstream.CodeInternal, false, 500, "api_error", "Internal server error"},
 }
 
 // errorInfoOf returns the representation of a code.
@@ -131,47 +122,27 @@ type errorDetails struct {
 
 // readDetails returns the Details of a failure.
 func readDetails(f *handler.Failure) (d errorDetails) {
-	if f.Details == nil || f.Details.Format != Format {
-		return d
-	}
-	doc, err := jsonwire.Parse(f.Details.JSON, jsonwire.Limits{AllowInvalidUTF8: true})
-	if err != nil {
+	doc := f.OpenDetails(Format)
+	if doc == nil {
 		return d
 	}
 	defer doc.Close()
 	root := doc.Root()
-	if root.Kind() != jsonwire.Object {
-		return d
-	}
 	d.sameFormat = true
 	kind := root.Get("type").Str()
 	if kind == "" || !root.Get("message").Exists() { // not an error object
 		d.rest = `,"details":` + string(jsonwire.AppendCompact(nil, f.Details.JSON))
-	} else {
-		body := `{"type":"error","error":` + f.Details.JSON + `}`
-		var e *upstream.Error
-		if d.status = f.Status; f.Status != 0 {
-			e = DecodeError(f.Status, nil, []byte(body))
-		} else {
-			codec.ErrorBody([]byte(body), func(v jsonwire.Value) { e = failureOf(v) })
-			d.status = typeStatus(kind)
-		}
-		d.verbatim = e != nil && e.Details != nil && e.Code == f.Code && e.Text == f.Text
-	}
-	if d.verbatim || d.rest != "" {
 		return d
 	}
-	if d.status = 0; codec.StatusCode(f.Status) == f.Code {
-		d.status = f.Status
-	}
-	var rest []byte
-	for name, v := range root.Members() {
-		if name != "type" && name != "message" {
-			rest = jsonwire.AppendString(append(rest, ','), name)
-			rest = jsonwire.AppendCompact(append(rest, ':'), v.Raw())
+	if e := f.DecodeDetails(DecodeError, failureOf); e != nil && e.Code == f.Code && e.Text == f.Text {
+		d.verbatim = true
+		if d.status = f.Status; d.status == 0 {
+			d.status = typeStatus(kind)
 		}
+		return d
 	}
-	d.rest = string(rest)
+	d.status = f.VendorStatus()
+	d.rest = handler.OtherMembers(root, "type", "message")
 	return d
 }
 
@@ -183,7 +154,7 @@ func typeStatus(kind string) int {
 	case "permission_error":
 		return http.StatusForbidden
 	}
-	if code, _ := typeCode(kind); code != upstream.CodeBadGateway {
+	if code := typeCode(kind); code != upstream.CodeBadGateway {
 		return errorInfoOf(code).status
 	}
 	return 0
@@ -241,38 +212,11 @@ func appendError(dst []byte, id string, f *handler.Failure) []byte {
 // else of the body. Err, for logs, contains the status, the type, the redacted message and
 // the request id.
 func DecodeError(status int, header http.Header, body []byte) *upstream.Error {
-	f := vendorError{status: status, id: header.Get("request-id"), size: len(body)}
-	codec.ErrorBody(body, f.read)
-	e := &upstream.Error{Code: codec.StatusCode(status), UpstreamID: printable(f.id), Err: &f}
-	refused := codec.KeyRefused(status, []string{f.kind, f.detail}, "", f.message)
-	switch {
-	case refused:
-		e.Code, e.Text, e.KeyRefused = upstream.CodeBadGateway, codec.KeyRefusedText, true
-		return e
-	case codec.IsHostError(status, f.envelope, f.message):
-		e.Code = upstream.CodeBadGateway
-		return e
-	case f.envelope:
-		e.Code = f.code(e.Code)
-		switch status {
-		case http.StatusBadRequest, http.StatusNotFound, http.StatusRequestEntityTooLarge,
-			http.StatusUnprocessableEntity, http.StatusTooManyRequests:
-			if e.Code != upstream.CodeBadGateway {
-				e.Text = f.message
-			}
-		default:
-			if e.Code == upstream.CodeInvalid { // the prompt is too long
-				e.Text = f.message
-			}
-		}
-		if status >= 400 && status <= 599 {
-			e.Details, e.Status = f.details, status
-		}
-	}
-	e.Header = codec.ErrorHeader(header, rateHeaders[:]...)
-	switch e.Code {
-	case upstream.CodeRateLimit, upstream.CodeUnavailable, upstream.CodeOverloaded:
-		e.RetryAfter = codec.RetryAfter(header)
+	f := codec.VendorError{Status: status, ID: header.Get("request-id"), Size: len(body), Wait: codec.RetryAfter(header)}
+	codec.ErrorBody(body, func(v jsonwire.Value) { readError(&f, v) })
+	e, isPublic := f.Neutral(errorCode(&f, codec.StatusCode(status)), &f)
+	if isPublic {
+		e.Header = codec.ErrorHeader(header, rateHeaders[:]...)
 	}
 	return e
 }
@@ -280,115 +224,49 @@ func DecodeError(status int, header http.Header, body []byte) *upstream.Error {
 // rateHeaders are prefixes of the names of headers about rate limits.
 var rateHeaders = [...]string{"Anthropic-Ratelimit-", "Anthropic-Priority-", "Anthropic-Fast-", "X-Ratelimit-", "Ratelimit"}
 
-// typeCode is the inverse of [errorInfoOf]. isPublic reports whether clients may see messages of the
-// type.
-func typeCode(kind string) (code upstream.Code, isPublic bool) {
+// typeCode is the inverse of [errorInfoOf].
+func typeCode(kind string) upstream.Code {
 	for i := range errorInfos {
-		if e := &errorInfos[i]; e.errorType == kind && e.read != notRead {
-			return e.code, e.read == readPublic
+		if e := &errorInfos[i]; e.errorType == kind && e.read {
+			return e.code
 		}
 	}
-	return upstream.CodeBadGateway, false
+	return upstream.CodeBadGateway
 }
 
 // failureOf returns the error that an error object represents, in a stream or as a response.
 func failureOf(v jsonwire.Value) *upstream.Error {
-	f := vendorError{original: v.Raw()}
-	f.read(v)
-	code, public := typeCode(f.kind)
-	e := &upstream.Error{Code: code, UpstreamID: printable(f.id), Err: &f}
-	if codec.KeyRefused(0, []string{f.kind, f.detail}, "", f.message) {
-		e.Code, e.Text, e.KeyRefused = upstream.CodeBadGateway, codec.KeyRefusedText, true
-		return e
-	}
-	e.Code, e.Details = f.code(code), f.details
-	if public || e.Code == upstream.CodeInvalid {
-		e.Text = f.message
-	}
+	f := codec.VendorError{Document: v.Raw(), Read: failureOf}
+	readError(&f, v)
+	e, _ := f.Neutral(errorCode(&f, typeCode(f.Kind)), &f)
 	return e
 }
 
-// A vendorError is an error of the vendor, for the program's log.
-type vendorError struct {
-	status   int // 0 in a stream
-	envelope bool
-	kind     string
-	message  string         // without secrets
-	detail   string         // the error code in the details
-	id       string         // of the request
-	size     int            // of a body without an error object
-	details  *content.Extra // the error object
-	original string         // the document, unless it is the body of a failed response
-}
-
-// Original lets adapters remove their keys from the document before it is decoded.
-func (f *vendorError) Original() (text string, read func(jsonwire.Value) *upstream.Error) {
-	return f.original, failureOf
-}
-
-// Error returns all members on one line.
-func (f *vendorError) Error() string {
-	var b strings.Builder
-	b.WriteString("the upstream failed")
-	if f.status != 0 {
-		fmt.Fprintf(&b, " with status %d", f.status)
-	}
-	switch {
-	case f.envelope:
-		if f.kind != "" {
-			fmt.Fprintf(&b, ": %s", codec.Clip(redact.Line(f.kind)))
-		}
-		if f.detail != "" {
-			fmt.Fprintf(&b, " (%s)", codec.Clip(redact.Line(f.detail)))
-		}
-		if f.message != "" {
-			fmt.Fprintf(&b, ": %s", f.message)
-		}
-	default:
-		fmt.Fprintf(&b, " without an error object in a body of %d bytes", f.size)
-	}
-	if id := printable(f.id); id != "" {
-		fmt.Fprintf(&b, " [request %s]", id)
-	}
-	return b.String()
-}
-
-// printable returns an id if logs may contain it, or else an empty string.
-func printable(id string) string {
-	if len(id) > codec.MaxQuoted || strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return ""
-	}
-	return id
-}
-
-// read reads a document with an error object.
-func (f *vendorError) read(v jsonwire.Value) {
+// readError reads a document with an error object.
+func readError(f *codec.VendorError, v jsonwire.Value) {
 	x := v.Get("error")
 	if x.Kind() != jsonwire.Object {
 		return
 	}
-	f.envelope = true
-	f.kind = cmp.Or(x.Get("type").Str(), x.Get("code").Str()) // a gateway before the server may have codes
-	f.message = redact.Line(x.Get("message").Str())
-	f.detail = x.Get("details").Get("error_code").Str()
-	f.details = codec.Details(Format, x)
-	f.id = cmp.Or(f.id, v.Get("request_id").Str())
+	f.Found = true
+	f.Kind = cmp.Or(x.Get("type").Str(), x.Get("code").Str()) // a gateway before the server may have codes
+	f.Message = redact.Line(x.Get("message").Str())
+	f.Code = x.Get("details").Get("error_code").Str()
+	f.Object = codec.Details(Format, x)
+	f.ID = cmp.Or(f.ID, v.Get("request_id").Str())
 }
 
-// code returns a more exact code than that of the status or type, or c.
-func (f *vendorError) code(c upstream.Code) upstream.Code {
-	switch f.kind {
+// errorCode returns a more exact code than c, that of the status or type, or c.
+func errorCode(f *codec.VendorError, c upstream.Code) upstream.Code {
+	switch f.Kind {
 	case "authentication_error", "permission_error", "billing_error":
 		return upstream.CodeBadGateway
 	}
-	if (c == upstream.CodeUnavailable || c == upstream.CodeTooLarge) && codec.IsPromptTooLong(f.message) {
-		return upstream.CodeInvalid
-	}
-	switch f.detail {
+	switch f.Code {
 	case "contract_spend_limit_reached", "enforced_spend_limit_reached":
 		if c == upstream.CodeRateLimit {
 			return upstream.CodeQuota
 		}
 	}
-	return c
+	return f.LongPrompt(c)
 }

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/jsonwire"
@@ -328,8 +329,7 @@ func (s *stream) deltaExtra(dst []byte, b *sentBlock, x *content.Extra) []byte {
 	list.Add(x, Format)
 	for _, m := range list {
 		if !isDeltaMember(m.Name) {
-			dst = jsonwire.AppendString(append(dst, ','), m.Name)
-			dst = jsonwire.AppendCompact(append(dst, ':'), m.JSON)
+			dst = codec.AppendNext(dst, m.Name, m.JSON)
 		}
 	}
 	return dst
@@ -509,8 +509,7 @@ func (s *stream) blockExtra(b *sentBlock, e *upstream.Event) {
 	s.dst = beginDelta(s.dst, b.State.out, "")
 	for name, v := range d.Root().Members() {
 		if name != "type" && name != "index" {
-			s.dst = jsonwire.AppendString(append(s.dst, ','), name)
-			s.dst = jsonwire.AppendCompact(append(s.dst, ':'), v.Raw())
+			s.dst = codec.AppendNext(s.dst, name, v.Raw())
 		}
 	}
 	s.dst = append(s.dst, "}\n\n"...)

@@ -56,6 +56,13 @@ func AppendMember(dst []byte, name, json string) []byte {
 	return append(AppendName(dst, name), json...)
 }
 
+// AppendNext appends a comma and a member of an object whose value is JSON text, without the line
+// breaks between its tokens.
+func AppendNext(dst []byte, name, json string) []byte {
+	dst = append(jsonwire.AppendString(append(dst, ','), name), ':')
+	return jsonwire.AppendCompact(dst, json)
+}
+
 // UnlimitedJSON is for documents that have passed the limits of the host.
 var UnlimitedJSON = jsonwire.Limits{Depth: 1 << 30, Values: 1 << 30}
 

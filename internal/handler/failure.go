@@ -5,10 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/redact"
 	"github.com/polywire/polywire/internal/violation"
 	"github.com/polywire/polywire/upstream"
@@ -110,6 +114,58 @@ func (f *Failure) reason() string {
 
 // Unwrap returns the cause.
 func (f *Failure) Unwrap() error { return f.Err }
+
+// OpenDetails parses the Details if they are an object of a format. The caller must close the
+// document. OpenDetails returns nil for others.
+func (f *Failure) OpenDetails(format content.Format) *jsonwire.Doc {
+	if f.Details == nil || f.Details.Format != format {
+		return nil
+	}
+	doc, err := jsonwire.Parse(f.Details.JSON, jsonwire.Limits{AllowInvalidUTF8: true})
+	if err != nil {
+		return nil
+	}
+	if doc.Root().Kind() != jsonwire.Object {
+		doc.Close()
+		return nil
+	}
+	return doc
+}
+
+// DecodeDetails decodes the Details as the adapter has decoded the vendor's error: with response if
+// they have a Status, or else with object. It returns nil if they are not an error object.
+func (f *Failure) DecodeDetails(response func(int, http.Header, []byte) *upstream.Error, object func(jsonwire.Value) *upstream.Error) (e *upstream.Error) {
+	body := []byte(`{"error":` + f.Details.JSON + `}`)
+	if f.Status != 0 {
+		e = response(f.Status, codec.HeaderOf(f.Header), body)
+	} else {
+		codec.ErrorBody(body, func(v jsonwire.Value) { e = object(v) })
+	}
+	if e == nil || e.Details == nil {
+		return nil
+	}
+	return e
+}
+
+// VendorStatus returns the Status if it means the Code, or else 0.
+func (f *Failure) VendorStatus() int {
+	if codec.StatusCode(f.Status) != f.Code {
+		return 0
+	}
+	return f.Status
+}
+
+// OtherMembers returns the members of an object with other names than those of known, each after a
+// comma.
+func OtherMembers(object jsonwire.Value, known ...string) string {
+	var b []byte
+	for name, v := range object.Members() {
+		if !slices.Contains(known, name) { // bounded by the format
+			b = codec.AppendNext(b, name, v.Raw())
+		}
+	}
+	return string(b)
+}
 
 // Bounds of the violations in the text of an error, in bytes.
 const (

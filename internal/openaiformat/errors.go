@@ -1,8 +1,6 @@
 package openaiformat
 
 import (
-	"cmp"
-	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -25,127 +23,66 @@ import (
 // key it is a sentence that does not contain the server's message. Err, for logs, is a
 // *VendorError.
 func DecodeError(format content.Format, status int, header http.Header, body []byte) *upstream.Error {
-	f := VendorError{format: format, Status: status, bodySize: len(body), requestID: header.Get("x-request-id")}
+	f := VendorError{format: format, VendorError: codec.VendorError{Status: status, Size: len(body), ID: header.Get("x-request-id")}}
 	codec.ErrorBody(body, f.decode)
-	f.retryAfter = f.parseRetryAfter(header)
-	e := &upstream.Error{Code: f.upstreamCode(codec.StatusCode(status)), Err: &f}
-	switch {
-	case f.isKeyRefused():
-		e.Text, e.KeyRefused = codec.KeyRefusedText, true
-		return e
-	case codec.IsHostError(status, f.found, f.Message):
-		e.Code = upstream.CodeBadGateway
+	f.Wait = f.parseRetryAfter(header)
+	e, isPublic := f.neutral(f.upstreamCode(codec.StatusCode(status)))
+	if !isPublic {
 		return e
 	}
 	forwarded := []string{"X-Ratelimit-", "Ratelimit"}
-	if f.object == nil {
+	if f.Object == nil {
 		forwarded = nil // a handler would take them for its own
-	} else if status >= 400 && status <= 599 {
-		e.Details, e.Status = f.object, status
 	}
 	e.Header = codec.ErrorHeader(header, forwarded...)
-	if f.canShowText(e.Code) {
-		e.Text = f.Text()
-	}
-	final := strings.EqualFold(header.Get("x-should-retry"), "false")
-	switch e.Code {
-	case upstream.CodeRateLimit:
-		if final {
-			e.Code = upstream.CodeQuota
-			break
+	if strings.EqualFold(header.Get("x-should-retry"), "false") {
+		switch e.Code {
+		case upstream.CodeRateLimit:
+			e.Code, e.RetryAfter = upstream.CodeQuota, 0
+		case upstream.CodeUnavailable, upstream.CodeOverloaded:
+			e.Code, e.RetryAfter = upstream.CodeBadGateway, 0
 		}
-		e.RetryAfter = f.retryAfter
-	case upstream.CodeUnavailable, upstream.CodeOverloaded:
-		if final {
-			e.Code = upstream.CodeBadGateway
-			break
-		}
-		e.RetryAfter = f.retryAfter
 	}
 	return e
 }
 
 // DecodeErrorObject decodes an error in place of a response or within a stream: an
-// error object, or an object that contains one. read decodes the same value again, for
-// [VendorError.Original].
+// error object, or an object that contains one. read decodes the same value again: see
+// [codec.VendorError].
 func DecodeErrorObject(format content.Format, v jsonwire.Value, read func(jsonwire.Value) *upstream.Error) *upstream.Error {
-	f := VendorError{format: format, original: v.Raw(), read: read}
+	f := VendorError{format: format, VendorError: codec.VendorError{Document: v.Raw(), Read: read}}
 	f.decode(v)
-	f.retryAfter = f.parseRetryAfter(nil)
-	status := f.numericCode
+	f.Wait = f.parseRetryAfter(nil)
+	status := f.Number
 	if status < 400 || status > 599 {
 		status = http.StatusInternalServerError
 		if f.Kind == "invalid_request_error" {
 			status = http.StatusBadRequest
 		}
 	}
-	e := &upstream.Error{Code: f.upstreamCode(codec.StatusCode(status)), Err: &f}
-	if f.isKeyRefused() {
-		e.Text, e.KeyRefused = codec.KeyRefusedText, true
-		return e
-	}
-	e.Details = f.object
-	if f.canShowText(e.Code) {
-		e.Text = f.Text()
-	}
-	if e.Code == upstream.CodeRateLimit {
-		e.RetryAfter = f.retryAfter
-	}
+	e, _ := f.neutral(f.upstreamCode(codec.StatusCode(status)))
 	return e
+}
+
+// neutral is [codec.VendorError.Neutral] with the messages that clients of these formats see.
+func (f *VendorError) neutral(c upstream.Code) (e *upstream.Error, isPublic bool) {
+	e, isPublic = f.Neutral(c, f)
+	if isPublic {
+		e.Text = ""
+		if f.canShowText(c) {
+			e.Text = f.Text()
+		}
+	}
+	return e, isPublic
 }
 
 // A VendorError holds the server's error, for logs and for retries.
 type VendorError struct {
+	codec.VendorError
 	format       content.Format
-	Status       int // 0 within a response
-	found        bool
-	Kind         string
-	Code         string
-	numericCode  int // a code that is an HTTP status
-	Param        string
-	Message      string // on one line, without secrets
 	flagged      bool   // by a filter
 	Reasons      string // of a filter, as JSON
 	failedOutput bool   // the error has the output of the model that is invalid
-	retryAfter   time.Duration
-	requestID    string
-	bodySize     int // of a body without an error object
-
-	object *content.Extra
-
-	// The JSON and the decoder of an error within a response.
-	original string
-	read     func(jsonwire.Value) *upstream.Error
-}
-
-// Original returns the JSON and its decoder, for adapters that remove their keys from
-// an error.
-func (f *VendorError) Original() (text string, read func(jsonwire.Value) *upstream.Error) {
-	return f.original, f.read
-}
-
-// Error returns all fields on one line.
-func (f *VendorError) Error() string {
-	var b strings.Builder
-	b.WriteString("the upstream failed")
-	if f.Status != 0 {
-		fmt.Fprintf(&b, " with status %d", f.Status)
-	}
-	if !f.found {
-		fmt.Fprintf(&b, " and no error envelope in %d bytes", f.bodySize)
-	}
-	for _, s := range []string{f.Kind, f.Code, f.Param} {
-		if s != "" {
-			fmt.Fprintf(&b, " (%s)", codec.Clip(redact.Line(s)))
-		}
-	}
-	if f.Message != "" {
-		b.WriteString(": " + f.Message)
-	}
-	if id := redact.Line(f.requestID); id != "" {
-		fmt.Fprintf(&b, " [request %s]", codec.Clip(id))
-	}
-	return b.String()
 }
 
 // decode decodes the error envelopes of all known servers.
@@ -160,7 +97,7 @@ func (f *VendorError) decode(v jsonwire.Value) {
 		return
 	}
 	x := v.Get("error")
-	f.object = codec.Details(f.format, v)
+	f.Object = codec.Details(f.format, v)
 	for _, first := range v.Get("errors").Elems() {
 		if !x.Exists() {
 			x = first
@@ -169,14 +106,14 @@ func (f *VendorError) decode(v jsonwire.Value) {
 	switch x.Kind() {
 	case jsonwire.Object:
 		v = x
-		f.object = codec.Details(f.format, v)
+		f.Object = codec.Details(f.format, v)
 	case jsonwire.String:
-		f.found, f.Message = true, redact.Line(x.Str())
+		f.Found, f.Message = true, redact.Line(x.Str())
 		return
 	}
 	switch x := v.Get("detail"); x.Kind() {
 	case jsonwire.String:
-		f.found, f.Message = true, redact.Line(x.Str())
+		f.Found, f.Message = true, redact.Line(x.Str())
 		return
 	case jsonwire.Array:
 		f.decodeDetails(x)
@@ -185,16 +122,16 @@ func (f *VendorError) decode(v jsonwire.Value) {
 	f.Kind, f.Param = v.Get("type").Str(), v.Get("param").Str()
 	f.Message = redact.Line(v.Get("message").Str())
 	f.Code = v.Get("code").Str()
-	f.numericCode = int(Count(v.Get("code")))
+	f.Number = int(Count(v.Get("code")))
 	if n, err := strconv.Atoi(f.Code); err == nil {
-		f.numericCode, f.Code = n, ""
+		f.Number, f.Code = n, ""
 	}
 	f.decodeReasons(v)
 	f.failedOutput = v.Get("failed_generation").Kind() == jsonwire.String
 	if raw := v.Get("metadata").Get("raw").Str(); raw != "" {
 		f.Message = strings.TrimSpace(f.Message + ": " + redact.Line(raw))
 	}
-	f.found = f.Message != "" || f.Kind != "" || f.Code != ""
+	f.Found = f.Message != "" || f.Kind != "" || f.Code != ""
 }
 
 // maxReasons bounds the recorded JSON of a filter's reasons, in bytes.
@@ -222,24 +159,15 @@ func (f *VendorError) decodeDetails(list jsonwire.Value) {
 				at = append(at, s)
 			}
 		}
-		f.found, f.Param = true, strings.Join(at, ".")
+		f.Found, f.Param = true, strings.Join(at, ".")
 		f.Message = redact.Line(strings.TrimSpace(f.Param + ": " + x.Get("msg").Str()))
 		return
 	}
 }
 
-// isKeyRefused reports whether the server rejects the API key.
-func (f *VendorError) isKeyRefused() bool {
-	status := cmp.Or(f.Status, f.numericCode)
-	return codec.KeyRefused(status, []string{f.Code, f.Kind}, f.Param, f.Message)
-}
-
 // upstreamCode returns the Code for an error. c is the Code of its status.
 func (f *VendorError) upstreamCode(c upstream.Code) upstream.Code {
-	switch {
-	case f.isKeyRefused():
-		return upstream.CodeBadGateway
-	case f.isModelError():
+	if f.isModelError() {
 		return upstream.CodeInternal // a retry may succeed, and the server works
 	}
 	switch f.Code {
@@ -296,7 +224,7 @@ func (f *VendorError) codeByType(c upstream.Code) upstream.Code {
 		return upstream.CodeQuota
 	case c == upstream.CodeBadGateway && f.flagged:
 		return upstream.CodeInvalid
-	case f.Status == http.StatusPaymentRequired || f.numericCode == http.StatusPaymentRequired:
+	case f.Status == http.StatusPaymentRequired || f.Number == http.StatusPaymentRequired:
 		return upstream.CodeQuota
 	case f.Status == 425 || f.Status == 498:
 		return upstream.CodeOverloaded
@@ -319,7 +247,7 @@ func rateLimitCode(c upstream.Code) upstream.Code {
 // refill. Some rate limits have a similar text, but with a time to wait.
 func (f *VendorError) isQuotaSpent() bool {
 	text := strings.ToLower(f.Message)
-	return f.retryAfter == 0 && strings.Contains(text, "quota") && !strings.Contains(text, "retry in ") &&
+	return f.Wait == 0 && strings.Contains(text, "quota") && !strings.Contains(text, "retry in ") &&
 		(strings.Contains(text, "billing") || strings.Contains(text, "insufficient") || strings.Contains(text, "credit"))
 }
 
@@ -343,12 +271,12 @@ func (f *VendorError) IsTooLong() bool {
 
 // canShowText reports whether the client may see the server's message.
 func (f *VendorError) canShowText(c upstream.Code) bool {
-	if f.Status == http.StatusPaymentRequired || f.Status == 0 && f.numericCode == http.StatusPaymentRequired {
+	if f.Status == http.StatusPaymentRequired || f.Status == 0 && f.Number == http.StatusPaymentRequired {
 		return false // about the host's account
 	}
 	switch c {
 	case upstream.CodeInvalid, upstream.CodeNotFound, upstream.CodeTooLarge, upstream.CodeRateLimit, upstream.CodeQuota:
-		return f.found
+		return f.Found
 	case upstream.CodeInternal:
 		return f.isModelError()
 	}

@@ -1,6 +1,7 @@
 package openaiformat
 
 import (
+	"net/http"
 	"strconv"
 	"strings"
 
@@ -165,19 +166,16 @@ func violationLine(v *content.Violation) string {
 // message, and the type, too, if the code differs; it gets the other members. Details without
 // a message are those of the host, whose members replace those of e.
 func (e *ServerError) addDetails(f *handler.Failure, format content.Format) {
-	doc, err := jsonwire.Parse(f.Details.JSON, jsonwire.Limits{AllowInvalidUTF8: true})
-	if err != nil {
+	doc := f.OpenDetails(f.Details.Format)
+	if doc == nil {
 		return
 	}
 	defer doc.Close()
 	root := doc.Root()
-	if root.Kind() != jsonwire.Object {
-		return
-	}
 	isObject := root.Get("message").Exists()
 	sameCode, sameText := false, false
 	if isObject {
-		if again := decodeDetails(f); again != nil && again.Details != nil {
+		if again := decodeDetails(f); again != nil {
 			sameCode = again.Code == f.Code
 			sameText = again.Text == f.Text
 		}
@@ -210,8 +208,7 @@ func (e *ServerError) addDetails(f *handler.Failure, format content.Format) {
 		case "code":
 			to = &e.Code
 		default:
-			rest = jsonwire.AppendString(append(rest, ','), name)
-			rest = jsonwire.AppendCompact(append(rest, ':'), v.Raw())
+			rest = codec.AppendNext(rest, name, v.Raw())
 			continue
 		}
 		if sameCode || !isObject {
@@ -222,19 +219,19 @@ func (e *ServerError) addDetails(f *handler.Failure, format content.Format) {
 }
 
 // decodeDetails decodes the Details of a failure as the adapter has decoded the vendor's error.
-func decodeDetails(f *handler.Failure) (e *upstream.Error) {
-	body := []byte(`{"error":` + f.Details.JSON + `}`)
-	if f.Status != 0 {
-		return DecodeError(f.Details.Format, f.Status, codec.HeaderOf(f.Header), body)
+func decodeDetails(f *handler.Failure) *upstream.Error {
+	format := f.Details.Format
+	response := func(status int, h http.Header, body []byte) *upstream.Error {
+		return DecodeError(format, status, h, body)
 	}
-	codec.ErrorBody(body, func(v jsonwire.Value) {
-		e = DecodeErrorObject(f.Details.Format, v, nil)
+	return f.DecodeDetails(response, func(v jsonwire.Value) *upstream.Error {
+		e := DecodeErrorObject(format, v, nil)
 		// Events of Responses have no status: their codes classify them as requests.
 		if f.Code == upstream.CodeInvalid && e.Code == upstream.CodeUnavailable && redact.Line(v.Get("error").Get("message").Str()) == f.Text {
 			e.Code, e.Text = f.Code, f.Text
 		}
+		return e
 	})
-	return e
 }
 
 // Append appends the document {"error":{…}}.

@@ -8,6 +8,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/jsonwire"
@@ -418,8 +419,7 @@ func (s *stream) writeFinish(k int) {
 // appendMembers appends the members of the response without a field.
 func (s *stream) appendMembers() {
 	for _, m := range s.blocks.members {
-		s.dst = jsonwire.AppendString(append(s.dst, ','), m.Name)
-		s.dst = jsonwire.AppendCompact(append(s.dst, ':'), m.JSON)
+		s.dst = codec.AppendNext(s.dst, m.Name, m.JSON)
 	}
 }
 

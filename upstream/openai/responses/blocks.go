@@ -413,7 +413,7 @@ func (s *encoder) callMembers(b *sentBlock, x *content.Extra) string {
 				continue
 			}
 		}
-		dst = jsonwire.AppendCompact(append(jsonwire.AppendString(append(dst, ','), m.Name), ':'), m.JSON)
+		dst = codec.AppendNext(dst, m.Name, m.JSON)
 	}
 	return string(dst)
 }
