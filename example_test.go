@@ -355,7 +355,7 @@ func (a *adapter) FormatOf(context.Context, *upstream.Request) (content.Format, 
 
 // document returns the document to send.
 func document(req *upstream.Request, w *upstream.Writer) (string, error) {
-	if text, ok := messages.WireOf(req); ok {
+	if text, ok := upstream.WireOf(req, messages.Format); ok {
 		return sjson.Set(text, "model", req.Model) // all other bytes stay
 	}
 	m, losses, violations := messages.RequestFromUpstream(req)

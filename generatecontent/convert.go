@@ -17,7 +17,7 @@ import (
 
 // DecodeRequest parses and validates a request document and returns the neutral request
 // with the document. A client of this format, such as package upstream/gemini, sends the
-// bytes of body unless the request is changed: see [WireOf]. Programs without a
+// bytes of body unless the request is changed: see [upstream.WireOf]. Programs without a
 // [Handler], such as batch workers, keep the vendor's prompt caches valid that way.
 //
 // The URL of a request names the model and selects streaming. The caller sets
@@ -57,23 +57,6 @@ func readRequest(body, version string, opts *ValidateOptions) (*Request, error) 
 		return nil, err
 	}
 	return r, nil
-}
-
-// WireOf returns the document from which r was parsed if it is a generateContent document
-// and r still represents it. An adapter sends it instead of encoding r, with another value
-// of the member "model" if it has one, and with r.Header. WireOf returns false if r is a
-// copy other than one of [upstream.Request.WithModel], or
-// if a field or part of r has changed. It ignores changes of Model, Stream, Session, Resolver,
-// ForwardLinks and RejectLoss,
-// which the document does not contain or the adapter replaces. It also ignores the
-// replacement of a part by an equal one, and of a nil list by an empty one.
-//
-// WireOf does not allocate.
-func WireOf(r *upstream.Request) (document string, ok bool) {
-	if d := snapshot.DocumentOf(r, Format); d != nil {
-		return d.Body, true
-	}
-	return "", false
 }
 
 // withDocument returns the neutral request with the document that r was parsed from, and

@@ -227,7 +227,7 @@ func TestDecodeRequestWithoutDocument(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, ok := WireOf(n); ok || len(n.Turns) == 0 {
+		if _, ok := upstream.WireOf(n, Format); ok || len(n.Turns) == 0 {
 			t.Errorf("%s: got %+v", name, n)
 		}
 	}

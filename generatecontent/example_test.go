@@ -32,11 +32,11 @@ func ExampleDecodeRequest() {
 		return
 	}
 	r = r.WithModel("gemini-3.8-flash") // a copy: the model is in the URL, not in the document
-	document, ok := generatecontent.WireOf(r)
+	document, ok := upstream.WireOf(r, generatecontent.Format)
 	fmt.Println(ok, document == string(body))
 	short := r.Clone()
 	short.MaxTokens = new(int64(20))
-	_, ok = generatecontent.WireOf(short)
+	_, ok = upstream.WireOf(short, generatecontent.Format)
 	fmt.Println(ok)
 	// Output:
 	// true true

@@ -14,7 +14,7 @@ import (
 
 // DecodeRequest parses and validates a request document. It returns the neutral request
 // with the document. A client of this format, such as package upstream/anthropic, sends the
-// bytes of body unless the request is changed: see [WireOf]. Programs without a
+// bytes of body unless the request is changed: see [upstream.WireOf]. Programs without a
 // [Handler], such as batch workers, keep the vendor's prompt caches valid that way.
 //
 // The losses are carried signatures that the client did not return as they were sent.
@@ -73,27 +73,6 @@ func (r *Request) Upstream() *upstream.Request {
 	return n
 }
 
-// WireOf returns the document from which r was parsed if it is a Messages document and
-// r still represents it. An adapter sends it instead of encoding r, with another value of
-// the members "model" and "stream" if needed, and with r.Header. WireOf returns false if
-// r is a copy other than one of [upstream.Request.WithModel] and
-// [upstream.Request.WithCache], or if a field or part of r has changed. It ignores changes
-// of Model, Stream, Session, Resolver, ForwardLinks and RejectLoss,
-// which the document does not contain or the adapter replaces. It also ignores the
-// replacement of a part by an equal one, and of a nil list by an empty one.
-//
-// It also returns false for a document that has the member anthropic_version or
-// anthropic_beta, as those on the paths of Vertex AI do: see [Handler].
-//
-// WireOf does not allocate.
-func WireOf(r *upstream.Request) (text string, ok bool) {
-	d := snapshot.DocumentOf(r, Format)
-	if d == nil || d.Member(versionMember) != "" || d.Member(betaMember) != "" {
-		return "", false
-	}
-	return d.Body, true
-}
-
 // withDocument returns the neutral form of a request that was parsed and not changed
 // since, with its document and the headers that belong to it. It also returns what was
 // dropped from the request.
@@ -104,6 +83,7 @@ func (r *Request) withDocument(header []upstream.HeaderField) (*upstream.Request
 	n.Turns, n.Header = decoded.Turns, header
 	d := r.origin.document(r.has("thread"))
 	d.Parsed, d.Model, d.StateDropped = r, r.Model, dropped
+	d.Partial = d.Member(versionMember) != "" || d.Member(betaMember) != ""
 	snapshot.Keep(n, d, !decoded.Changed && !unsigned(n.Turns) && !r.origin.isWhole())
 	return n, decoded.Losses
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/messages"
+	"github.com/polywire/polywire/upstream"
 )
 
 func ExampleParseRequest() {
@@ -96,7 +97,7 @@ func ExampleDecodeRequest() {
 		fmt.Println(err)
 		return
 	}
-	document, ok := messages.WireOf(n)
+	document, ok := upstream.WireOf(n, messages.Format)
 	fmt.Println(ok, document == string(body), losses)
 
 	_, _, err = messages.DecodeRequest([]byte(`{"model": "claude-sonnet-5", "max_tokens": -1}`), nil)

@@ -69,7 +69,7 @@ func TestWithCache(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		body, ok := WireOf(marked)
+		body, ok := upstream.WireOf(marked, Format)
 		if want := document(tt.after); !ok || body != want {
 			t.Errorf("%s: got\n%s, %v, want\n%s", name, body, ok, want)
 		}
@@ -81,7 +81,7 @@ func TestWithCache(t *testing.T) {
 		if d := cmp.Diff(kept, n.Clone()); d != "" {
 			t.Errorf("%s: the original was changed:\n%s", name, d)
 		}
-		if before, ok := WireOf(n); !ok || before != document(tt.before) {
+		if before, ok := upstream.WireOf(n, Format); !ok || before != document(tt.before) {
 			t.Errorf("%s: the document of the original was changed", name)
 		}
 	}
@@ -102,7 +102,7 @@ func TestWithCacheChanged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := WireOf(marked); ok {
+	if _, ok := upstream.WireOf(marked, Format); ok {
 		t.Error("a changed request still has its document")
 	}
 	if c := marked.Turns[1].Parts[1].(*content.Text).Cache; c == nil {
@@ -113,11 +113,11 @@ func TestWithCacheChanged(t *testing.T) {
 	}
 	if again, err := marked.WithCache(0, 0, &content.Cache{}); err != nil {
 		t.Error(err)
-	} else if body, ok := WireOf(again); !ok || strings.Count(body, "cache_control") != 2 {
+	} else if body, ok := upstream.WireOf(again, Format); !ok || strings.Count(body, "cache_control") != 2 {
 		t.Errorf("after a second mark: %v, %s", ok, body)
 	}
 	marked.Turns[0].Parts = []content.Part{&content.Text{Text: "changed"}}
-	if _, ok := WireOf(marked); ok {
+	if _, ok := upstream.WireOf(marked, Format); ok {
 		t.Error("a request that was changed after marking still has its document")
 	}
 	if clone, err := decode().Clone().WithCache(0, 0, &content.Cache{}); err != nil || clone.Wire != nil {
@@ -158,7 +158,7 @@ func FuzzWithCache(f *testing.F) {
 		if err != nil {
 			return
 		}
-		_, hasDocument := WireOf(n)
+		_, hasDocument := upstream.WireOf(n, Format)
 		var c *content.Cache
 		switch ttl {
 		case "remove":
@@ -171,7 +171,7 @@ func FuzzWithCache(f *testing.F) {
 		if err != nil {
 			return
 		}
-		body, ok := WireOf(marked)
+		body, ok := upstream.WireOf(marked, Format)
 		if ok != hasDocument {
 			t.Fatalf("has a document: %v, before %v", ok, hasDocument)
 		}

@@ -106,7 +106,7 @@ func TestVertex(t *testing.T) {
 				t.Errorf("the response does not have the model: %s", w.Body)
 			}
 			// A client of the format outside this module cannot send this document.
-			if text, ok := WireOf(got); ok {
+			if text, ok := upstream.WireOf(got, Format); ok {
 				t.Errorf("WireOf: %s", text)
 			}
 		})
@@ -238,7 +238,7 @@ func TestVertexCount(t *testing.T) {
 		if w.Code != 200 || w.Body.String() != `{"input_tokens":7}` {
 			t.Fatalf("%d %s", w.Code, w.Body)
 		}
-		if text, ok := WireOf(got); ok != !strings.Contains(body, "anthropic_") {
+		if text, ok := upstream.WireOf(got, Format); ok != !strings.Contains(body, "anthropic_") {
 			t.Errorf("WireOf: %q, %t", text, ok)
 		}
 		if got.Model != "n" || got.Header[0].Value != "2023-06-01" {

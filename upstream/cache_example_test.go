@@ -54,7 +54,7 @@ func ExampleRequest_WithCache() {
 	if r, err = mark(context.Background(), r); err != nil {
 		panic(err)
 	}
-	document, ok := messages.WireOf(r)
+	document, ok := upstream.WireOf(r, messages.Format)
 	fmt.Println(ok, document)
 	// Output: true {"model":"claude-sonnet-4-5","max_tokens":1024,"messages":[{"role":"user","content":[{"type":"text","text":"Hello!","cache_control":{"type":"ephemeral","ttl":"1h"}}]}]}
 }

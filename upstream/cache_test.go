@@ -278,7 +278,7 @@ func TestCacheBreakWithoutDocument(t *testing.T) {
 	var c counter
 	for name, up := range adapters(t, &c) {
 		next := decode("B")
-		if _, ok := messages.WireOf(next); ok {
+		if _, ok := upstream.WireOf(next, messages.Format); ok {
 			t.Fatal("the request has a document")
 		}
 		d, err := upstream.CacheBreak(t.Context(), up, decode("b"), next.WithModel(next.Model))

@@ -30,7 +30,7 @@ func TestRequestPath(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, sent := messages.WireOf(inlined); sent {
+	if _, sent := upstream.WireOf(inlined, messages.Format); sent {
 		t.Fatal("the inlined request has a document to send")
 	}
 	marked, err := inlined.WithCache(0, 1, &content.Cache{})

@@ -17,7 +17,7 @@ import (
 // [Run]. Before that, its owner may set Model, Stream, Session, Resolver, ForwardLinks and RejectLoss,
 // also of a request that was decoded from a document: the Wire remains valid. To make other
 // changes, change a [Request.Clone], or use [Request.WithModel] or [Request.WithCache]. If a
-// Request with a Wire is changed anyway, adapters detect it (see messages.WireOf) and send the
+// Request with a Wire is changed anyway, adapters detect it (see [WireOf]) and send the
 // changed request.
 //
 // Turns and parts correspond one to one to those of the parsed document, so a path such
@@ -223,6 +223,25 @@ func (r *Request) Path(neutral string) string {
 		return d.Parsed.Path(neutral)
 	}
 	return neutral
+}
+
+// WireOf returns the document from which r was parsed if it is of the format f and r still
+// represents it. An adapter of the format sends it instead of encoding r, with another value of the
+// members "model" and "stream" if needed, and with r.Header. WireOf returns false if r is a copy other
+// than one of [Request.WithModel] and [Request.WithCache], or if a field or part of r has changed. It
+// ignores changes of Model, Stream, Session, Resolver, ForwardLinks and RejectLoss, which the document
+// does not contain or the adapter replaces. It also ignores the replacement of a part by an equal
+// one, and of a nil list by an empty one.
+//
+// It also returns false for a document of Messages with the member anthropic_version or
+// anthropic_beta, as those on the paths of Vertex AI have.
+//
+// WireOf does not allocate.
+func WireOf(r *Request, f content.Format) (text string, ok bool) {
+	if d := document.Of(r.Wire); d.Represents(r) && d.In == f && !d.Partial {
+		return d.Body, true
+	}
+	return "", false
 }
 
 // WithModel returns a shallow copy of r with another model name. Unlike a Clone it

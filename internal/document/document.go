@@ -26,6 +26,10 @@ type Document struct {
 	// of the same format may not: encoded anew, the request has no loss and a stricter form.
 	Lenient bool
 
+	// Partial reports that the document has or lacks members because of the path that the client
+	// used, such as that of a cloud: it is not that of a request to the vendor.
+	Partial bool
+
 	// StateDropped reports that the client did not return all state of earlier responses in
 	// its place: see the placement of package messages.
 	StateDropped bool
@@ -47,6 +51,9 @@ type Document struct {
 
 	Request  any // the only request that the document represents, an *upstream.Request
 	Snapshot Snapshot
+
+	// Unchanged reports whether Request has the values of Snapshot. Package snapshot sets it.
+	Unchanged func(d *Document) bool
 }
 
 // A Wire is what programs see of a Document: the interface upstream.Document.
@@ -94,6 +101,12 @@ func (d *Document) Paths() *Document {
 		In: d.In, Literals: d.Literals, Parsed: d.Parsed, StateDropped: d.StateDropped,
 		OtherFormatErr: d.OtherFormatErr, SameFormatErr: d.SameFormatErr,
 	}
+}
+
+// Represents reports whether d is the document of request, an *upstream.Request, and no field or
+// part of that has changed. d may be nil.
+func (d *Document) Represents(request any) bool {
+	return d != nil && d.Request == request && d.Unchanged != nil && d.Unchanged(d)
 }
 
 // DropsState reports d.StateDropped. d may be nil.

@@ -21,7 +21,7 @@ import (
 func Attach(r *upstream.Request, d *document.Document) {
 	d.Request = r
 	d.Snapshot = record(r)
-	d.Marked = marked
+	d.Marked, d.Unchanged = marked, unchanged
 	r.Wire = d
 }
 
@@ -62,6 +62,12 @@ func marked(d *document.Document, from, to any, at document.Place, c *content.Ca
 	return n, nil
 }
 
+// unchanged is the method [document.Document.Unchanged] of all documents.
+func unchanged(d *document.Document) bool {
+	r, ok := d.Request.(*upstream.Request)
+	return ok && matches(&d.Snapshot, r)
+}
+
 // isDense reports whether r, whose document has size bytes, has so many small parts that their
 // positions in a snapshot need more memory than the request itself. Only hostile requests are
 // dense.
@@ -74,16 +80,12 @@ func isDense(r *upstream.Request, size int) bool {
 	return n > many && size < n*each
 }
 
-// DocumentOf returns the document from which r was parsed if r still represents it. It
-// returns nil if the document is of another format than f, if r is a copy, or if a
-// field or part of r has changed. It ignores changes of Model, Stream, Session, Resolver,
-// ForwardLinks and RejectLoss, because adapters replace these or the document does not
-// contain them. It also ignores the replacement of a part by an equal one, and of a nil
-// list by an empty one.
+// DocumentOf returns the document from which r was parsed if r still represents it, as
+// [upstream.WireOf] does, also one that is Partial.
 //
 // DocumentOf does not allocate.
 func DocumentOf(r *upstream.Request, f content.Format) *document.Document {
-	if d := document.Of(r.Wire); d != nil && d.In == f && IsUnchanged(r) {
+	if d := document.Of(r.Wire); d.Represents(r) && d.In == f {
 		return d
 	}
 	return nil
@@ -91,10 +93,7 @@ func DocumentOf(r *upstream.Request, f content.Format) *document.Document {
 
 // IsUnchanged reports whether r was parsed from a document and no field or part of it has
 // changed, as far as [DocumentOf] compares them. Its JSON texts are valid then.
-func IsUnchanged(r *upstream.Request) bool {
-	d := document.Of(r.Wire)
-	return d != nil && d.Request == r && matches(&d.Snapshot, r)
-}
+func IsUnchanged(r *upstream.Request) bool { return document.Of(r.Wire).Represents(r) }
 
 // record returns the values of r.
 func record(r *upstream.Request) document.Snapshot {

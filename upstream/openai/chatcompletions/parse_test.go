@@ -178,7 +178,7 @@ func TestUpstream(t *testing.T) {
 			if err != nil || len(losses) > 0 {
 				t.Fatal(err, losses)
 			}
-			if text, ok := WireOf(n); !ok || text != body {
+			if text, ok := upstream.WireOf(n, Format); !ok || text != body {
 				t.Errorf("the document is %q", text)
 			}
 			tt.want.Model, tt.want.Turns = "m", hi

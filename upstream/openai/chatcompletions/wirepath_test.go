@@ -119,7 +119,7 @@ func TestReturnedState(t *testing.T) {
 	if got := n.Turns[2].Parts[0].(*content.ToolResult).ID; got != "1" {
 		t.Errorf("the result has the id %s", got)
 	}
-	if _, ok := WireOf(n); ok {
+	if _, ok := upstream.WireOf(n, Format); ok {
 		t.Error("a document with foreign state would be sent as it is")
 	}
 	if got := n.Path("turns.1.parts.1.signature"); got != "messages[1].tool_calls[0].id" {
@@ -164,10 +164,10 @@ func TestWireOf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text, ok := WireOf(n); !ok || text != conversation {
+	if text, ok := upstream.WireOf(n, Format); !ok || text != conversation {
 		t.Error("the document of an unchanged request is not available")
 	}
-	if text, ok := WireOf(n.WithModel("x")); !ok || text != conversation {
+	if text, ok := upstream.WireOf(n.WithModel("x"), Format); !ok || text != conversation {
 		t.Error("the document of a request with another model is not available")
 	}
 	var spans []string
@@ -185,7 +185,7 @@ func TestWireOf(t *testing.T) {
 	} {
 		n, _, _ := DecodeRequest([]byte(conversation), nil)
 		change(n)
-		if _, ok := WireOf(n); ok {
+		if _, ok := upstream.WireOf(n, Format); ok {
 			t.Errorf("%s: the document of a changed request is available", name)
 		}
 	}

@@ -79,7 +79,7 @@ func TestCodex(t *testing.T) {
 			if err != nil || len(losses) > 0 {
 				t.Fatalf("%v, losses %v", err, losses)
 			}
-			if wire, ok := WireOf(n); !ok || wire != body {
+			if wire, ok := upstream.WireOf(n, Format); !ok || wire != body {
 				t.Error("the document is not kept")
 			}
 			for _, s := range unrepresented(t, body, n) {

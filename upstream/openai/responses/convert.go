@@ -14,7 +14,7 @@ import (
 
 // DecodeRequest parses and validates a request document. It returns the neutral request with the
 // document. A client of this format, such as package upstream/openai, may send the bytes of body
-// unless the request is changed: see [WireOf].
+// unless the request is changed: see [upstream.WireOf].
 //
 // The losses are carried signatures that the client did not return as they were sent. Formats
 // drop them. The caller reports the losses together with those of the upstream.
@@ -64,22 +64,6 @@ func (r *Request) Upstream() *upstream.Request {
 	decoded, _ := decodeState(n.Turns)
 	n.Turns = decoded.Turns
 	return n
-}
-
-// WireOf returns the document from which r was parsed if it is a document of this format and r
-// still represents it. An adapter sends it instead of encoding r, with another value of the
-// members "model" and "stream" if needed. WireOf returns false if r is a copy other than one of
-// [upstream.Request.WithModel], or if a field or part of r has
-// changed. It ignores changes of Model, Stream, Session, Resolver, ForwardLinks and RejectLoss, which the
-// document does not contain or the adapter replaces.
-//
-// WireOf does not allocate.
-func WireOf(r *upstream.Request) (text string, ok bool) {
-	d := snapshot.DocumentOf(r, Format)
-	if d == nil {
-		return "", false
-	}
-	return d.Body, true
 }
 
 // withDocument returns the neutral form of a request that was parsed and not changed since, with

@@ -9,6 +9,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/foreign"
+	"github.com/polywire/polywire/upstream"
 )
 
 // describe returns a conversation as one line for each turn: its role and its parts.
@@ -184,7 +185,7 @@ func TestState(t *testing.T) {
 		if diff := cmp.Diff(tt.want, n.Turns[1].Parts[0]); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 		}
-		if _, ok := WireOf(n); ok != (tt.name == "of the vendor") {
+		if _, ok := upstream.WireOf(n, Format); ok != (tt.name == "of the vendor") {
 			t.Errorf("%s: the document is sent: %t", tt.name, ok)
 		}
 		if tt.losses > 0 && n.Path(losses[0].Path) != "input[1].encrypted_content" {
@@ -282,14 +283,14 @@ func TestWireOf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s, ok := WireOf(n.WithModel("other")); !ok || s != codexKnownModel {
+	if s, ok := upstream.WireOf(n.WithModel("other"), Format); !ok || s != codexKnownModel {
 		t.Error("another model has no document")
 	}
-	if _, ok := WireOf(n.Clone()); ok {
+	if _, ok := upstream.WireOf(n.Clone(), Format); ok {
 		t.Error("a clone has the document")
 	}
 	n.Turns[0].Parts[0].(*content.Text).Text = "changed"
-	if _, ok := WireOf(n); ok {
+	if _, ok := upstream.WireOf(n, Format); ok {
 		t.Error("a changed request has the document")
 	}
 }

@@ -312,7 +312,7 @@ func TestSentIDs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, ok := WireOf(n); ok != passes {
+		if _, ok := upstream.WireOf(n, Format); ok != passes {
 			t.Errorf("%s passes: %v", item, ok)
 		}
 	}
