@@ -16,12 +16,7 @@ import (
 )
 
 // A dialect implements [handler.Protocol] for this format.
-type dialect struct {
-	limits     content.Limits
-	strict     bool
-	mediaTypes []string
-	forward    []string // headers
-}
+type dialect struct{ Options }
 
 func (d *dialect) Format() content.Format { return Format }
 
@@ -151,7 +146,7 @@ func (d *dialect) request(t *target, body string, count bool) (*Request, error) 
 	if err := t.checkModel(); err != nil {
 		return nil, err
 	}
-	req, err := readRequest(body, t.version, &ValidateOptions{Strict: d.strict, Count: count, MediaTypes: d.mediaTypes, Limits: d.limits})
+	req, err := readRequest(body, t.version, &ValidateOptions{Strict: d.Strict, Count: count, MediaTypes: d.MediaTypes, Limits: d.Limits})
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +179,7 @@ func (d *dialect) generate(t *target, f *framing) func(string, *http.Request, st
 			return nil, err
 		}
 		c := &handler.Operation{Files: d.linkedFiles(req), Memory: req.origin.Cost}
-		c.Request, c.Losses = req.withDocument(handler.ForwardedHeaders(r, d.forward))
+		c.Request, c.Losses = req.withDocument(handler.ForwardedHeaders(r, d.ForwardHeaders))
 		c.Timeout, _ = clientTimeout(r) // checkHead has validated it
 		if c.Response = responseFor; f != nil {
 			c.Request.Stream = true
@@ -213,7 +208,7 @@ func (d *dialect) count(t *target) func(string, *http.Request, string) (*handler
 			return nil, err
 		}
 		call := &handler.Operation{Files: d.linkedFiles(req), Memory: req.origin.Cost}
-		call.Request, call.Losses = req.withDocument(handler.ForwardedHeaders(r, d.forward))
+		call.Request, call.Losses = req.withDocument(handler.ForwardedHeaders(r, d.ForwardHeaders))
 		call.Timeout, _ = clientTimeout(r) // checkHead has validated it
 		call.CountTokens(Format, isCount, writeCount)
 		return call, nil

@@ -152,8 +152,13 @@ func readDetails(f *handler.Failure) (d errorDetails) {
 	if list := root.Get("details"); list.Kind() == jsonwire.Array {
 		d.list = string(jsonwire.AppendCompact(nil, list.Raw()))
 	}
-	d.rest = handler.OtherMembers(root, "code", "message", "status", "details")
+	d.rest = handler.OtherMembers(root, isErrorMember)
 	return d
+}
+
+// isErrorMember reports whether every error has the member, or can have it.
+func isErrorMember(name string) bool {
+	return name == "code" || name == "message" || name == "status" || name == "details"
 }
 
 // statusFor returns the status of the response to a request that failed.

@@ -1,7 +1,6 @@
 package generatecontent
 
 import (
-	"cmp"
 	"strings"
 
 	"github.com/polywire/polywire/content"
@@ -22,7 +21,7 @@ func isLink(uri string) bool {
 // linkedFiles lists the files that r links to, in document order. A fetched file must have the
 // declared media type, which is known to be supported.
 func (d *dialect) linkedFiles(r *Request) []handler.File {
-	lim := fileLimits(&d.limits)
+	lim := fileLimits(&d.Limits)
 	prefix := ""
 	if r.origin != nil && r.origin.nested {
 		prefix = "generate_content_request."
@@ -47,10 +46,5 @@ func (d *dialect) linkedFiles(r *Request) []handler.File {
 
 // fileLimits returns the limits for files in l, with the defaults filled in.
 func fileLimits(l *content.Limits) content.Limits {
-	return content.Limits{
-		Files:       cmp.Or(l.Files, 100),
-		FileBytes:   cmp.Or(l.FileBytes, 75<<20),
-		ImageSide:   cmp.Or(l.ImageSide, 24_000),
-		ImagePixels: cmp.Or(l.ImagePixels, 100_000_000),
-	}
+	return codec.FileLimits(l, content.Limits{Files: 100, FileBytes: 75 << 20, ImageSide: 24_000, ImagePixels: 100_000_000})
 }

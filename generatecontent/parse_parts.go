@@ -230,9 +230,7 @@ func (p *parser) inlineData(f *object.Field, name string, x jsonwire.Value) stri
 	case !standard:
 		s = standardBase64(s)
 	}
-	if len(s) >= minValidated {
-		p.origin.base64 = append(p.origin.base64, s)
-	}
+	p.origin.KeepBase64(s)
 	return s
 }
 

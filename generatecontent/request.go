@@ -131,10 +131,6 @@ type origin struct {
 	codec.Origin
 	nested bool // the request is a member of the body of countTokens
 
-	// base64 are the long base64 texts that the parser has validated, in
-	// document order. Validate does not validate them again.
-	base64 []string
-
 	// responseSchema is the response schema if it satisfies the rules of Validate.
 	responseSchema string
 

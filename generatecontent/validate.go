@@ -91,7 +91,7 @@ type validator struct {
 	path       codec.Path
 	violations violation.List
 
-	base64 int // the index of the next text in origin.base64
+	base64 int // the number of recorded texts before the next
 	files  int
 	pairs  lower.Pairing // of the tool calls in the latest model turn
 }

@@ -272,10 +272,6 @@ func (v *validator) results(first, end int, calls []*content.ToolUse) {
 
 const maxURI = 8 << 10
 
-// minValidated is the length from which the parser records base64 texts that it has
-// validated. Validating them again would cost more than all other rules.
-const minValidated = 4 << 10
-
 // source checks the source of a file.
 func (v *validator) source(s content.Source) {
 	v.files++
@@ -388,13 +384,10 @@ func fileText(r *media.FileReport, lim content.Limits) (string, content.Code) {
 	return "the file " + r.Violation.String(), content.CodeMedia
 }
 
-// ruleFor returns how to check base64 data. It skips data that the parser has validated.
-// The comparison is fast because both share memory.
+// ruleFor returns how to check base64 data.
 func (v *validator) ruleFor(data string) media.Base64Rule {
-	o := v.r.origin
-	if len(data) < minValidated || o == nil || v.base64 >= len(o.base64) || o.base64[v.base64] != data {
+	if v.r.origin == nil {
 		return media.Base64Any
 	}
-	v.base64++
-	return media.Base64Checked
+	return v.r.origin.Base64Rule(data, &v.base64, media.Base64Any)
 }

@@ -17,14 +17,7 @@ import (
 )
 
 // A dialect implements [handler.Protocol] for the Messages format.
-type dialect struct {
-	limits     content.Limits
-	allowFiles bool
-	strict     bool
-
-	mediaTypes []string // additional media types of documents
-	forward    []string // names of headers to forward; nil means the default
-}
+type dialect struct{ Options }
 
 func (d *dialect) Format() content.Format { return Format }
 
@@ -173,7 +166,7 @@ func invalid(text string) error {
 func (d *dialect) parseRequest(r *http.Request, body string, at *vertexPath, count bool) (*handler.Operation, error) {
 	opts := &ValidateOptions{
 		Version: r.Header.Get("Anthropic-Version"), Betas: codec.HeaderList(r.Header.Values(betaHeader)...),
-		AllowFiles: d.allowFiles, Strict: d.strict, Count: count, MediaTypes: d.mediaTypes, Limits: d.limits,
+		AllowFiles: d.FilesWithoutBeta, Strict: d.Strict, Count: count, MediaTypes: d.MediaTypes, Limits: d.Limits,
 	}
 	req, err := decodeRequest(body, opts, at)
 	if req == nil || err != nil && !isThreadError(err) {
@@ -240,7 +233,7 @@ const (
 // setRequest sets the request of c, with the headers to forward. Headers of the
 // vendor that are not forwarded are losses.
 func (d *dialect) setRequest(op *handler.Operation, r *http.Request, req *Request, opts *ValidateOptions) {
-	sent := handler.ForwardedHeaders(r, d.forward, workspaceHeader, profileHeader)
+	sent := handler.ForwardedHeaders(r, d.ForwardHeaders, workspaceHeader, profileHeader)
 	op.Request, op.Losses = req.withDocument(append(opts.header(), sent...))
 	for _, name := range [...]string{workspaceHeader, profileHeader} {
 		// one pass

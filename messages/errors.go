@@ -142,7 +142,7 @@ func readDetails(f *handler.Failure) (d errorDetails) {
 		return d
 	}
 	d.status = f.VendorStatus()
-	d.rest = handler.OtherMembers(root, "type", "message")
+	d.rest = handler.OtherMembers(root, func(name string) bool { return name == "type" || name == "message" })
 	return d
 }
 

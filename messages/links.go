@@ -1,7 +1,6 @@
 package messages
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,12 +15,12 @@ import (
 // the document. The content that is loaded for one must be valid in a base64 source at the
 // same place.
 func (d *dialect) referencedFiles(r *Request) []handler.File {
-	lim := fileLimits(&d.limits)
+	lim := fileLimits(&d.Limits)
 	return handler.Files(r.System, r.Messages, func(ref *handler.Reference) handler.File {
 		_, block := typeOf(ref.In[len(ref.In)-1])
 		files := fileFormOf(block)
 		return handler.File{Source: ref.Source, Path: referencePath(ref), Check: func(b content.Blob) error {
-			return files.checkLoaded(b, d.mediaTypes, lim)
+			return files.checkLoaded(b, d.MediaTypes, lim)
 		}}
 	})
 }
@@ -98,10 +97,5 @@ func fileText(kind string, r *media.FileReport, lim content.Limits) (content.Cod
 
 // fileLimits returns the limits for files in l, with the defaults filled in.
 func fileLimits(l *content.Limits) content.Limits {
-	return content.Limits{
-		Files:       cmp.Or(l.Files, 100),
-		FileBytes:   cmp.Or(l.FileBytes, 32<<20),
-		ImageSide:   cmp.Or(l.ImageSide, 8000),
-		ImagePixels: l.ImagePixels,
-	}
+	return codec.FileLimits(l, content.Limits{Files: 100, FileBytes: 32 << 20, ImageSide: 8000})
 }

@@ -355,7 +355,11 @@ func (p *parser) source(v jsonwire.Value, files *fileForm) content.Source {
 	if t == base64Type {
 		b := p.base64s.New(1)
 		p.Read(v, t, b)
-		p.keepBase64(v.Get("data"), b.Data)
+		if p.origin != nil {
+			if _, problem := v.Get("data").Base64(); problem == 0 { // found while the string was scanned
+				p.origin.KeepBase64(b.Data)
+			}
+		}
 		if b.MediaType == plainType {
 			p.Quota.Bytes(len(b.Data)) // it becomes a text
 		}

@@ -100,10 +100,6 @@ type origin struct {
 	codec.Origin
 
 	cloud *cloudMembers // nil if the path is the vendor's own: see [vertexPath]
-
-	// base64 are the long base64 texts that the parser has validated, in
-	// document order. Validate does not validate them again.
-	base64 []string
 }
 
 // isReplaced reports whether adapters replace a member, or move it into the URL or a header. Only

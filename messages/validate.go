@@ -162,7 +162,7 @@ type validator struct {
 	breakpoints int  // number of cache_control members so far
 	hasShortTTL bool // one of them had a ttl of 5 minutes
 
-	nextBase64        int // index in origin.base64 of the next text
+	nextBase64        int // the number of recorded texts before the next
 	files             int
 	citationsEnabled  bool                  // a document or search result enables citations
 	firstSearchResult *content.SearchResult // whose citations all others must have
@@ -872,29 +872,12 @@ func (v *validator) base64(s *content.Base64, files *fileForm) {
 	}
 }
 
-// minKeptBase64 is the minimum length of base64 texts that the parser records as
-// valid. For such texts, validating them again would dominate the cost of Validate.
-const minKeptBase64 = 4 << 10
-
-// keepBase64 records a long text that is valid base64. The JSON parser validates
-// base64 while it scans a string.
-func (p *parser) keepBase64(x jsonwire.Value, data string) {
-	if p.origin == nil || len(data) < minKeptBase64 {
-		return
-	}
-	if _, problem := x.Base64(); problem == 0 {
-		p.origin.base64 = append(p.origin.base64, data)
-	}
-}
-
-// base64Rule returns how to validate base64 data. Data that the parser recorded as
-// valid is not validated again. The comparison is cheap because both share memory.
+// base64Rule returns how to validate base64 data.
 func (v *validator) base64Rule(data string) media.Base64Rule {
-	if len(data) < minKeptBase64 || v.origin == nil || v.nextBase64 >= len(v.origin.base64) || v.origin.base64[v.nextBase64] != data {
+	if v.origin == nil {
 		return media.Base64Strict
 	}
-	v.nextBase64++
-	return media.Base64Checked
+	return v.origin.Base64Rule(data, &v.nextBase64, media.Base64Strict)
 }
 
 // mismatch reports data that does not match its declared media type.

@@ -1,6 +1,8 @@
 package codec
 
 import (
+	"cmp"
+
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/media"
 )
@@ -11,6 +13,16 @@ func LimitsOf(lim *content.Limits) content.Limits {
 		return content.Limits{}
 	}
 	return *lim
+}
+
+// FileLimits returns the limits of l for files, with the defaults of a format filled in.
+func FileLimits(l *content.Limits, defaults content.Limits) content.Limits {
+	return content.Limits{
+		Files:       cmp.Or(l.Files, defaults.Files),
+		FileBytes:   cmp.Or(l.FileBytes, defaults.FileBytes),
+		ImageSide:   cmp.Or(l.ImageSide, defaults.ImageSide),
+		ImagePixels: cmp.Or(l.ImagePixels, defaults.ImagePixels),
+	}
 }
 
 // MediaLimits returns the limits of a single file.

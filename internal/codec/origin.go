@@ -4,6 +4,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/document"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/media"
 	"github.com/polywire/polywire/internal/violation"
 )
 
@@ -21,6 +22,8 @@ type Origin struct {
 
 	Literals []jsonwire.Literal // strings of the document
 
+	base64 []string // long texts that are valid base64, in the order of the document
+
 	spans []document.Span // of the members that adapters replace
 	room  [4]document.Span
 }
@@ -34,6 +37,27 @@ func (o *Origin) Note(name string, x jsonwire.Value, isReplaced func(name string
 		o.spans = append(o.spans, document.Span{Name: name, From: x.Offset(), To: x.End()})
 	}
 	o.Lenient = o.Lenient || x.Kind() == jsonwire.Null
+}
+
+// minBase64 is the minimum length of the base64 texts of an Origin, in bytes. To validate these again
+// would cost more than all other rules.
+const minBase64 = 4 << 10
+
+// KeepBase64 records a text that is valid base64.
+func (o *Origin) KeepBase64(data string) {
+	if len(data) >= minBase64 {
+		o.base64 = append(o.base64, data)
+	}
+}
+
+// Base64Rule returns how to validate a text: with rule, or not at all if KeepBase64 has recorded it. n
+// is the number of recorded texts before it. The comparison is fast because both share memory.
+func (o *Origin) Base64Rule(data string, n *int, rule media.Base64Rule) media.Base64Rule {
+	if len(data) < minBase64 || *n >= len(o.base64) || o.base64[*n] != data {
+		return rule
+	}
+	*n++
+	return media.Base64Checked
 }
 
 // Replaced returns the value of a member that adapters replace, or "" if the document has none.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"slices"
 	"strconv"
 	"time"
 
@@ -155,12 +154,12 @@ func (f *Failure) VendorStatus() int {
 	return f.Status
 }
 
-// OtherMembers returns the members of an object with other names than those of known, each after a
+// OtherMembers returns the members of an object for whose names isKnown returns false, each after a
 // comma.
-func OtherMembers(object jsonwire.Value, known ...string) string {
+func OtherMembers(object jsonwire.Value, isKnown func(name string) bool) string {
 	var b []byte
 	for name, v := range object.Members() {
-		if !slices.Contains(known, name) { // bounded by the format
+		if !isKnown(name) {
 			b = codec.AppendNext(b, name, v.Raw())
 		}
 	}

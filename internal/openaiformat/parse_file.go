@@ -1,7 +1,6 @@
 package openaiformat
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -97,20 +96,22 @@ func ParseAudio(data, format string) *content.Base64 {
 // AudioNames are the formats of audio that input_audio may have.
 var AudioNames = []string{"wav", "mp3"}
 
-// FileRules specify which files are valid.
+// FileRules specify which files are valid: see [NewFileRules].
 type FileRules struct {
-	Documents []string       // media types of documents; other types of text are accepted, too, if AnyText is set
-	AnyText   bool           // documents may be text
-	Limits    content.Limits // with defaults: see [FileLimits]
+	Documents []string // media types of documents
+	AnyText   bool     // documents may be text
+	Limits    content.Limits
 }
 
-// FileLimits returns the limits for files in l with the defaults filled in: 500 files of 50 MiB.
-// Images have no default limit of their size.
-func FileLimits(l *content.Limits) content.Limits {
-	return content.Limits{
-		Files: cmp.Or(l.Files, 500), FileBytes: cmp.Or(l.FileBytes, 50<<20),
-		ImageSide: l.ImageSide, ImagePixels: l.ImagePixels,
+// NewFileRules returns the rules for files, also for those that are loaded for a link or an id.
+// Documents may have the media types of the format and more, those of the host, and be text if
+// anyText is set. The default limits of l are 500 files of 50 MiB; images have none of their size.
+func NewFileRules(format, more []string, anyText bool, l *content.Limits) FileRules {
+	rules := FileRules{format, anyText, codec.FileLimits(l, content.Limits{Files: 500, FileBytes: 50 << 20})}
+	if len(more) > 0 {
+		rules.Documents = slices.Concat(format, more)
 	}
+	return rules
 }
 
 // accepts reports whether a file may have a media type in its canonical form.

@@ -31,7 +31,8 @@ func TestParseURL(t *testing.T) {
 // TestFiles compares with the vendor's texts, as reports about its API quote them.
 func TestFiles(t *testing.T) {
 	const pngHead = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ"
-	rules := &FileRules{Documents: []string{"application/pdf"}, Limits: FileLimits(&content.Limits{})}
+	r := NewFileRules([]string{"application/pdf"}, nil, false, new(content.Limits))
+	rules := &r
 	for _, tt := range []struct {
 		kind FileKind
 		s    *content.Base64

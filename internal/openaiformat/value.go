@@ -4,8 +4,10 @@ import (
 	"crypto/rand"
 	"strings"
 
+	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/object"
 )
 
 // Text returns a text or the JSON of another value. Some servers send a JSON value where the
@@ -57,4 +59,32 @@ func WithModel(doc, model string) string {
 		return ""
 	}
 	return doc[:at.Offset()] + string(jsonwire.AppendString(nil, model)) + doc[at.End():]
+}
+
+// BeginLeftover begins a member of the object that w writes, of members without a neutral field. The
+// caller writes its value with the result, which is w.
+func BeginLeftover(w *jsonwire.Writer, name string) *jsonwire.Writer {
+	if w.Len() == 0 {
+		w.BeginObject()
+	}
+	w.Name(name)
+	return w
+}
+
+// EndLeftover returns the members that w has, followed by those of x without a field in t. Without a
+// member in w it returns x.
+func EndLeftover(w *jsonwire.Writer, t *object.Type, x *content.Extra, f content.Format) *content.Extra {
+	if w.Len() == 0 {
+		return x
+	}
+	WriteMembers(w, t, codec.Own(x, f))
+	w.EndObject()
+	return &content.Extra{Format: f, JSON: w.Text()}
+}
+
+// WriteMembers writes the members in x, except those that a field of t holds. x may be nil.
+func WriteMembers(w *jsonwire.Writer, t *object.Type, x *content.Extra) {
+	if x != nil {
+		_ = w.MembersExcept(x.JSON, t.Holds) // text that is not valid JSON has no members
+	}
 }

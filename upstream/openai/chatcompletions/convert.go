@@ -6,9 +6,9 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/absent"
-	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/openaiformat"
 	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/upstream"
 )
@@ -182,58 +182,26 @@ func (r *Request) output() (o upstream.Output) {
 
 // leftover returns the members without a neutral field, or nil.
 func (r *Request) leftover() *content.Extra {
-	w := leftover{}
+	w := new(jsonwire.Writer)
 	if r.MaxCompletionTokens != nil && r.MaxTokens != nil && *r.MaxCompletionTokens != *r.MaxTokens {
-		w.begin("max_tokens").Int(*r.MaxTokens)
+		openaiformat.BeginLeftover(w, "max_tokens").Int(*r.MaxTokens)
 	}
 	if r.SafetyIdentifier != "" && r.User != "" && r.SafetyIdentifier != r.User {
-		w.begin("user").String(r.User)
+		openaiformat.BeginLeftover(w, "user").String(r.User)
 	}
 	if r.ToolChoice != nil && r.FunctionCall != nil {
-		w.begin("function_call").String(r.FunctionCall.Type)
+		openaiformat.BeginLeftover(w, "function_call").String(r.FunctionCall.Type)
 	}
 	if f := r.ResponseFormat; f != nil && (f.Extra != nil || f.Schema != nil && f.Schema.Extra != nil) {
-		out := w.begin("response_format")
-		out.BeginObject()
+		openaiformat.BeginLeftover(w, "response_format").BeginObject()
 		if f.Schema != nil && f.Schema.Extra != nil {
-			out.RawMember("json_schema", f.Schema.Extra.JSON)
+			w.RawMember("json_schema", f.Schema.Extra.JSON)
 		}
-		w.members(f.Extra)
-		out.EndObject()
+		openaiformat.WriteMembers(w, formatType, f.Extra)
+		w.EndObject()
 	}
 	if o := r.StreamOptions; o != nil && o.Extra != nil {
-		w.begin("stream_options").Raw(o.Extra.JSON)
+		openaiformat.BeginLeftover(w, "stream_options").Raw(o.Extra.JSON)
 	}
-	if !w.open {
-		return r.Extra
-	}
-	w.members(r.Extra)
-	w.w.EndObject()
-	return &content.Extra{Format: Format, JSON: w.w.Text()}
-}
-
-// A leftover writes members without a neutral field.
-type leftover struct {
-	w    jsonwire.Writer
-	open bool
-}
-
-// begin begins a member, whose value the caller writes.
-func (l *leftover) begin(name string) *jsonwire.Writer {
-	if !l.open {
-		l.w.BeginObject()
-		l.open = true
-	}
-	l.w.Name(name)
-	return &l.w
-}
-
-// members writes the members of x.
-func (l *leftover) members(x *content.Extra) {
-	if doc := codec.Open(x, Format); doc != nil {
-		defer doc.Close()
-		for name, v := range doc.Root().Members() {
-			l.w.RawMember(name, v.Raw())
-		}
-	}
+	return openaiformat.EndLeftover(w, requestType, r.Extra, Format)
 }

@@ -13,12 +13,7 @@ import (
 // A dialect implements [handler.Protocol] for the Chat Completions format.
 type dialect struct {
 	openaiformat.Headers
-
-	limits        content.Limits
-	strict        bool
-	mediaTypes    []string // additional media types of documents
-	hideReasoning bool
-	forward       []string // names of headers to forward; nil means the default
+	Options
 }
 
 func (d *dialect) Format() content.Format { return Format }
@@ -59,7 +54,7 @@ func deployment(before string) string {
 // in the path, or "".
 func (d *dialect) parseFor(model string) func(string, *http.Request, string) (*handler.Operation, error) {
 	return func(_ string, r *http.Request, body string) (*handler.Operation, error) {
-		opts := &ValidateOptions{Model: model, Strict: d.strict, MediaTypes: d.mediaTypes, Limits: d.limits}
+		opts := &ValidateOptions{Model: model, Strict: d.Strict, MediaTypes: d.MediaTypes, Limits: d.Limits}
 		req, err := decodeRequest(body, opts)
 		if err != nil {
 			return nil, err
@@ -67,9 +62,9 @@ func (d *dialect) parseFor(model string) func(string, *http.Request, string) (*h
 		if model != "" { // Azure ignores the model in the body
 			req.Model = model
 		}
-		req.origin.hidesReasoning = d.hideReasoning
+		req.origin.hidesReasoning = d.HideReasoning
 		op := &handler.Operation{Files: referencedFiles(req, opts), Memory: req.origin.Cost, Response: d.responseFor}
-		op.Request, op.Losses = req.withDocument(handler.ForwardedHeaders(r, d.forward))
+		op.Request, op.Losses = req.withDocument(handler.ForwardedHeaders(r, d.ForwardHeaders))
 		client := d.expectationOf(op.Request)
 		op.EncodeAnew, op.WithModel = client.encodesAnew(), openaiformat.WithModel
 		if op.Request.Stream {

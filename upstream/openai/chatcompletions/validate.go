@@ -70,13 +70,9 @@ func (r *Request) Validate(opts *ValidateOptions) error {
 // documentTypes are the media types of documents that the vendor accepts.
 var documentTypes = []string{openaiformat.TypePDF}
 
-// fileRules returns the rules for files, also for those that are loaded for a link or an id.
+// fileRules returns the rules for files.
 func (o *ValidateOptions) fileRules() openaiformat.FileRules {
-	rules := openaiformat.FileRules{Documents: documentTypes, AnyText: !o.Strict, Limits: openaiformat.FileLimits(&o.Limits)}
-	if len(o.MediaTypes) > 0 {
-		rules.Documents = append(documentTypes[:len(documentTypes):len(documentTypes)], o.MediaTypes...)
-	}
-	return rules
+	return openaiformat.NewFileRules(documentTypes, o.MediaTypes, !o.Strict, &o.Limits)
 }
 
 // A validator validates one request.

@@ -78,7 +78,7 @@ func (d *dialect) responseFor(r *upstream.Request, resp *upstream.Response) (*js
 
 // expectationOf returns what the client that sent r, which may be nil, expects of the response.
 func (d *dialect) expectationOf(r *upstream.Request) expectation {
-	e := expectation{hideReasoning: d.hideReasoning}
+	e := expectation{hideReasoning: d.HideReasoning}
 	if sent := snapshot.Parsed[*Request](r); sent != nil {
 		e.functions, e.reasoning = sent.usesFunctions(), sent.readsReasoning()
 	}

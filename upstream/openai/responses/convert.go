@@ -7,7 +7,7 @@ import (
 	"github.com/polywire/polywire/internal/absent"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
-	"github.com/polywire/polywire/internal/object"
+	"github.com/polywire/polywire/internal/openaiformat"
 	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/upstream"
 )
@@ -338,16 +338,9 @@ const jsonType = "application/json"
 
 // leftover returns the members without a neutral field, as a document, or nil.
 func (r *Request) leftover() *content.Extra {
-	var w jsonwire.Writer
-	begin := func(name string) {
-		if w.Len() == 0 {
-			w.BeginObject()
-		}
-		w.Name(name)
-	}
+	w := new(jsonwire.Writer)
 	if c := r.Reasoning; c != nil && c.Extra != nil {
-		begin("reasoning")
-		w.Raw(c.Extra.JSON)
+		openaiformat.BeginLeftover(w, "reasoning").Raw(c.Extra.JSON)
 	}
 	if c := r.Text; c != nil {
 		f := c.Format
@@ -355,42 +348,26 @@ func (r *Request) leftover() *content.Extra {
 			f = nil
 		}
 		if f != nil || c.Extra != nil {
-			begin("text")
-			w.BeginObject()
+			openaiformat.BeginLeftover(w, "text").BeginObject()
 			if f != nil {
 				w.RawMember("format", f.Extra.JSON)
 			}
-			writeMembers(&w, textConfigType, c.Extra)
+			openaiformat.WriteMembers(w, textConfigType, c.Extra)
 			w.EndObject()
 		}
 	}
 	if n := len(r.Include); n > 1 || n == 1 && !r.wantsState() {
-		begin("include")
-		w.BeginArray()
+		openaiformat.BeginLeftover(w, "include").BeginArray()
 		for _, s := range r.Include {
 			w.String(s)
 		}
 		w.EndArray()
 	}
 	if r.Store != nil && *r.Store {
-		begin("store")
-		w.Bool(true)
+		openaiformat.BeginLeftover(w, "store").Bool(true)
 	}
 	if r.User != "" && r.SafetyIdentifier != "" {
-		begin("user")
-		w.String(r.User)
+		openaiformat.BeginLeftover(w, "user").String(r.User)
 	}
-	if w.Len() == 0 {
-		return r.Extra
-	}
-	writeMembers(&w, requestType, r.Extra)
-	w.EndObject()
-	return &content.Extra{Format: Format, JSON: w.Text()}
-}
-
-// writeMembers writes the members in x, except those that a field of t holds.
-func writeMembers(w *jsonwire.Writer, t *object.Type, x *content.Extra) {
-	if x != nil {
-		_ = w.MembersExcept(x.JSON, t.Holds) // was parsed before
-	}
+	return openaiformat.EndLeftover(w, requestType, r.Extra, Format)
 }

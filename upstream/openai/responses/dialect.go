@@ -15,15 +15,8 @@ import (
 // A dialect implements [handler.Protocol] for the Responses format.
 type dialect struct {
 	openaiformat.Headers
-
-	limits        content.Limits
-	strict        bool
-	openResponses bool
-	store         Store // nil: nothing is stored
-	validates     bool  // the server may store responses
-
-	mediaTypes []string // additional media types of files
-	forward    []string // names of headers to forward
+	Options
+	validates bool // the server may store responses
 }
 
 func (d *dialect) Format() content.Format { return Format }
@@ -46,7 +39,7 @@ func (d *dialect) Route(r *http.Request) (*handler.Route, error) {
 	if last > 0 {
 		before = path[last-1]
 	}
-	stores := d.store != nil || d.validates
+	stores := d.Store != nil || d.validates
 	switch {
 	case path[last] == "responses" && isUpgrade(r):
 		return &handler.Route{Method: http.MethodGet, CheckHeader: refuseUpgrade}, nil
@@ -105,11 +98,11 @@ func isResponses(path string) bool {
 func (d *dialect) parseOperation(r *http.Request, body string) (*handler.Operation, *session, error) {
 	var stored *session
 	decode := decodeRequest
-	if d.store != nil {
+	if d.Store != nil {
 		stored = d.newSession(r.Context(), r)
 		decode = stored.decode
 	}
-	opts := &ValidateOptions{Strict: d.strict, AllowState: d.validates, MediaTypes: d.mediaTypes, Limits: d.limits}
+	opts := &ValidateOptions{Strict: d.Strict, AllowState: d.validates, MediaTypes: d.MediaTypes, Limits: d.Limits}
 	req, err := decode(body, opts)
 	if err != nil {
 		return nil, nil, err
@@ -121,7 +114,7 @@ func (d *dialect) parseOperation(r *http.Request, body string) (*handler.Operati
 	}
 	// A response that is stored here is encoded anew: its vendor need not store it, and does not know
 	// its ids.
-	op.Request, op.Losses = req.neutralWith(handler.ForwardedHeaders(r, d.forward), stored == nil || stored.skips)
+	op.Request, op.Losses = req.neutralWith(handler.ForwardedHeaders(r, d.ForwardHeaders), stored == nil || stored.skips)
 	return op, stored, nil
 }
 
@@ -135,7 +128,7 @@ func (d *dialect) createResponse(_ string, r *http.Request, body string) (*handl
 	configured := func(n *upstream.Request, whole bool) *encoder {
 		s := encoderFor(n)
 		s.whole = whole
-		if d.openResponses {
+		if d.OpenResponses {
 			s.settings.restrict(snapshot.Parsed[*Request](n))
 		}
 		if stored != nil {
@@ -148,7 +141,7 @@ func (d *dialect) createResponse(_ string, r *http.Request, body string) (*handl
 	if op.Request.Stream {
 		op.Stream = configured(op.Request, false)
 	}
-	op.EncodeAnew = d.openResponses || compacting || stored != nil && !stored.skips
+	op.EncodeAnew = d.OpenResponses || compacting || stored != nil && !stored.skips
 	op.WithModel = openaiformat.WithModel
 	op.Response = func(n *upstream.Request, resp *upstream.Response) (*jsonwire.Writer, []content.Loss) {
 		return configured(n, true).convertResponse(resp)

@@ -73,8 +73,8 @@ const maxBody = 50 << 20
 // means the defaults. NewHandler panics if up is nil, or if a limit or a timeout
 // in opts is negative or out of range. The panic message names the field.
 func NewHandler(up upstream.Upstream, opts *Options) *Handler {
-	o, d := newDialect(opts)
-	return &Handler{handler.New("responses: NewHandler", up, o, maxBody, d), d}
+	d := newDialect(opts)
+	return &Handler{handler.New("responses: NewHandler", up, d.HandlerOptions, maxBody, d), d}
 }
 
 // NewValidator returns a Handler that validates requests and passes those that are valid to next,
@@ -89,19 +89,19 @@ func NewHandler(up upstream.Upstream, opts *Options) *Handler {
 // links are only checked by the method Check of Links. The Budget counts a request until next
 // returns. OnDone is called for refused requests only. NewValidator panics as NewHandler does.
 func NewValidator(next http.Handler, opts *Options) *Handler {
-	o, d := newDialect(opts)
-	d.store, d.validates = nil, true
-	return &Handler{handler.NewValidator("responses: NewValidator", next, o, maxBody, d), d}
+	d := newDialect(opts)
+	d.Store, d.validates = nil, true
+	return &Handler{handler.NewValidator("responses: NewValidator", next, d.HandlerOptions, maxBody, d), d}
 }
 
 // newDialect returns the dialect for a copy of opts.
-func newDialect(opts *Options) (upstream.HandlerOptions, *dialect) {
-	var o Options
+func newDialect(opts *Options) *dialect {
+	d := new(dialect)
 	if opts != nil {
-		o = *opts
+		d.Options = *opts
 	}
-	return o.HandlerOptions, &dialect{limits: o.Limits, strict: o.Strict, openResponses: o.OpenResponses, store: o.Store,
-		mediaTypes: slices.Clone(o.MediaTypes), forward: slices.Clone(o.ForwardHeaders)}
+	d.MediaTypes, d.ForwardHeaders = slices.Clone(d.MediaTypes), slices.Clone(d.ForwardHeaders)
+	return d
 }
 
 // ServeHTTP serves one request. An error before the first byte of the response

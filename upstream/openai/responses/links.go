@@ -2,7 +2,6 @@ package responses
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/handler"
@@ -35,9 +34,5 @@ func (r *Request) referencedFiles(opts *ValidateOptions) []handler.File {
 
 // fileRules returns the rules for files.
 func (o *ValidateOptions) fileRules() openaiformat.FileRules {
-	rules := openaiformat.FileRules{Documents: documentTypes, AnyText: true, Limits: openaiformat.FileLimits(&o.Limits)}
-	if len(o.MediaTypes) > 0 {
-		rules.Documents = slices.Concat(documentTypes, o.MediaTypes)
-	}
-	return rules
+	return openaiformat.NewFileRules(documentTypes, o.MediaTypes, true, &o.Limits)
 }

@@ -51,7 +51,7 @@ func (d *dialect) newSession(ctx context.Context, r *http.Request) *session {
 			}
 		}
 	}
-	return &session{ctx: ctx, store: d.store, client: reqctx.Client(ctx)}
+	return &session{ctx: ctx, store: d.Store, client: reqctx.Client(ctx)}
 }
 
 // decode parses and validates a request document with the stored items to which it refers.
