@@ -81,7 +81,7 @@ func ExampleEncodeResponse() {
 	_, choices, _ := strings.Cut(string(document), `"choices":`)
 	fmt.Println(choices, losses)
 	// Output:
-	// [{"index":0,"message":{"role":"assistant","content":"Hello","refusal":null,"annotations":[]},"logprobs":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":1,"total_tokens":4,"prompt_tokens_details":{"cached_tokens":0},"completion_tokens_details":{"reasoning_tokens":0}}} []
+	// [{"index":0,"message":{"role":"assistant","content":"Hello","refusal":null,"annotations":[]},"logprobs":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":1,"total_tokens":4,"prompt_tokens_details":{"cached_tokens":0},"completion_tokens_details":{"reasoning_tokens":0}},"system_fingerprint":null} []
 }
 
 // The client receives the Text of an error, with the type and the code for its Code.

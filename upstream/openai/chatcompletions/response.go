@@ -154,6 +154,9 @@ func (w *wholeResponse) write(doc *jsonwire.Writer, head responseHead) {
 	for _, m := range s.members {
 		doc.RawMember(m.Name, m.JSON)
 	}
+	if !s.Own && s.members.Get("system_fingerprint") == "" { // some clients require it
+		doc.RawMember("system_fingerprint", "null")
+	}
 	doc.EndObject()
 }
 

@@ -28,7 +28,7 @@ func TestWholeResponse(t *testing.T) {
 		{"text", &upstream.Response{Start: upstream.Start{ID: "r1", Model: "m"}, Parts: []content.Part{&content.Text{Text: "Hi"}},
 			Stop: upstream.Stop{Reason: content.StopEnd}, Usage: content.Usage{Input: 2, Output: 1}},
 			`"choices":[{"index":0,"message":{"role":"assistant","content":"Hi","refusal":null,"annotations":[]},"logprobs":null,"finish_reason":"stop"}],` +
-				`"usage":{"prompt_tokens":2,"completion_tokens":1,"total_tokens":3,"prompt_tokens_details":{"cached_tokens":0},"completion_tokens_details":{"reasoning_tokens":0}}}`},
+				`"usage":{"prompt_tokens":2,"completion_tokens":1,"total_tokens":3,"prompt_tokens_details":{"cached_tokens":0},"completion_tokens_details":{"reasoning_tokens":0}},"system_fingerprint":null}`},
 		{"everything", &upstream.Response{Start: upstream.Start{ID: "r1", Model: "m"}, Parts: []content.Part{
 			&content.Thinking{Text: "hm"}, &content.Text{Text: "See "},
 			&content.Text{Text: "this", Citations: []content.Citation{{Kind: content.CiteWeb, URL: "https://a.example/", Title: "A"}}},
@@ -40,15 +40,15 @@ func TestWholeResponse(t *testing.T) {
 				`{"id":"c1","type":"function","function":{"name":"f","arguments":"{\"a\":1}"}},{"id":"c2","type":"custom","custom":{"name":"p","input":"x\n"}},` +
 				`{"id":"c3","type":"function","function":{"name":"g","arguments":"{}"}}],"refusal":"No",` +
 				`"annotations":[{"type":"url_citation","url_citation":{"start_index":4,"end_index":8,"url":"https://a.example/","title":"A"}}]},"logprobs":{"content":[]},"finish_reason":"tool_calls"}],` +
-				`"usage":{"prompt_tokens":0,"completion_tokens":0,"total_tokens":0,"prompt_tokens_details":{"cached_tokens":0},"completion_tokens_details":{"reasoning_tokens":0}},"service_tier":"default"}`},
+				`"usage":{"prompt_tokens":0,"completion_tokens":0,"total_tokens":0,"prompt_tokens_details":{"cached_tokens":0},"completion_tokens_details":{"reasoning_tokens":0}},"service_tier":"default","system_fingerprint":null}`},
 		{"choices", &upstream.Response{Start: upstream.Start{ID: "r1", Model: "m"}, Parts: []content.Part{&content.Text{Text: "a"}},
 			MoreCandidates: []upstream.Candidate{{Parts: []content.Part{&content.Text{Text: "b"}}, Stop: upstream.Stop{Reason: content.StopMaxTokens}}}},
 			`"choices":[{"index":0,"message":{"role":"assistant","content":"a","refusal":null,"annotations":[]},"logprobs":null,"finish_reason":"stop"},` +
 				`{"index":1,"message":{"role":"assistant","content":"b","refusal":null,"annotations":[]},"logprobs":null,"finish_reason":"length"}],` +
-				`"usage":{"prompt_tokens":0,"completion_tokens":0,"total_tokens":0,"prompt_tokens_details":{"cached_tokens":0},"completion_tokens_details":{"reasoning_tokens":0}}}`},
+				`"usage":{"prompt_tokens":0,"completion_tokens":0,"total_tokens":0,"prompt_tokens_details":{"cached_tokens":0},"completion_tokens_details":{"reasoning_tokens":0}},"system_fingerprint":null}`},
 		{"nothing", nil,
 			`"choices":[{"index":0,"message":{"role":"assistant","content":null,"refusal":null,"annotations":[]},"logprobs":null,"finish_reason":"stop"}],` +
-				`"usage":{"prompt_tokens":0,"completion_tokens":0,"total_tokens":0,"prompt_tokens_details":{"cached_tokens":0},"completion_tokens_details":{"reasoning_tokens":0}}}`},
+				`"usage":{"prompt_tokens":0,"completion_tokens":0,"total_tokens":0,"prompt_tokens_details":{"cached_tokens":0},"completion_tokens_details":{"reasoning_tokens":0}},"system_fingerprint":null}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			doc, _ := convertResponse(tt.resp, nil, expectation{}, responseHead{id: "r1", model: "m", created: 7})
