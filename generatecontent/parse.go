@@ -33,7 +33,9 @@ import (
 // of base64 is rewritten to the standard one. Parts without data and empty texts are
 // dropped unless they are signed or nothing else remains. Unknown names are kept; see
 // [ValidateOptions] for refusing them.
-func ParseRequest[T ~string | ~[]byte](body T) (*Request, error) { return parseRequest(string(body), reading{}) }
+func ParseRequest[T ~string | ~[]byte](body T) (*Request, error) {
+	return parseRequest(string(body), reading{})
+}
 
 // ParseCountRequest is [ParseRequest] for the body of countTokens: the members of a
 // request, or a whole request as "generateContentRequest", but not both.

@@ -82,10 +82,6 @@ func openAI() *format {
 // thinks is a member that turns thinking on or off.
 var thinks = member{rule: SettingLoss, isExempt: func(v, _ jsonwire.Value) bool { return effortOf(gjson.Parse(v.Raw())) != "" }, exempt: InfluenceLoss}
 
-// thinkingPaths are the places of thinks in a request.
-var thinkingPaths = [...]string{"reasoning.effort", "reasoning.enabled", "reasoning.max_tokens", "thinking.type", "enable_thinking",
-	"chat_template_kwargs.enable_thinking", "chat_template_kwargs.thinking"}
-
 // ThinkingOf returns the effort for which the members x of a request, which may be nil, ask in one of the
 // ways of servers that resemble the vendor's: OpenRouter's, DeepSeek's and GLM's, Qwen's, vLLM's. "none" turns
 // thinking off, "auto" turns it on without an effort, and "" means that they do not ask.
@@ -93,8 +89,12 @@ func ThinkingOf(x *content.Extra) string {
 	if x == nil || !strings.Contains(x.JSON, "thinking") && !strings.Contains(x.JSON, "reasoning") {
 		return ""
 	}
-	for _, path := range thinkingPaths {
-		if e := effortOf(gjson.Get(x.JSON, path)); e != "" {
+	for _, v := range [...]gjson.Result{ // the places of thinks in a request
+		gjson.Get(x.JSON, "reasoning.effort"), gjson.Get(x.JSON, "reasoning.enabled"), gjson.Get(x.JSON, "reasoning.max_tokens"),
+		gjson.Get(x.JSON, "thinking.type"), gjson.Get(x.JSON, "enable_thinking"),
+		gjson.Get(x.JSON, "chat_template_kwargs.enable_thinking"), gjson.Get(x.JSON, "chat_template_kwargs.thinking"),
+	} {
+		if e := effortOf(v); e != "" {
 			return e
 		}
 	}
