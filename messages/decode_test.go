@@ -627,7 +627,7 @@ func TestDecodeModels(t *testing.T) {
 // TestDecodeErrorCode decodes errors of Azure's gateway, which have a code and no type.
 func TestDecodeErrorCode(t *testing.T) {
 	for body, want := range map[string]string{
-		`{"error":{"code":"DeploymentNotFound","message":"No such deployment."}}`: "the upstream failed with status 404: DeploymentNotFound: No such deployment.",
+		`{"error":{"code":"DeploymentNotFound","message":"No such deployment."}}`: "the upstream failed with status 404 (DeploymentNotFound): No such deployment.",
 		`{"error":{"message":"No such deployment."}}`:                             "the upstream failed with status 404: No such deployment.",
 		`{"error":{"code":404,"message":"No such deployment."}}`:                  "the upstream failed with status 404: No such deployment.",
 	} {

@@ -125,6 +125,7 @@ func runResult(name string, h *foreign.Hosted) string {
 	w.Member("stderr", err)
 	w.IntMember("return_code", code)
 	w.RawMember("content", "[]")
+	w.RawMember("abort_reason", "null")
 	w.EndObject()
 	return w.Text()
 }

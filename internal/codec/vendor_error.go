@@ -53,11 +53,9 @@ func (f *VendorError) Error() string {
 	if f.Number != 0 && f.Number != f.Status {
 		number = strconv.Itoa(f.Number)
 	}
-	before := ": "
 	for _, s := range [...]string{number, f.Kind, f.Code, f.Param} {
-		if s != "" {
-			b.WriteString(before + Clip(redact.Line(s)))
-			before = " "
+		if s != "" { // in parentheses: "invalid_api_key: " would look like a key
+			fmt.Fprintf(&b, " (%s)", Clip(redact.Line(s)))
 		}
 	}
 	if f.Message != "" {

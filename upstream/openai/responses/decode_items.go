@@ -409,7 +409,11 @@ func (d *responseDecoder) completeOther(item jsonwire.Value) {
 		d.addToolUse(item, kind, "file_search", objectWith("queries", item.Get("queries")))
 		d.addToolResult(item, kind, item.Get("results"))
 	case "code_interpreter_call":
-		d.addToolUse(item, kind, "code_interpreter", objectWith("code", item.Get("code")))
+		input := item.Get("arguments").Str() // of xAI
+		if input == "" {
+			input = objectWith("code", item.Get("code"))
+		}
+		d.addToolUse(item, kind, "code_interpreter", input)
 		d.addToolResult(item, kind, item.Get("outputs"))
 	case "mcp_call":
 		d.addToolUse(item, kind, openaiformat.Scalar(item.Get("name")), item.Get("arguments").Str())
