@@ -2,6 +2,7 @@ package polywire_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -46,7 +47,12 @@ func TestPrograms(t *testing.T) {
 		t.Errorf("test: %v\n%s", err, out)
 	}
 
-	url = start(t, strings.Replace(programs[2], "https://api.anthropic.com", vendor.URL, 1))
+	const public = `Scheme: "https", Host: "api.anthropic.com"`
+	if !strings.Contains(programs[2], public) {
+		t.Fatalf("the program does not have %s", public)
+	}
+	local := fmt.Sprintf(`Scheme: "http", Host: %q`, vendor.Listener.Addr())
+	url = start(t, strings.Replace(programs[2], public, local, 1))
 	if status, body := post(t, url, "Hello."); status != 200 || !strings.Contains(body, "echo of m") {
 		t.Errorf("validate: got %d %s", status, body)
 	}

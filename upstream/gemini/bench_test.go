@@ -9,7 +9,7 @@ import (
 	"github.com/polywire/polywire/messages"
 )
 
-// BenchmarkTranslate parses a Messages request, converts it and writes the document.
+// BenchmarkTranslate parses and validates a Messages request as a handler does, converts it and writes the document.
 func BenchmarkTranslate(b *testing.B) {
 	c, err := New(nil)
 	if err != nil {
@@ -24,19 +24,16 @@ func BenchmarkTranslate(b *testing.B) {
 				name += "/translation"
 			}
 			b.Run(name, func(b *testing.B) {
-				r, err := messages.ParseRequest([]byte(w.body))
+				n, _, err := messages.DecodeRequest(w.body, nil)
 				if err != nil {
 					b.Fatal(err)
 				}
-				n := r.Upstream()
 				b.ReportAllocs()
 				floor.Run(b, w.body, func() {
 					if parse {
-						r, err := messages.ParseRequest([]byte(w.body))
-						if err != nil {
+						if n, _, err = messages.DecodeRequest(w.body, nil); err != nil {
 							b.Fatal(err)
 						}
-						n = r.Upstream()
 					}
 					p := c.plan(n.WithModel("gemini-3.8-flash"))
 					if p.Err != nil {
