@@ -125,7 +125,9 @@ func runResult(name string, h *foreign.Hosted) string {
 	w.Member("stderr", err)
 	w.IntMember("return_code", code)
 	w.RawMember("content", "[]")
-	w.RawMember("abort_reason", "null")
+	if name == "code_execution" {
+		w.RawMember("abort_reason", "null")
+	}
 	w.EndObject()
 	return w.Text()
 }
