@@ -140,3 +140,19 @@ func TestKeepAttribution(t *testing.T) {
 		}
 	}
 }
+
+// TestToolMark checks the cache mark of a tool, which OpenRouter accepts beside the function.
+func TestToolMark(t *testing.T) {
+	for base, want := range map[string]string{"https://openrouter.ai/api/v1": `{"type":"ephemeral","ttl":"1h"}`, "http://localhost/v1": ""} {
+		chat, _ := bothClients(t, Options{BaseURL: base})
+		tool := plainTool
+		tool.Cache = &content.Cache{TTL: "1h"}
+		p := chat.plan(&upstream.Request{Model: "m", Turns: []content.Turn{q}, Tools: []content.Tool{tool}})
+		if got := gjson.Get(documentOf(t, p), "tools.0.cache_control").Raw; got != want {
+			t.Errorf("%s: got %s, want %s", base, got, want)
+		}
+		if lost := lossplaces.Has(p.Losses, lower.ToolCache.At("tools.0.cache")); lost != (want == "") {
+			t.Errorf("%s: losses %v", base, p.Losses)
+		}
+	}
+}

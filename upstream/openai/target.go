@@ -121,6 +121,7 @@ func (t target) lowerTarget(f content.Format) *lower.Target {
 	x.Files.Details.Of = openaiformat.DetailOf(f, otherFormat(f), t.isOpenAI)
 	x.Marks = t.cacheMarks(f)
 	x.Results.Marks = x.Marks.User
+	x.Tools.Marks = t.markMember(f) == openaiformat.CacheControl
 	if t.isOpenAI {
 		x.Refusals = true
 		x.Tools.Freeform = t.hasCustomTools()

@@ -291,6 +291,7 @@ func (c *requestEncoder) tools() {
 			w.BoolMember("strict", true)
 		}
 		w.EndObject()
+		c.CacheMark(t.Cache)
 		w.EndObject()
 	}
 	w.EndArray()

@@ -202,35 +202,40 @@ var (
 		return []object.Field{
 			object.TagField,
 			object.Must("text", object.AnyText, func(t *content.Text) *string { return &t.Text }),
-			marked(func(t *content.Text) **content.Cache { return &t.Cache })}
+			marked(func(t *content.Text) **content.Cache { return &t.Cache }),
+			controlled(func(t *content.Text) **content.Cache { return &t.Cache })}
 	})
 
 	refusalType = object.New("", func(t *content.Text) **content.Extra { return &t.Extra }, func() []object.Field {
 		return []object.Field{
 			object.TagField,
 			object.Must("refusal", object.AnyText, func(t *content.Text) *string { return &t.Text }),
-			marked(func(t *content.Text) **content.Cache { return &t.Cache })}
+			marked(func(t *content.Text) **content.Cache { return &t.Cache }),
+			controlled(func(t *content.Text) **content.Cache { return &t.Cache })}
 	})
 
 	imageType = object.New("", func(i *content.Image) **content.Extra { return &i.Extra }, func() []object.Field {
 		return []object.Field{
 			object.TagField,
 			object.Must("image_url", &object.Value{Kinds: object.Text | object.Object}, func(i *content.Image) *content.Source { return &i.Source }),
-			marked(func(i *content.Image) **content.Cache { return &i.Cache })}
+			marked(func(i *content.Image) **content.Cache { return &i.Cache }),
+			controlled(func(i *content.Image) **content.Cache { return &i.Cache })}
 	})
 
 	fileType = object.New("", func(d *content.Document) **content.Extra { return &d.Extra }, func() []object.Field {
 		return []object.Field{
 			object.TagField,
 			object.Must("file", object.AnyObject, func(d *content.Document) *content.Source { return &d.Source }),
-			marked(func(d *content.Document) **content.Cache { return &d.Cache })}
+			marked(func(d *content.Document) **content.Cache { return &d.Cache }),
+			controlled(func(d *content.Document) **content.Cache { return &d.Cache })}
 	})
 
 	audioType = object.New("", func(m *content.Media) **content.Extra { return &m.Extra }, func() []object.Field {
 		return []object.Field{
 			object.TagField,
 			object.Must("input_audio", object.AnyObject, func(m *content.Media) *content.Source { return &m.Source }),
-			marked(func(m *content.Media) **content.Cache { return &m.Cache })}
+			marked(func(m *content.Media) **content.Cache { return &m.Cache }),
+			controlled(func(m *content.Media) **content.Cache { return &m.Cache })}
 	})
 
 	cacheType = object.New("", func(c *content.Cache) **content.Extra { return &c.Extra }, func() []object.Field {
@@ -238,11 +243,22 @@ var (
 			object.Field{Name: "mode", Const: "explicit", Value: object.Closed(object.Text, "explicit"), Required: true},
 			object.Opt("ttl", object.OneOf(object.Text|object.Null, "30m", "12h"), func(c *content.Cache) *string { return &c.TTL })}
 	})
+
+	controlType = object.New("", func(c *content.Cache) **content.Extra { return &c.Extra }, func() []object.Field {
+		return []object.Field{
+			object.Field{Name: "type", Const: "ephemeral", Value: object.OneOf(object.Text, "ephemeral")},
+			object.Opt("ttl", object.NullableText, func(c *content.Cache) *string { return &c.TTL })}
+	})
 )
 
 // marked returns the member prompt_cache_breakpoint.
 func marked[T any](at func(*T) **content.Cache) object.Field {
 	return object.OptObject(breakpoint, cacheType, at)
+}
+
+// controlled returns the member cache_control, which clients of OpenRouter and other servers send for Claude.
+func controlled[T any](at func(*T) **content.Cache) object.Field {
+	return object.OptObject(openaiformat.CacheControl, controlType, at)
 }
 
 const breakpoint = "prompt_cache_breakpoint"
@@ -314,7 +330,8 @@ var (
 		return []object.Field{
 			object.TagField,
 			object.Opt("function", object.AnyObject, func(t *tool) *function { return (*function)(t) }),
-			object.Opt("custom", object.AnyObject, func(t *tool) *custom { return (*custom)(t) })}
+			object.Opt("custom", object.AnyObject, func(t *tool) *custom { return (*custom)(t) }),
+			controlled(func(t *tool) **content.Cache { return &t.Cache })}
 	})
 
 	functionType = object.New("", func(t *tool) **content.Extra { return &t.inner }, func() []object.Field {

@@ -98,6 +98,7 @@ func TestObjectsWrongValues(t *testing.T) {
 		{user + `%s]}]}`, audioType, "input_audio", part},
 		{user + `{"type":"input_audio","input_audio":%s}]}]}`, inputAudioType, "", in(part, "input_audio")},
 		{user + `{"type":"text","text":"a","prompt_cache_breakpoint":%s}]}]}`, cacheType, "", in(part, breakpoint)},
+		{user + `{"type":"text","text":"a","cache_control":%s}]}]}`, controlType, "", in(part, "cache_control")},
 		{call + "%s" + done, toolCallType, "", []any{"messages", 0, "tool_calls", 0}},
 		{call + `{"id":"1","type":"function","function":%s}` + done, calledFunctionType, "", []any{"messages", 0, "tool_calls", 0, "function"}},
 		{call + `{"id":"1","type":"custom","custom":%s}` + done, calledCustomType, "", []any{"messages", 0, "tool_calls", 0, "custom"}},

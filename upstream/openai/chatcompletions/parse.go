@@ -210,8 +210,9 @@ func (p *parser) object(f *object.Field, name string, x jsonwire.Value, t *objec
 func (p *parser) cache(f *object.Field, name string, x jsonwire.Value, to **content.Cache) {
 	if p.Enter(f, name, x) {
 		*to = new(content.Cache)
-		p.Read(x, cacheType, *to)
+		p.Read(x, f.Value.Object, *to)
 		p.Path.Pop()
+		p.origin.cacheControl = name == openaiformat.CacheControl
 	}
 }
 

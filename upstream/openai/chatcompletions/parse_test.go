@@ -137,7 +137,7 @@ func TestUpstream(t *testing.T) {
 				{Name: "f", Description: "d", Input: content.Schema{JSON: `{"type":"object"}`}},
 				{Name: "g", Freeform: true, Grammar: &content.Grammar{Syntax: "lark", Definition: "start: x"}},
 				{Name: "h", Freeform: true},
-				{Name: "i", Extra: own(`{"cache_control":{"type":"ephemeral"}}`)},
+				{Name: "i", Cache: new(content.Cache)},
 				{Name: "w", Kind: "web", Format: Format, Raw: `{"type":"web","name":"w"}`}},
 				Choice: content.ToolChoice{NoParallel: true}}},
 		{"functions", `"functions":[{"name":"f","parameters":{"type":"object"}}],"function_call":{"name":"f"}`,
@@ -344,5 +344,34 @@ func TestModelOfPath(t *testing.T) {
 	}
 	if _, _, err := DecodeRequest(body, nil); err == nil {
 		t.Error("a request without a model is accepted")
+	}
+}
+
+// TestCacheControl checks the cache marks of clients of OpenRouter, in the form of requests for Claude that
+// such servers have accepted.
+func TestCacheControl(t *testing.T) {
+	r := parsed(t, `{"model":"anthropic/claude-sonnet-4.6","messages":[
+		{"role":"system","content":[{"cache_control":{"ttl":"5m","type":"ephemeral"},"text":"s","type":"text"}]},
+		{"role":"user","content":[{"type":"text","text":"u"},{"cache_control":{"type":"ephemeral"},"image_url":{"url":"https://example.com/a.png"},"type":"image_url"},
+			{"type":"text","text":"v","cache_control":null}]}],
+		"tools":[{"cache_control":{"ttl":"1h","type":"ephemeral"},"function":{"name":"f","parameters":{"type":"object"}},"type":"function"}]}`)
+	if err := r.Validate(nil); err != nil {
+		t.Fatal(err)
+	}
+	n := r.Upstream()
+	got := []*content.Cache{n.System[0].(*content.Text).Cache, n.Turns[0].Parts[0].(*content.Text).Cache,
+		n.Turns[0].Parts[1].(*content.Image).Cache, n.Turns[0].Parts[2].(*content.Text).Cache, n.Tools[0].Cache}
+	want := []*content.Cache{{TTL: "5m"}, nil, {}, nil, {TTL: "1h"}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("marks (-want +got):\n%s", diff)
+	}
+	for neutral, want := range map[string]string{
+		"system.0.cache":        "messages[0].content[0].cache_control",
+		"turns.0.parts.1.cache": "messages[1].content[1].cache_control",
+		"tools.0.cache":         "tools[0].cache_control",
+	} {
+		if got := r.Path(neutral); got != want {
+			t.Errorf("%s: got %s, want %s", neutral, got, want)
+		}
 	}
 }

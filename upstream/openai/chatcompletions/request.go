@@ -121,6 +121,7 @@ func (r *Request) readsReasoning() bool {
 type origin struct {
 	codec.Origin
 	hidesReasoning bool // the client does not receive thinking: see Options.HideReasoning
+	cacheControl   bool // the cache marks are members cache_control
 
 	places []place // of the messages, by index
 }

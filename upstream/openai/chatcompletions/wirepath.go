@@ -8,6 +8,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/openaiformat"
 )
 
 // Path converts a neutral path, as in a [content.Loss] of the request or its response, to the
@@ -15,6 +16,14 @@ import (
 // "messages[4].tool_calls[0]" or another member, since turns and messages differ. Names without an
 // equivalent are kept.
 func (r *Request) Path(neutral string) string {
+	path := r.path(neutral)
+	if r.origin != nil && r.origin.cacheControl {
+		path = strings.Replace(path, breakpoint, openaiformat.CacheControl, 1)
+	}
+	return path
+}
+
+func (r *Request) path(neutral string) string {
 	steps := strings.Split(neutral, ".")
 	switch first := steps[0]; {
 	case first == "turns" && len(steps) > 1:
