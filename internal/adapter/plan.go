@@ -53,12 +53,15 @@ func (p *Plan) Fit(target func(model string) *lower.Target) {
 	if p.Document == nil || p.Document.Model == "" || p.Document.Model == p.Model {
 		return
 	}
-	t := target(p.Model)
+	t, named := target(p.Model), target(p.Document.Model)
+	if t == named { // adapters keep the targets of model families
+		return
+	}
 	_, reports, err := lower.Lower(p.Source, t, false)
 	if err != nil || len(reports) == 0 {
 		return
 	}
-	_, known, _ := lower.Lower(p.Source, target(p.Document.Model), false)
+	_, known, _ := lower.Lower(p.Source, named, false)
 	if len(lower.News(reports, known)) > 0 {
 		p.Target = t
 		p.Lower()
