@@ -3,6 +3,8 @@ package conformance
 import (
 	"encoding/json"
 	"testing"
+
+	"github.com/polywire/polywire/internal/test/fake"
 )
 
 // responseTools returns the tools of the story.
@@ -63,5 +65,37 @@ func TestAdaptersResponses(t *testing.T) {
 			}
 			v.checkStory(t, f)
 		})
+	})
+}
+
+// TestAgentsSDKTurns checks that the Agents SDK keeps the reasoning of every vendor for ten responses, whose
+// requests are whole and streamed in turn.
+func TestAgentsSDKTurns(t *testing.T) {
+	everyVendor(t, func(t *testing.T, v vendor) {
+		up, f := v.start(t)
+		s := serveResponses(t, up, nil)
+		for range 5 {
+			f.Say(fake.Thinking("A tool for that."), fake.Call("weather", `{"city":"Rome"}`))
+			f.Say(fake.Text("Sunny."))
+		}
+		r, err := inNode("agents", "agents-0.20", "responses")(t, libraryCall{
+			BaseURL: s.url, Key: key, Model: v.model, Prompt: "Weather?", More: []string{"And now?", "And now?", "And now?", "And now?"}, Think: true, Tools: true, MaxTokens: 9000,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Text != "Sunny." || len(r.Calls) != 5 {
+			t.Errorf("got %q after the calls %q", r.Text, r.Calls)
+		}
+		for _, refused := range f.Refused() {
+			t.Errorf("%s rejected a request by rule %s: %s", v.name, refused.Rule, refused.Message)
+		}
+		if n := f.Left(); n != 0 {
+			t.Errorf("%s has %d unused responses", v.name, n)
+		}
+		body := string(f.Last().Body)
+		if v.mark != nil && len(v.mark.FindAllString(body, -1)) < 5 {
+			t.Errorf("the last request lacks reasoning: %.3000s", body)
+		}
 	})
 }

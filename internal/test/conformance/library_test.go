@@ -37,19 +37,21 @@ type library struct {
 
 // A libraryCall is a prompt and how to send it.
 type libraryCall struct {
-	Library   string `json:"library"`
-	Major     string `json:"major"` // the folder in ts/majors
-	Format    string `json:"format"`
-	BaseURL   string `json:"base_url"`
-	Key       string `json:"key"`
-	Prompt    string `json:"prompt"`
-	Image     string `json:"image"` // a PNG in base64
-	Stream    bool   `json:"stream"`
-	Think     bool   `json:"think"`  // with a budget
-	Level     bool   `json:"level"`  // with a level instead of the budget
-	Tools     bool   `json:"tools"`  // weather(city) and time(tz)
-	Object    bool   `json:"object"` // an object with a city and a list of days
-	MaxTokens int64  `json:"max_tokens"`
+	Library   string   `json:"library"`
+	Major     string   `json:"major"` // the folder in ts/majors
+	Format    string   `json:"format"`
+	BaseURL   string   `json:"base_url"`
+	Key       string   `json:"key"`
+	Prompt    string   `json:"prompt"`
+	Model     string   `json:"model,omitempty"` // of the Agents SDK, in place of its own
+	More      []string `json:"more,omitempty"`  // further prompts of the Agents SDK, streamed and whole in turn
+	Image     string   `json:"image"`           // a PNG in base64
+	Stream    bool     `json:"stream"`
+	Think     bool     `json:"think"`  // with a budget
+	Level     bool     `json:"level"`  // with a level instead of the budget
+	Tools     bool     `json:"tools"`  // weather(city) and time(tz)
+	Object    bool     `json:"object"` // an object with a city and a list of days
+	MaxTokens int64    `json:"max_tokens"`
 }
 
 // A libraryReply is what the library returned.

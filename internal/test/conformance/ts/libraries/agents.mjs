@@ -10,7 +10,7 @@ export default async function agents(sdk, call, reply) {
   sdk.setTracingDisabled(true);
   const agent = new sdk.Agent({
     name: 'agent',
-    model: call.format === 'chat' ? 'gpt-5' : 'gpt-5.6',
+    model: call.model || (call.format === 'chat' ? 'gpt-5' : 'gpt-5.6'),
     instructions: 'You help.',
     modelSettings: {
       ...(call.think && thinking),
@@ -22,14 +22,20 @@ export default async function agents(sdk, call, reply) {
     })),
     ...(call.object && { outputType: objectZod(sdk.z) }),
   });
-  const content = [{ type: 'input_text', text: call.prompt }];
-  if (call.image) content.unshift({ type: 'input_image', image: `data:image/png;base64,${call.image}` });
   const runner = new sdk.Runner({ modelProvider: new sdk.OpenAIProvider() });
-  const result = await runner.run(agent, [{ role: 'user', content }], { stream: call.stream, maxTurns: maxRounds });
-  if (call.stream) {
-    for await (const _ of result) { /* to its end */ }
-    await result.completed;
-    if (result.error) throw result.error;
+  let items = [];
+  let result;
+  for (const [i, prompt] of [call.prompt, ...(call.more ?? [])].entries()) {
+    const content = [{ type: 'input_text', text: prompt }];
+    if (call.image) content.unshift({ type: 'input_image', image: `data:image/png;base64,${call.image}` });
+    const stream = call.stream || i % 2 === 1;
+    result = await runner.run(agent, [...items, { role: 'user', content }], { stream, maxTurns: maxRounds });
+    if (stream) {
+      for await (const _ of result) { /* to its end */ }
+      await result.completed;
+      if (result.error) throw result.error;
+    }
+    items = result.history;
   }
   const last = result.rawResponses.at(-1);
   const parts = last.output.filter((i) => i.type === 'reasoning').flatMap((i) => (i.rawContent?.length ? i.rawContent : i.content));
