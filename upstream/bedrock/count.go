@@ -10,13 +10,19 @@ import (
 	"net/http"
 	"regexp"
 	"strconv"
+	"strings"
 )
 
 // The body of CountTokens has that of InvokeModel in base64, as its only member.
 var (
-	countStart = regexp.MustCompile(`^\s*\{\s*"input"\s*:\s*\{\s*"invokeModel"\s*:\s*\{\s*"body"\s*:\s*"`)
-	countEnd   = regexp.MustCompile(`^\s*\}\s*\}\s*\}\s*$`)
+	countStart = spaced(`^ \{ "input" : \{ "invokeModel" : \{ "body" : "`)
+	countEnd   = spaced(`^ \} \} \} $`)
 )
+
+// spaced compiles an expression in which a space is any white space of JSON.
+func spaced(e string) *regexp.Regexp {
+	return regexp.MustCompile(strings.ReplaceAll(e, " ", `[ \t\r\n]*`))
+}
 
 const (
 	// maxAround bounds the bytes of a body of CountTokens before and after the base64.

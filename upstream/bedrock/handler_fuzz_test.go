@@ -58,6 +58,7 @@ func FuzzCountBody(f *testing.F) {
 	f.Add(strings.ReplaceAll(wrap(` {"a":"???ÿÿ"}`), "/", `\/`))
 	f.Add(wrap(`{}`) + " \n")
 	f.Add(`{"input":{"invokeModel":{"body":"e30=","x":1}}}`)
+	f.Add("{\"input\":\f{\"invokeModel\":{\"body\":\"e30=\"}}}") // a form feed is not white space in JSON
 	f.Fuzz(func(t *testing.T, body string) {
 		got, err := io.ReadAll(newCountBody(io.NopCloser(iotest.HalfReader(strings.NewReader(body))), "m"))
 		var v struct {
