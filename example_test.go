@@ -529,7 +529,7 @@ func Example_validate() {
 
 // A proxy that refuses invalid requests with the vendor's own errors. Valid ones pass unchanged.
 func ExampleNewValidator() {
-	vendor := httptest.NewServer(polywire.NewHandler(echo.New(), nil)) // stands in for the vendor
+	vendor := httptest.NewServer(polywire.NewHandler(echo.New(), nil)) // in place of the vendor
 	defer vendor.Close()
 	target, err := url.Parse(vendor.URL)
 	if err != nil {

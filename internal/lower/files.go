@@ -42,7 +42,7 @@ type Files struct {
 	// data. Images and PDFs get the type of their first bytes.
 	DetectTypes bool
 
-	// Citable says that there are documents of texts and parts, and that documents can have a
+	// Citable is true if there are documents of texts and parts, and if documents can have a
 	// title and a context and be cited. Otherwise they are sent as text.
 	Citable     bool
 	TitleLength int // of documents, in characters; 0 means no limit

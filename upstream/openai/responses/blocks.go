@@ -306,13 +306,16 @@ func (s *encoder) addSearches() {
 
 // hostedItem returns the item of a call and its result.
 func (s *encoder) hostedItem(call, result *foreign.Hosted) string {
-	id := strings.TrimPrefix(s.id, responsePrefix) + "_" + string(jsonwire.AppendInt(nil, int64(s.next)))
+	prefix, kind := "ci_", "code_interpreter_call"
+	if call.Search {
+		prefix, kind = "ws_", "web_search_call"
+	}
 	var w jsonwire.Writer
 	w.BeginObject()
+	w.Member("id", s.nextID(prefix))
+	w.Member("type", kind)
+	w.Member("status", "completed")
 	if call.Search {
-		w.Member("id", "ws_"+id)
-		w.Member("type", "web_search_call")
-		w.Member("status", "completed")
 		w.Object("action")
 		w.Member("type", "search")
 		w.Member("query", call.Input)
@@ -325,31 +328,32 @@ func (s *encoder) hostedItem(call, result *foreign.Hosted) string {
 		}
 		w.EndArray()
 		w.EndObject()
-		w.EndObject()
-		return w.Text()
+	} else {
+		w.Member("code", call.Input)
+		w.Member("container_id", "")
+		w.Array("outputs")
+		if result.Output != "" {
+			w.BeginObject()
+			w.Member("type", "logs")
+			w.Member("logs", result.Output)
+			w.EndObject()
+		}
+		w.EndArray()
 	}
-	w.Member("id", "ci_"+id)
-	w.Member("type", "code_interpreter_call")
-	w.Member("status", "completed")
-	w.Member("code", call.Input)
-	w.Member("container_id", "")
-	w.Array("outputs")
-	if result.Output != "" {
-		w.BeginObject()
-		w.Member("type", "logs")
-		w.Member("logs", result.Output)
-		w.EndObject()
-	}
-	w.EndArray()
 	w.EndObject()
 	return w.Text()
+}
+
+// nextID returns the id of the item that begins next.
+func (s *encoder) nextID(prefix string) string {
+	return prefix + strings.TrimPrefix(s.id, responsePrefix) + "_" + string(jsonwire.AppendInt(nil, int64(s.next)))
 }
 
 // newItem begins an item. It ends the message that waits for more texts.
 func (s *encoder) newItem(b *sentBlock, k itemType) *item {
 	s.endMessage("completed")
 	it := &item{index: s.next, kind: k}
-	it.id = idPrefixes[k] + strings.TrimPrefix(s.id, responsePrefix) + "_" + string(jsonwire.AppendInt(nil, int64(s.next)))
+	it.id = s.nextID(idPrefixes[k])
 	s.next++
 	if !s.dropped {
 		s.items = append(s.items, it)
@@ -426,7 +430,7 @@ func (s *encoder) imageItem(p *content.Image) string {
 		id = gjson.Get(p.Signature.Data, "id").Str
 	}
 	if id == "" {
-		id = "ig_" + strings.TrimPrefix(s.id, responsePrefix) + "_" + string(jsonwire.AppendInt(nil, int64(s.next)))
+		id = s.nextID("ig_")
 	}
 	var w jsonwire.Writer
 	w.BeginObject()
