@@ -115,7 +115,6 @@ func (o *origin) isWhole() bool { return o != nil && o.cloud != nil && o.cloud.w
 // request has a thread.
 func (o *origin) document(hasThread bool) *document.Document {
 	w := o.Document(Format)
-	w.Mark = markCache
 	if hasThread {
 		w.OtherFormatErr = errThread
 	}

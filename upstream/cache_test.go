@@ -321,9 +321,9 @@ func TestMarksOfOtherFormats(t *testing.T) {
 				r.Model = "gemini-3.1-pro-preview"
 			}
 			for _, c := range []*content.Cache{{}, nil} {
-				if r, err = r.WithCache(0, 0, c); err != nil {
-					t.Fatal(err)
-				}
+				marked := *r // its Wire converts paths only
+				marked.Turns = []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "Hi.", Cache: c}}}}
+				r := &marked
 				losses, err := upstream.Preflight(t.Context(), tt.up, r)
 				if err != nil {
 					t.Fatal(err)

@@ -3,7 +3,6 @@ package upstream_test
 import (
 	"testing"
 
-	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/generatecontent"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
@@ -33,14 +32,6 @@ func TestRequestPath(t *testing.T) {
 	if _, sent := upstream.WireOf(inlined, messages.Format); sent {
 		t.Fatal("the inlined request has a document to send")
 	}
-	marked, err := inlined.WithCache(0, 1, &content.Cache{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	linkMarked, err := withLink.WithCache(0, 1, &content.Cache{})
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, tt := range []struct {
 		r             *upstream.Request
 		neutral, want string
@@ -56,8 +47,6 @@ func TestRequestPath(t *testing.T) {
 		{inlined, "turns.0.parts.0.cache", "messages.0.content.0.cache_control"},
 		{inlined, "turns.0.parts.1.source", "messages.0.content.1.source"},
 		{inlined.WithModel("x"), "turns.0.parts.0.cache", "messages.0.content.0.cache_control"},
-		{marked, "turns.0.parts.1.cache", "messages.0.content.1.cache_control"},
-		{linkMarked, "turns.0.parts.1.cache", "messages.0.content.1.cache_control"},
 		{inlined.Clone(), "turns.0.parts.0.cache", "turns.0.parts.0.cache"},
 		{new(upstream.Request), "turns.0", "turns.0"},
 	} {

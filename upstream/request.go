@@ -3,7 +3,6 @@ package upstream
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/polywire/polywire/content"
@@ -16,9 +15,8 @@ import (
 // A Request is read-only from when it is passed to an Upstream or to a function such as
 // [Run]. Before that, its owner may set Model, Stream, Session, Resolver, ForwardLinks and RejectLoss,
 // also of a request that was decoded from a document: the Wire remains valid. To make other
-// changes, change a [Request.Clone], or use [Request.WithModel] or [Request.WithCache]. If a
-// Request with a Wire is changed anyway, adapters detect it (see [WireOf]) and send the
-// changed request.
+// changes, change a [Request.Clone], or use [Request.WithModel]. If a Request with a Wire is
+// changed anyway, adapters detect it (see [WireOf]) and send the changed request.
 //
 // Turns and parts correspond one to one to those of the parsed document, so a path such
 // as "turns.3.parts.1" means the same place in both.
@@ -215,8 +213,7 @@ func (r *Request) Clone() *Request {
 // a [content.Violation], to the path in the document of the client: "turns.3.parts.1" becomes
 // "messages.3.content.1" in Messages. Without a Wire, as in a Clone, the path is unchanged.
 //
-// The results of WithModel, of WithCache and its like, of Inline and shallow copies convert
-// paths as r does, by position. A copy in which turns, parts or tools are inserted, removed or
+// The results of WithModel, of Inline and shallow copies convert paths as r does, by position. A copy in which turns, parts or tools are inserted, removed or
 // moved has other positions than the client's document: set its Wire to nil, as in a Clone.
 func (r *Request) Path(neutral string) string {
 	if d := document.Of(r.Wire); neutral != "" && d != nil && d.Parsed != nil {
@@ -228,7 +225,7 @@ func (r *Request) Path(neutral string) string {
 // WireOf returns the document from which r was parsed if it is of the format f and r still
 // represents it. An adapter of the format sends it instead of encoding r, with another value of the
 // members "model" and "stream" if needed, and with r.Header. WireOf returns false if r is a copy other
-// than one of [Request.WithModel] and [Request.WithCache], or if a field or part of r has changed. It
+// than one of [Request.WithModel], or if a field or part of r has changed. It
 // ignores changes of Model, Stream, Session, Resolver, ForwardLinks and RejectLoss, which the document
 // does not contain or the adapter replaces. It also ignores the replacement of a part by an equal
 // one, and of a nil list by an empty one.
@@ -255,84 +252,6 @@ func (r *Request) WithModel(name string) *Request {
 		c.Wire = &w
 	}
 	return &c
-}
-
-// WithCache returns a shallow copy of r with another cache mark at a part of a turn. Nil
-// removes the mark. Unlike a changed Clone the copy keeps a Wire of Messages: adapters of Messages
-// send the document with the mark in it and with all other bytes unchanged. A request of another
-// format is encoded with the mark, which is a [content.Loss] where the server accepts none; its
-// Wire converts paths only.
-//
-// It returns an error if there is no such part, or if parts of its kind cannot have a mark,
-// such as thinking. It does not check whether the vendor accepts the mark.
-//
-// Each call copies the document. The copy shares other parts with r.
-func (r *Request) WithCache(turn, part int, c *content.Cache) (*Request, error) {
-	if turn < 0 || turn >= len(r.Turns) {
-		return nil, fmt.Errorf("upstream: WithCache: there is no turn %d; the request has %d", turn, len(r.Turns))
-	}
-	turns := slices.Clone(r.Turns)
-	parts, err := withMark(turns[turn].Parts, part, c)
-	if err != nil {
-		return nil, fmt.Errorf("upstream: WithCache: turn %d: %w", turn, err)
-	}
-	turns[turn].Parts = parts
-	n := *r
-	n.Turns = turns
-	return r.marked(&n, document.Place{List: "turns", Item: turn, Part: part}, c)
-}
-
-// WithSystemCache is WithCache for a part of the system text.
-func (r *Request) WithSystemCache(part int, c *content.Cache) (*Request, error) {
-	parts, err := withMark(r.System, part, c)
-	if err != nil {
-		return nil, fmt.Errorf("upstream: WithSystemCache: %w", err)
-	}
-	n := *r
-	n.System = parts
-	return r.marked(&n, document.Place{List: "system", Item: part}, c)
-}
-
-// WithToolCache is WithCache for a tool. Vendors cache all tools up to the marked one.
-func (r *Request) WithToolCache(tool int, c *content.Cache) (*Request, error) {
-	if tool < 0 || tool >= len(r.Tools) {
-		return nil, fmt.Errorf("upstream: WithToolCache: there is no tool %d; the request has %d", tool, len(r.Tools))
-	}
-	n := *r
-	n.Tools = slices.Clone(r.Tools)
-	n.Tools[tool].Cache = cloneCache(c)
-	return r.marked(&n, document.Place{List: "tools", Item: tool}, c)
-}
-
-// withMark returns a copy of a list with another cache mark at part i.
-func withMark(parts []content.Part, i int, c *content.Cache) ([]content.Part, error) {
-	if i < 0 || i >= len(parts) {
-		return nil, fmt.Errorf("there is no part %d; the turn has %d", i, len(parts))
-	}
-	p, f := partfield.Copy(parts[i])
-	if f.Cache == nil {
-		return nil, fmt.Errorf("part %d is a %T, which cannot have a cache mark", i, p)
-	}
-	*f.Cache = cloneCache(c)
-	parts = slices.Clone(parts)
-	parts[i] = p
-	return parts, nil
-}
-
-// marked returns n, a copy of r with another cache mark, with its document.
-func (r *Request) marked(n *Request, at document.Place, c *content.Cache) (*Request, error) {
-	w := document.Of(r.Wire)
-	if w == nil || w.Request != r || w.Marked == nil {
-		return n, nil // if n has a Wire, it is not the document of r and not that of n
-	}
-	d, err := w.Marked(w, r, n, at, c)
-	if err != nil {
-		return nil, err
-	}
-	if n.Wire = d.Wire(); d == nil {
-		n.Wire = w.Paths()
-	}
-	return n, nil
 }
 
 // Load returns the file of a source. Base64 data is decoded; links and file ids are

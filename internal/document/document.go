@@ -3,8 +3,6 @@
 package document
 
 import (
-	"slices"
-
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
 )
@@ -33,15 +31,6 @@ type Document struct {
 	// StateDropped reports that the client did not return all state of earlier responses in
 	// its place: see the placement of package messages.
 	StateDropped bool
-
-	// Mark returns the edit that sets the cache mark at a place of Body, or removes it if c
-	// is nil. It is nil if documents of the format are encoded anew with marks.
-	Mark func(body string, at Place, c *content.Cache) (Edit, error)
-
-	// Marked returns the document of the request to, which is equal to the request from
-	// except for the cache mark at a place. It returns nil without Mark, or if from has changed
-	// since it was parsed. Package snapshot sets it.
-	Marked func(d *Document, from, to any, at Place, c *content.Cache) (*Document, error)
 
 	// OtherFormatErr, if not nil, is the error if the request would be sent in another
 	// format: it depends on state that the vendor of Format keeps. SameFormatErr is the
@@ -128,20 +117,6 @@ func (d *Document) CheckFormat(f content.Format, err error) error {
 	return d.SameFormatErr
 }
 
-// Replace returns a copy of d with an edit of its Body, which is outside of its Spans.
-func (d *Document) Replace(e Edit) *Document {
-	c := *d
-	c.Body = d.Body[:e.From] + e.Text + d.Body[e.To:]
-	c.Spans = slices.Clone(d.Spans)
-	for i := range c.Spans {
-		if s := &c.Spans[i]; s.From >= e.To {
-			shift := len(e.Text) - (e.To - e.From)
-			s.From, s.To = s.From+shift, s.To+shift
-		}
-	}
-	return &c
-}
-
 // Equal returns true. With it, cmp.Diff compares requests by meaning and not by
 // document.
 func (*Document) Equal(*Document) bool { return true }
@@ -157,13 +132,6 @@ type Span struct {
 type Edit struct {
 	From, To int
 	Text     string
-}
-
-// A Place is a tool, a part of the system text or a part of a turn.
-type Place struct {
-	List string // "tools", "system" or "turns"
-	Item int
-	Part int // of a turn
 }
 
 // A Snapshot records the values of a request: every nonempty string and every nonzero

@@ -21,7 +21,7 @@ import (
 func Attach(r *upstream.Request, d *document.Document) {
 	d.Request = r
 	d.Snapshot = record(r)
-	d.Marked, d.Unchanged = marked, unchanged
+	d.Unchanged = unchanged
 	r.Wire = d
 }
 
@@ -44,22 +44,6 @@ func Parsed[T any](r *upstream.Request) (parsed T) {
 		}
 	}
 	return parsed
-}
-
-// marked is the method [document.Document.Marked] of all documents.
-func marked(d *document.Document, from, to any, at document.Place, c *content.Cache) (*document.Document, error) {
-	r, ok := to.(*upstream.Request)
-	old, isRequest := from.(*upstream.Request)
-	if !ok || !isRequest || d.Mark == nil || d.Request != from || !matches(&d.Snapshot, old) {
-		return nil, nil
-	}
-	e, err := d.Mark(d.Body, at, c)
-	if err != nil {
-		return nil, err
-	}
-	n := d.Replace(e)
-	n.Request, n.Snapshot = r, record(r)
-	return n, nil
 }
 
 // unchanged is the method [document.Document.Unchanged] of all documents.
