@@ -111,6 +111,7 @@ func responseFor(r *upstream.Request, resp *upstream.Response) (*jsonwire.Writer
 	}
 	res.ModelVersion = cmp.Or(res.ModelVersion, model)
 	w := new(jsonwire.Writer)
+	w.Grow(1 << 10)
 	_ = res.write(w) // a converted response can always be encoded
 	return w, losses
 }

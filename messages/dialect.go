@@ -97,44 +97,45 @@ func modelID(path []string) (id string, ok bool) {
 	return id, !strings.Contains(name[strings.LastIndexByte(name, '/')+1:], ":")
 }
 
-const betaHeader = "anthropic-beta"
+// The header that lists betas, as the vendor and as Go write it.
+const (
+	betaHeader = "anthropic-beta"
+	betaKey    = "Anthropic-Beta"
+)
 
-// Limits for headers that hold a list.
+// Limits for the header that lists betas.
 const (
 	maxHeaderValues = 64
 	maxHeaderValue  = 128 // bytes
 )
 
-// isHeaderValue reports whether a value of a list header has only visible ASCII
+// isHeaderValue reports whether a value of such a header has only visible ASCII
 // characters, and is not too long.
 func isHeaderValue(s string) bool {
 	return len(s) <= maxHeaderValue && !strings.ContainsFunc(s, func(c rune) bool { return c <= ' ' || c > '~' })
 }
 
-// checkHeaderList returns an error if a list header exceeds the limits, or if a value has
-// other characters than visible ASCII. name has the vendor's spelling, for the error text.
-func checkHeaderList(h http.Header, name string) error {
+// checkBetas returns an error if the header that lists betas exceeds the limits, or if a value
+// has other characters than visible ASCII.
+func checkBetas(r *http.Request) error {
 	n := 0
-	for _, line := range h.Values(name) {
+	for _, line := range r.Header[betaKey] {
 		for v := range strings.SplitSeq(line, ",") {
 			switch v = strings.TrimSpace(v); {
 			case len(v) > maxHeaderValue:
-				return invalid(fmt.Sprintf("%s: a value has %d bytes; the maximum is %d", name, len(v), maxHeaderValue))
+				return invalid(fmt.Sprintf("%s: a value has %d bytes; the maximum is %d", betaHeader, len(v), maxHeaderValue))
 			case !isHeaderValue(v):
-				return invalid(name + ": a value must have only visible ASCII characters")
+				return invalid(betaHeader + ": a value must have only visible ASCII characters")
 			case v != "":
 				n++
 			}
 		}
 	}
 	if n > maxHeaderValues {
-		return invalid(fmt.Sprintf("%s: has %d values; the maximum is %d", name, n, maxHeaderValues))
+		return invalid(fmt.Sprintf("%s: has %d values; the maximum is %d", betaHeader, n, maxHeaderValues))
 	}
 	return nil
 }
-
-// checkBetas validates the header that lists betas.
-func checkBetas(r *http.Request) error { return checkHeaderList(r.Header, betaHeader) }
 
 // checkHeader validates the headers of a request.
 func checkHeader(r *http.Request) error {
@@ -165,7 +166,7 @@ func invalid(text string) error {
 // request if it may have the model, or nil.
 func (d *dialect) parseRequest(r *http.Request, body string, at *vertexPath, count bool) (*handler.Operation, error) {
 	opts := &ValidateOptions{
-		Version: r.Header.Get("Anthropic-Version"), Betas: codec.HeaderList(r.Header.Values(betaHeader)...),
+		Version: r.Header.Get("Anthropic-Version"), Betas: codec.HeaderList(r.Header[betaKey]...),
 		AllowFiles: d.FilesWithoutBeta, Strict: d.Strict, Count: count, MediaTypes: d.MediaTypes, Limits: d.Limits,
 	}
 	req, err := decodeRequest(body, opts, at)
@@ -224,10 +225,10 @@ func (o *ValidateOptions) header() []upstream.HeaderField {
 	return header
 }
 
-// Headers that select a resource of the vendor.
+// Headers that select a resource of the vendor, as Go writes them.
 const (
-	workspaceHeader = "anthropic-workspace-id"
-	profileHeader   = "anthropic-user-profile-id"
+	workspaceHeader = "Anthropic-Workspace-Id"
+	profileHeader   = "Anthropic-User-Profile-Id"
 )
 
 // setRequest sets the request of c, with the headers to forward. Headers of the
@@ -237,7 +238,7 @@ func (d *dialect) setRequest(op *handler.Operation, r *http.Request, req *Reques
 	op.Request, op.Losses = req.withDocument(append(opts.header(), sent...))
 	for _, name := range [...]string{workspaceHeader, profileHeader} {
 		// one pass
-		if r.Header.Get(name) == "" || slices.ContainsFunc(sent, func(f upstream.HeaderField) bool { return f.Name == name }) {
+		if r.Header.Get(name) == "" || slices.ContainsFunc(sent, func(f upstream.HeaderField) bool { return strings.EqualFold(f.Name, name) }) {
 			continue
 		}
 		rule := lower.HeaderNotSent

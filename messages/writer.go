@@ -83,6 +83,7 @@ func responseFor(r *upstream.Request, resp *upstream.Response) (*jsonwire.Writer
 	}
 	res.Model = cmp.Or(res.Model, model)
 	w := new(jsonwire.Writer)
+	w.Grow(1 << 10)
 	res.write(w, nil)
 	return w, losses
 }

@@ -52,7 +52,7 @@ func (x *exchange) loadFiles(ctx context.Context, l *loader, op *Operation) erro
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	alone := slices.ContainsFunc(found, func(f loadResult) bool { return errors.Is(f.err, l.errFile) }) // one pass
+	alone := slices.ContainsFunc(found, func(f loadResult) bool { return errors.Is(f.err, x.s.errFile) }) // one pass
 	var bad []File
 	var errs []error
 	for i, f := range files {
@@ -60,7 +60,7 @@ func (x *exchange) loadFiles(ctx context.Context, l *loader, op *Operation) erro
 		err := got.err
 		_, link := f.Source.(*content.URL)
 		switch {
-		case alone && errors.Is(err, l.errFiles):
+		case alone && errors.Is(err, x.s.errFiles):
 			err = nil // only the file that alone exceeds the limit is reported
 		case err == nil:
 			op.Request.Wire = document.Of(op.Request.Wire).Paths().Wire() // otherwise an adapter would send the link
@@ -125,12 +125,12 @@ func (x *exchange) loadAll(ctx context.Context, l *loader, sources []content.Sou
 	}
 	close(jobs)
 	results := make(chan loadResult, len(sources))
-	for range min(cap(l.requestSlots), len(sources)) {
+	for range min(x.s.options.FileLimits.PerRequest, len(sources)) {
 		go func() {
 			for i := range jobs {
 				b, err := l.load(ctx, sources[i])
-				if errors.Is(err, l.errFile) || errors.Is(err, l.errFiles) {
-					stop(l.errFiles) // the others would fail, too
+				if errors.Is(err, x.s.errFile) || errors.Is(err, x.s.errFiles) {
+					stop(x.s.errFiles) // the others would fail, too
 				}
 				results <- loadResult{i, b, err}
 			}
@@ -185,20 +185,15 @@ func (x *exchange) logFileError(ctx context.Context, f File, err error) {
 // each source, bounds the number of concurrent calls, and caches the results. It
 // starts no goroutine.
 type loader struct {
-	files        content.Resolver // nil without a Resolver
-	links        content.Resolver
-	withRequest  func(context.Context) (context.Context, context.CancelFunc) // adds the end of the request to a context
-	requestSlots chan struct{}                                               // limits the concurrent calls of the request
-	handlerSlots chan struct{}                                               // limits the concurrent calls of the handler
-	reserve      func(int64) bool                                            // reserves bytes of the budget
-	maxBytes     int64                                                       // limit of all files together
-	errFile      error                                                       // one file exceeds maxBytes
-	errFiles     error                                                       // the files together exceed maxBytes
+	s       *Handler
+	request context.Context  // ends with the request
+	reserve func(int64) bool // reserves bytes of the budget
 
 	mu       sync.Mutex
-	entries  map[string]*entry
-	bytes    int64 // loaded so far, or received of files that are being loaded
-	reserved int64 // bytes of the budget: at least bytes
+	entries  map[string]*entry // nil before the first source
+	slots    chan struct{}     // limits the concurrent calls of the request; nil before the first source
+	bytes    int64             // loaded so far, or received of files that are being loaded
+	reserved int64             // bytes of the budget: at least bytes
 }
 
 // An entry is the cached result for one source. The holder of lock may use it.
@@ -207,27 +202,6 @@ type entry struct {
 	done bool
 	blob content.Blob
 	err  error
-}
-
-// newLoader returns a loader for the request that ends with ctx. take reserves bytes
-// of the budget.
-func (s *Handler) newLoader(ctx context.Context, take func(int64) bool) *loader {
-	return &loader{
-		files:        s.options.Resolver,
-		links:        s.options.Links,
-		requestSlots: make(chan struct{}, s.options.FileLimits.PerRequest),
-		handlerSlots: s.loadSlots,
-		reserve:      take,
-		maxBytes:     s.options.FileLimits.Bytes,
-		errFile:      tooLarge("the file is too large: at most %d bytes are allowed for all files of a request", s.options.FileLimits.Bytes),
-		errFiles:     tooLarge("the files of the request are too large together: at most %d bytes are allowed", s.options.FileLimits.Bytes),
-		entries:      make(map[string]*entry),
-		withRequest: func(caller context.Context) (context.Context, context.CancelFunc) {
-			both, cancel := context.WithCancelCause(caller)
-			stop := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
-			return both, func() { stop(); cancel(nil) }
-		},
-	}
 }
 
 // Resolve returns the data of src with the media type that src declares, or else
@@ -247,8 +221,9 @@ func (l *loader) Resolve(ctx context.Context, src content.Source) (content.Blob,
 
 // load returns the data of src without checking it.
 func (l *loader) load(ctx context.Context, src content.Source) (content.Blob, error) {
-	ctx, cancel := l.withRequest(ctx)
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(l.request, func() { cancel(context.Cause(l.request)) })()
 	s := l.entry(sourceKey(src))
 	if s == nil {
 		return content.Blob{}, content.ErrUnresolved
@@ -291,6 +266,9 @@ func (l *loader) entry(key string) *entry {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.entries == nil {
+		l.entries, l.slots = make(map[string]*entry), make(chan struct{}, l.s.options.FileLimits.PerRequest)
+	}
 	s := l.entries[key]
 	if s == nil {
 		s = &entry{lock: make(chan struct{}, 1)}
@@ -301,14 +279,14 @@ func (l *loader) entry(key string) *entry {
 
 // resolve calls the host's resolver when the limits of concurrent calls permit it.
 func (l *loader) resolve(ctx context.Context, src content.Source) (blob content.Blob, err error) {
-	next := l.files
+	next := l.s.options.Resolver
 	if _, link := src.(*content.URL); link {
-		next = l.links
+		next = l.s.options.Links
 	}
 	if next == nil {
 		return content.Blob{}, content.ErrUnresolved
 	}
-	for _, room := range [...]chan struct{}{l.requestSlots, l.handlerSlots} {
+	for _, room := range [...]chan struct{}{l.slots, l.s.loadSlots} {
 		select {
 		case room <- struct{}{}:
 			defer func() { <-room }()
@@ -379,11 +357,11 @@ func (m *meter) discard() {
 func (l *loader) count(n, file int64) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	switch {
-	case file > l.maxBytes:
-		return l.errFile
-	case n > l.maxBytes-l.bytes:
-		return l.errFiles
+	switch limit := l.s.options.FileLimits.Bytes; {
+	case file > limit:
+		return l.s.errFile
+	case n > limit-l.bytes:
+		return l.s.errFiles
 	}
 	if more := l.bytes + n - l.reserved; more > 0 {
 		if !l.reserve(more) {
@@ -393,10 +371,6 @@ func (l *loader) count(n, file int64) error {
 	}
 	l.bytes += n
 	return nil
-}
-
-func tooLarge(format string, limit int64) error {
-	return &content.Violation{Code: content.CodeLimit, Text: fmt.Sprintf(format, limit)}
 }
 
 // checkLinks validates the links of files before any file is loaded. It uses the

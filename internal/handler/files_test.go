@@ -46,9 +46,8 @@ func (f *fetcher) Resolve(ctx context.Context, s content.Source) (content.Blob, 
 // newTestLoader returns a loader whose sources are all resolved by f.
 func newTestLoader(ctx context.Context, f content.Resolver, s upstream.HandlerOptions) *loader {
 	s.Resolver, s.Links = f, f
-	setOptions("", &s, 1)
-	server := &Handler{options: s, loadSlots: make(chan struct{}, s.FileLimits.PerHandler)}
-	return server.newLoader(ctx, s.Budget.Reserve)
+	server := newHandler("", s, 1, nil)
+	return &loader{s: server, request: ctx, reserve: server.options.Budget.Reserve}
 }
 
 func TestLoaderShares(t *testing.T) {
@@ -102,7 +101,7 @@ func (f *fetcher) count(l *loader, n int) map[error]int {
 	for _, err := range errs {
 		if fail := new(Failure); errors.As(err, &fail) {
 			err = errTest // each is another
-		} else if errors.Is(err, l.errFiles) {
+		} else if errors.Is(err, l.s.errFiles) {
 			err = errTogether
 		}
 		got[err]++
@@ -199,7 +198,7 @@ func (b blobs) Resolve(_ context.Context, s content.Source) (content.Blob, error
 
 func TestNoResolver(t *testing.T) {
 	l := newTestLoader(t.Context(), nil, upstream.HandlerOptions{})
-	l.files = nil
+	l.s.options.Resolver = nil
 	if _, err := l.Resolve(t.Context(), &content.File{ID: "a"}); !errors.Is(err, content.ErrUnresolved) {
 		t.Errorf("got %v; the upstream must know that there is none", err)
 	}

@@ -2,6 +2,7 @@ package handler
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -22,6 +23,8 @@ type Handler struct {
 	tick      time.Duration // interval of the timer
 	pieces    sync.Pool     // of *[pieceSize]byte
 	loadSlots chan struct{} // limits the files that all requests load at once
+	errFile   error         // a file exceeds FileLimits.Bytes
+	errFiles  error         // the files of a request together exceed it
 
 	warnUnflushable sync.Once // once for each handler
 }
@@ -56,6 +59,11 @@ func newHandler(name string, options upstream.HandlerOptions, body int64, d Prot
 	setOptions(name, &options, body)
 	s := &Handler{options: options, protocol: d, tick: tickInterval(&options.Timeouts)}
 	s.loadSlots = make(chan struct{}, options.FileLimits.PerHandler)
+	tooLarge := func(format string) error {
+		return &content.Violation{Code: content.CodeLimit, Text: fmt.Sprintf(format, options.FileLimits.Bytes)}
+	}
+	s.errFile = tooLarge("the file is too large: at most %d bytes are allowed for all files of a request")
+	s.errFiles = tooLarge("the files of the request are too large together: at most %d bytes are allowed")
 	s.pieces.New = func() any { return new([pieceSize]byte) }
 	return s
 }

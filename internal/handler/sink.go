@@ -289,6 +289,9 @@ func (s *sink) tryLock() bool {
 // is not. The client is gone only if a write failed.
 func (s *sink) shutDown(timeout time.Duration) {
 	close(s.closed)
+	if s.tryLock() {
+		return
+	}
 	t := time.NewTicker(timeout)
 	defer t.Stop()
 	for {

@@ -124,6 +124,7 @@ func convertResponse(r *upstream.Response, turns []content.Turn, client expectat
 	}
 	s.finish()
 	doc := new(jsonwire.Writer)
+	doc.Grow(1 << 10)
 	w.write(doc, head)
 	return doc, s.Losses()
 }

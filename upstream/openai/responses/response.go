@@ -350,6 +350,6 @@ func (s *encoder) convertResponse(r *upstream.Response) (*jsonwire.Writer, []con
 		s.saveResponse(status)
 	}
 	w := new(jsonwire.Writer)
-	w.Raw(string(s.appendResponse(nil, status, failed)))
+	w.Raw(string(s.appendResponse(make([]byte, 0, 2<<10), status, failed)))
 	return w, s.Losses()
 }
