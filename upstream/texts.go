@@ -52,20 +52,25 @@ func (r *Request) Files() iter.Seq2[string, content.Source] {
 // MapTexts returns r with each text that [Request.Texts] has replaced by f of it. f is called once
 // for each. If f changes none, MapTexts returns r, which keeps its document. Otherwise it returns a
 // [Request.Clone], which is encoded anew and whose Path still converts to the client's document.
+// The first error of f ends it and is returned; a [content.Violation] gets the path of the text.
 //
 // A number in JSON that f changes becomes a string. A part that f changes loses its signature,
 // because its vendor would reject it. Names of tools are in several places: f should treat equal
 // texts equally.
-func (r *Request) MapTexts(f func(path, text string) string) *Request {
+func (r *Request) MapTexts(f func(path, text string) (string, error)) (*Request, error) {
 	changed, n := map[int]string{}, 0
 	for path, text := range r.Texts() {
-		if to := f(path, text); to != text {
+		to, err := f(path, text)
+		if err != nil {
+			return nil, content.AtPath(err, path)
+		}
+		if to != text {
 			changed[n] = to
 		}
 		n++
 	}
 	if len(changed) == 0 {
-		return r
+		return r, nil
 	}
 	c := r.Clone()
 	c.Wire = document.Of(r.Wire).Paths().Wire()
@@ -78,7 +83,7 @@ func (r *Request) MapTexts(f func(path, text string) string) *Request {
 		return text
 	}}
 	w.request(c)
-	return c
+	return c, nil
 }
 
 // A textWalk visits the texts and files of a request. It writes only texts that change.

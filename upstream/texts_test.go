@@ -1,6 +1,7 @@
 package upstream_test
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -177,18 +178,31 @@ func TestTexts(t *testing.T) {
 
 func TestMapTexts(t *testing.T) {
 	r, before := decodeGuarded(t), decodeGuarded(t)
-	if same := r.MapTexts(func(_, text string) string { return text }); same != r {
-		t.Error("a request without a change was copied")
+	if same, err := r.MapTexts(func(_, text string) (string, error) { return text, nil }); same != r || err != nil {
+		t.Error("a request without a change was copied", err)
+	}
+	for _, refused := range []error{errors.New("refused"), &content.Violation{Text: "refused"}} {
+		var last string
+		none, err := r.MapTexts(func(path, _ string) (string, error) {
+			last = path
+			return "", refused
+		})
+		if want := content.AtPath(refused, last); none != nil || err.Error() != want.Error() {
+			t.Errorf("got %v, %v, want %v", none, err, want)
+		}
 	}
 	var calls []string
-	changed := r.MapTexts(func(path, text string) string {
+	changed, err := r.MapTexts(func(path, text string) (string, error) {
 		calls = append(calls, path+" "+text)
 		switch text {
 		case "Bern", "hm", "42", "result", "u", "city", "plain":
-			return "[" + path + "]"
+			return "[" + path + "]", nil
 		}
-		return text
+		return text, nil
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	var all []string
 	for path, text := range r.Texts() {
 		all = append(all, path+" "+text)
@@ -219,17 +233,18 @@ func TestMapTexts(t *testing.T) {
 // TestMapTextsNames checks that names which f makes equal stay different.
 func TestMapTextsNames(t *testing.T) {
 	r := &upstream.Request{Extra: &content.Extra{JSON: `{"a":1,"b":{"c":2},"x":3}`}}
-	r = r.MapTexts(func(_, text string) string {
+	r, err := r.MapTexts(func(_, text string) (string, error) {
 		if strings.Contains("abc", text) {
-			return "x"
+			text = "x"
 		}
-		return text
+		return text, nil
 	})
-	if want := `{"x":1,"x_":{"x":2},"x__":3}`; r.Extra.JSON != want {
+	if want := `{"x":1,"x_":{"x":2},"x__":3}`; err != nil || r.Extra.JSON != want {
 		t.Errorf("got %s, want %s", r.Extra.JSON, want)
 	}
 	broken := &upstream.Request{Extra: &content.Extra{JSON: `{"a":`}}
-	if got := broken.MapTexts(func(_, text string) string { return strings.ToUpper(text) }); got.Extra.JSON != `{"A":` {
+	got, err := broken.MapTexts(func(_, text string) (string, error) { return strings.ToUpper(text), nil })
+	if err != nil || got.Extra.JSON != `{"A":` {
 		t.Errorf("a text that is not JSON became %s", got.Extra.JSON)
 	}
 }

@@ -45,15 +45,7 @@ func guard(next upstream.Upstream, check func(ctx context.Context, text string) 
 		for path := range r.Files() { // which check cannot read
 			return nil, &content.Violation{Code: content.CodeUnsupported, Path: path, Text: "this service does not accept files"}
 		}
-		var refused error
-		r = r.MapTexts(func(path, text string) string {
-			to, err := check(ctx, text)
-			if err != nil && refused == nil {
-				refused = content.AtPath(err, path) // the client receives the path in its own document
-			}
-			return to
-		})
-		return r, refused
+		return r.MapTexts(func(_, text string) (string, error) { return check(ctx, text) })
 	})
 }
 
