@@ -21,9 +21,11 @@ import (
 
 // A Client sends requests to a vendor's server. It is safe for concurrent use.
 type Client struct {
-	config     Config
-	base       *url.URL
-	httpClient *http.Client
+	config      Config
+	keyName     string // Config.KeyHeader as Go writes it
+	base        *url.URL
+	baseSecrets []string // in the parameters of base
+	httpClient  *http.Client
 }
 
 // New returns a client. If c is invalid or there are problems, which the adapter
@@ -37,7 +39,7 @@ func New(c Config, problems ...string) (*Client, error) {
 	}
 	c.MaxResponse = cmp.Or(c.MaxResponse, maxResponse)
 	c.Header = c.Header.Clone()
-	s := &Client{config: c, base: base}
+	s := &Client{config: c, keyName: http.CanonicalHeaderKey(c.KeyHeader), base: base, baseSecrets: secretsIn(base.Query())}
 	client := http.Client{Transport: transport()}
 	if c.HTTPClient != nil {
 		client = *c.HTTPClient

@@ -3,6 +3,7 @@ package adapter
 import (
 	"errors"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/polywire/polywire/content"
@@ -19,21 +20,25 @@ type reReader interface {
 	Original() (text string, read func(jsonwire.Value) *upstream.Error)
 }
 
-// secrets returns the secrets in a request: the key, and the headers and the
-// parameters of the base URL that have the name of a secret, and those that its transport
-// holds.
+// secrets returns the secrets in a request: the key, the headers that have the name of a secret,
+// and those of the base URL and that its transport holds.
 func (s *Client) secrets(sent *http.Request, held *redact.Held) *redact.Secrets {
-	values := held.Values()
+	values := append(held.Values(), s.baseSecrets...)
 	for name, list := range sent.Header {
 		for _, v := range list {
-			if name == http.CanonicalHeaderKey(s.config.KeyHeader) {
+			if name == s.keyName {
 				values = append(values, redact.SecretsInValue(v)...)
 			} else {
 				values = append(values, redact.SecretsOf(name, v)...)
 			}
 		}
 	}
-	for name, list := range s.base.Query() {
+	return redact.NewSecrets(values)
+}
+
+// secretsIn returns the values of parameters that have the name of a secret.
+func secretsIn(query url.Values) (values []string) {
+	for name, list := range query {
 		for _, v := range list {
 			if strings.EqualFold(name, "code") {
 				values = append(values, v)
@@ -42,7 +47,7 @@ func (s *Client) secrets(sent *http.Request, held *redact.Held) *redact.Secrets 
 			}
 		}
 	}
-	return redact.NewSecrets(values)
+	return values
 }
 
 // clean removes secrets from an error. A nil Response has none.

@@ -11,7 +11,7 @@ func isAccountName(name string) bool {
 	if len(name) < len("org") || len(name) > len("organization_number") {
 		return false
 	}
-	name = strings.ToLower(withoutHyphens.Replace(name))
+	name = strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(name))
 	for _, end := range [...]string{"id", "number"} {
 		name = strings.TrimSuffix(name, end)
 	}

@@ -144,25 +144,38 @@ func isScheme(word string) bool {
 	return strings.EqualFold(word, "bearer") || strings.EqualFold(word, "basic")
 }
 
-var withoutHyphens = strings.NewReplacer("-", "", "_", "")
-
-// isSecretName reports whether values of this name are secrets.
+// isSecretName reports whether values of this name are secrets. It does not allocate: it is called
+// for each header of each request.
 func isSecretName(name string) bool {
-	if len(name) < len("key") {
-		return false
-	}
-	name = strings.ToLower(withoutHyphens.Replace(name))
-	switch name {
-	case "key", "token", "auth", "sig", "signature", "pass", "pwd", "authorization", "cookie", "setcookie":
-		return true
+	for _, whole := range [...]string{"key", "token", "auth", "sig", "signature", "pass", "pwd", "authorization", "cookie", "setcookie"} {
+		if rest, ok := cutName(name, whole); ok && strings.Trim(rest, "-_") == "" {
+			return true
+		}
 	}
 	for _, end := range [...]string{"apikey", "secret", "password", "accesskey", "secretkey", "accesstoken",
 		"authtoken", "credential", "credentials"} {
-		if strings.HasSuffix(name, end) {
+		if _, ok := cutName(name, end); ok {
 			return true
 		}
 	}
 	return false
+}
+
+// cutName returns name without the end that it has in any case, and with hyphens and underscores anywhere.
+func cutName(name, end string) (rest string, ok bool) {
+	for i := len(end); i > 0; {
+		n := len(name)
+		if n == 0 {
+			return "", false
+		}
+		if c := name[n-1]; c != '-' && c != '_' {
+			if i--; lower(c) != end[i] {
+				return "", false
+			}
+		}
+		name = name[:n-1]
+	}
+	return name, true
 }
 
 // cleanWord removes secrets that have a name or begin like a key, and parts of

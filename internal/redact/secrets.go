@@ -368,19 +368,17 @@ func SecretsInValue(value string) []string {
 	return list
 }
 
+// nameEnds are the last words of names of secrets.
+var nameEnds = [...]string{"key", "token", "auth", "authorization", "cookie", "signature", "sig"}
+
 // IsSecretName reports whether a header, parameter or member with this name holds a
 // secret.
 func IsSecretName(name string) bool {
 	if isSecretName(name) {
 		return true
 	}
-	name = strings.ToLower(name)
-	for _, end := range [...]string{"key", "token", "auth", "authorization", "cookie", "signature", "sig"} {
-		if strings.HasSuffix(name, "-"+end) || strings.HasSuffix(name, "_"+end) {
-			return true
-		}
-	}
-	return false
+	word := strings.LastIndexAny(name, "-_")
+	return word >= 0 && slices.ContainsFunc(nameEnds[:], func(end string) bool { return strings.EqualFold(name[word+1:], end) }) // bounded by nameEnds
 }
 
 // MemberValue returns the value of a member of a vendor's error cleaned as by
