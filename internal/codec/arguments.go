@@ -55,13 +55,38 @@ func CutsCalls(ended content.StopReason) bool {
 	return true
 }
 
-// A Builder is a [strings.Builder] for many small strings. It grows in large steps.
-type Builder struct{ strings.Builder }
+// A Builder collects many small strings. What it has does not move when it grows, and it has room for
+// about an eighth more, because many streams may keep their output for long.
+type Builder struct {
+	chunks []string // earlier ones
+	last   strings.Builder
+	n      int
+}
 
 // Add appends s.
 func (p *Builder) Add(s string) {
-	if p.Cap()-p.Len() < len(s) {
-		p.Grow(max(len(s), 1<<10)) // Grow at least doubles the capacity
+	if p.last.Cap()-p.last.Len() < len(s) {
+		if p.last.Len() > 0 {
+			p.chunks = append(p.chunks, p.last.String())
+			p.last.Reset()
+		}
+		p.last.Grow(max(len(s), 1<<10, p.n/8))
 	}
-	p.WriteString(s)
+	p.last.WriteString(s)
+	p.n += len(s)
+}
+
+// Len returns the number of bytes.
+func (p *Builder) Len() int { return p.n }
+
+// String returns all strings as one, which replaces them.
+func (p *Builder) String() string {
+	switch {
+	case p.chunks == nil:
+		return p.last.String()
+	case p.last.Len() > 0:
+		p.chunks = []string{strings.Join(append(p.chunks, p.last.String()), "")}
+		p.last.Reset()
+	}
+	return p.chunks[0]
 }

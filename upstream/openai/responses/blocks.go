@@ -95,7 +95,9 @@ type item struct {
 	parts     []byte        // complete parts of a message
 	count     int           // parts that began
 	text      codec.Builder // of the open part, the summary, or the arguments
-	delta     []byte        // members of a delta after its number, up to its text
+	delta     []byte        // the last delta up to its text; nil before the first
+	number    int64         // of that delta
+	numberEnd int           // where that number ends in it
 	isRefusal bool          // of the open part
 
 	logprobs    []byte // of the open part, as elements of a list
@@ -468,7 +470,7 @@ func (s *encoder) addItem(b *sentBlock, json string) {
 
 // WriteText continues an item. e is nil at the end of arguments.
 func (s *encoder) WriteText(b *sentBlock, text string, e *upstream.Event) {
-	if e != nil {
+	if e != nil && e.Extra != nil {
 		s.losePartMembers(b, s.TakeLogprobs(0, e.Extra))
 	}
 	switch {
@@ -520,9 +522,13 @@ func (s *encoder) split(b *sentBlock) *item {
 
 // keep counts n more bytes of kept items. If a stream has too many, it drops the complete ones.
 func (s *encoder) keep(n int) {
-	if s.kept += n; s.kept <= s.maxKept || s.whole || s.dropped {
-		return
+	if s.kept += n; s.kept > s.maxKept && !s.whole && !s.dropped {
+		s.drop()
 	}
+}
+
+// drop drops the complete items and keeps none from now on.
+func (s *encoder) drop() {
 	s.dropped, s.items = true, nil
 	s.LoseAt("parts", lossKeptOutput)
 }

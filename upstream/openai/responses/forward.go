@@ -6,6 +6,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/handler"
 	"github.com/polywire/polywire/internal/jsonwire"
@@ -75,14 +76,14 @@ func (s *encoder) forward(data string) {
 			part := gjson.Get(data, "part").Raw
 			it.parts = append(it.parts, part...)
 			s.keep(len(part) - it.text.Len())
-			it.text.Reset()
+			it.text = codec.Builder{}
 			it.delta = nil
 		}
 	case "response.output_item.done":
 		if it := s.open; it != nil {
 			it.json = append([]byte(nil), gjson.Get(data, "item").Raw...)
 			s.keep(len(it.json) - it.text.Len() - len(it.parts))
-			it.text.Reset()
+			it.text = codec.Builder{}
 			it.parts, it.delta, s.open = nil, nil, nil
 			if s.dropped {
 				it.json = nil

@@ -48,7 +48,7 @@ func (s *encoder) Events(dst []byte, events []upstream.Event) []byte {
 		s.stopForwarding()
 	}
 	s.Engine.Events(events)
-	if s.started && !s.forwarding {
+	if s.started && !s.begun && !s.forwarding {
 		s.start() // after the whole batch, which may contain the usage
 	}
 	return s.take()
@@ -277,7 +277,8 @@ const (
 const maxDelta = 1 << 20
 
 // writeDelta writes text of an item, in as many deltas as necessary. The first has the log
-// probabilities of the text.
+// probabilities of the text. A delta that follows another one of the item begins as that did, apart
+// from the number. Writing it allocates nothing.
 func (s *encoder) writeDelta(it *item, text string, logprobs []byte) {
 	if s.whole || it.kind == searchItem {
 		return
@@ -285,15 +286,29 @@ func (s *encoder) writeDelta(it *item, text string, logprobs []byte) {
 	if it.delta == nil {
 		s.beginDeltas(it)
 	}
-	for len(text) > maxDelta {
-		cut := maxDelta
+	rest := ""
+	if cut := maxDelta; len(text) > cut {
 		for !utf8.RuneStart(text[cut]) && cut > maxDelta-utf8.UTFMax {
 			cut--
 		}
-		s.delta(it, text[:cut], logprobs)
-		text, logprobs = text[cut:], nil
+		text, rest = text[:cut], text[cut:]
 	}
-	s.delta(it, text, logprobs)
+	if it.number != s.number && (it.number != s.number-1 || !increment(it.delta[:it.numberEnd])) {
+		s.prepareDeltas(it)
+	}
+	it.number = s.number
+	s.number++
+	dst, tail := jsonwire.AppendString(append(s.dst, it.delta...), text), "}\n\n"
+	switch {
+	case len(logprobs) > 0:
+		dst, tail = append(append(dst, `,"logprobs":[`...), logprobs...), "]}\n\n"
+	case it.kind == messageItem && !it.isRefusal:
+		tail = `,"logprobs":[]}` + "\n\n"
+	}
+	s.dst = append(dst, tail...)
+	if rest != "" {
+		s.writeDelta(it, rest, nil)
+	}
 }
 
 // beginDeltas prepares the deltas of an item or a part. A summary begins with its first text.
@@ -306,21 +321,9 @@ func (s *encoder) beginDeltas(it *item) {
 	s.prepareDeltas(it)
 }
 
-// prepareDeltas sets what all deltas of an item or a part have.
+// prepareDeltas sets the beginning of the next delta of an item or a part.
 func (s *encoder) prepareDeltas(it *item) {
-	it.delta = appendItemID(nil, it)
-	switch it.kind {
-	case messageItem:
-		it.delta = jsonwire.AppendInt(append(it.delta, `,"content_index":`...), int64(it.count-1))
-	case reasoningItem:
-		it.delta = append(it.delta, `,"summary_index":0`...)
-	}
-	it.delta = append(it.delta, `,"delta":`...)
-}
-
-// delta writes one delta. It allocates nothing.
-func (s *encoder) delta(it *item, text string, logprobs []byte) {
-	head, tail := textDelta, "}\n\n"
+	head := textDelta
 	switch {
 	case it.kind == reasoningItem:
 		head = summaryDelta
@@ -330,16 +333,30 @@ func (s *encoder) delta(it *item, text string, logprobs []byte) {
 		head = customDelta
 	case it.isRefusal:
 		head = refusalDelta
-	default:
-		tail = `,"logprobs":[]}` + "\n\n"
 	}
-	dst := jsonwire.AppendInt(append(s.dst, head...), s.number)
-	s.number++
-	dst = jsonwire.AppendString(append(dst, it.delta...), text)
-	if len(logprobs) > 0 {
-		dst, tail = append(append(dst, `,"logprobs":[`...), logprobs...), "]}\n\n"
+	it.number = s.number
+	it.delta = jsonwire.AppendInt(append(it.delta[:0], head...), s.number)
+	it.numberEnd = len(it.delta)
+	it.delta = appendItemID(it.delta, it)
+	switch it.kind {
+	case messageItem:
+		it.delta = jsonwire.AppendInt(append(it.delta, `,"content_index":`...), int64(it.count-1))
+	case reasoningItem:
+		it.delta = append(it.delta, `,"summary_index":0`...)
 	}
-	s.dst = append(dst, tail...)
+	it.delta = append(it.delta, `,"delta":`...)
+}
+
+// increment adds one to the number at the end of b. It returns false if that needs another digit.
+func increment(b []byte) bool {
+	for i := len(b) - 1; b[i] >= '0' && b[i] <= '9'; i-- {
+		if b[i] < '9' {
+			b[i]++
+			return true
+		}
+		b[i] = '0'
+	}
+	return false
 }
 
 // contentEvent begins an event about the open part of a message, whose index is at.

@@ -433,6 +433,19 @@ func TestEventWriter(t *testing.T) {
 	}
 }
 
+// TestDeltaNumbers tests the numbers of deltas of items that overlap, where they get another digit, too.
+func TestDeltaNumbers(t *testing.T) {
+	events := []upstream.Event{evStart, evOpen(0, toolCall("a", "f")), evOpen(1, toolCall("b", "f")), evInput(0, `{"x":"`), evInput(1, `{"x":"`)}
+	for i := range 1200 {
+		events = append(events, evInput(i/7%2, "abc"))
+	}
+	events = append(events, evInput(0, `"}`), evInput(1, `"}`), evClose(0), evClose(1), evStop(content.StopToolUse))
+	r, _ := sendStream(t, asked, events)
+	if n := len(r.Final.Get("output").Array()); n != 2 {
+		t.Errorf("%d items: %s", n, r.Final.Raw)
+	}
+}
+
 // TestDeltaAllocations tests that a delta allocates only room for the text that is kept.
 func TestDeltaAllocations(t *testing.T) {
 	for name, p := range map[string]content.Part{"text": &content.Text{}, "thinking": &content.Thinking{}} {
