@@ -274,7 +274,7 @@ func Example_convert() {
 		}
 		encoded, err := upstream.EncodeRequest(context.Background(), up, req)
 		if err != nil || len(encoded.Placeholders) > 0 {
-			fmt.Println("not translated:", err, encoded.Placeholders) // files by id or link are not available
+			fmt.Println("not translated:", content.MapPaths(err, req.Path), encoded.Placeholders) // files by id or link are not available
 			continue
 		}
 		fmt.Println(encoded.Document)

@@ -123,18 +123,28 @@ func Violations(err error) (list []*Violation, more int) {
 // AtPath returns err with path prepended to the path of each [*Violation] in it. If err
 // contains none, AtPath returns err.
 func AtPath(err error, path string) error {
+	return MapPaths(err, func(inner string) string {
+		if inner == "" {
+			return path
+		}
+		return path + "." + inner
+	})
+}
+
+// MapPaths returns err with f of the path of each [*Violation] in it. If err contains none,
+// MapPaths returns err, which may be nil. The violations of err are not changed, and other errors
+// in it are left out. With the method Path of an upstream.Request the paths become those of the
+// client's document.
+func MapPaths(err error, f func(path string) string) error {
 	list, more := Violations(err)
 	if len(list) == 0 {
 		return err
 	}
-	moved := make([]*Violation, len(list))
+	mapped := make([]*Violation, len(list))
 	for i, v := range list {
 		c := *v
-		c.Path = path
-		if v.Path != "" {
-			c.Path += "." + v.Path
-		}
-		moved[i] = &c
+		c.Path = f(v.Path)
+		mapped[i] = &c
 	}
-	return JoinViolations(moved, more)
+	return JoinViolations(mapped, more)
 }

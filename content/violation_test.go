@@ -22,3 +22,17 @@ func TestErrorCause(t *testing.T) {
 		t.Errorf("of two violations: %v", both)
 	}
 }
+
+func TestMapPaths(t *testing.T) {
+	first, second, other := &Violation{Path: "turns.0", Text: "a"}, &Violation{Path: "", Text: "b"}, errors.New("other")
+	client := func(path string) string { return "messages " + path }
+	if got := MapPaths(errors.Join(first, other, second), client).Error(); got != "messages turns.0: a\nmessages : b" {
+		t.Errorf("got %q", got)
+	}
+	if first.Path != "turns.0" || second.Path != "" {
+		t.Error("the violations were changed")
+	}
+	if MapPaths(nil, client) != nil || MapPaths(other, client) != other {
+		t.Error("errors without a violation were changed")
+	}
+}

@@ -51,7 +51,7 @@ func (t *task) translate(ctx context.Context, body []byte) (document []byte, los
 	if len(encoded.Placeholders) > 0 { // which may be the cause of err
 		err = missing(encoded.Placeholders)
 	} else if err != nil {
-		return nil, losses, req.Path, withClientPaths(err, req.Path)
+		return nil, losses, req.Path, content.MapPaths(err, req.Path)
 	}
 	if n := t.refused(losses); n > 0 {
 		err = fmt.Errorf("refused: %d of %d losses are %s or worse", n, len(losses), t.refuse)
@@ -95,19 +95,4 @@ func missing(files []content.Source) error {
 			Code: content.CodeUnsupported, Text: "the server does not accept the " + name + "; send the file as base64"})
 	}
 	return errors.Join(errs...)
-}
-
-// withClientPaths returns err with the paths of its violations converted by path.
-func withClientPaths(err error, path func(string) string) error {
-	list, _ := content.Violations(err)
-	if len(list) == 0 {
-		return err
-	}
-	converted := make([]error, len(list))
-	for i, v := range list {
-		other := *v
-		other.Path = path(v.Path)
-		converted[i] = &other
-	}
-	return errors.Join(converted...)
 }

@@ -3,8 +3,9 @@
 //
 //	go run ./examples/websearch
 //
-// It serves the built-in model in all formats on http://127.0.0.1:8080. Clients of Messages and Responses
-// receive the blocks that their vendor sends for a search, and may return them.
+// It serves the built-in model in all formats on http://127.0.0.1:8080. The host writes a search as blocks of
+// Messages. Handlers of the other formats make of them what their vendor sends: the web_search_call of Responses
+// and the webSearchQueries of generateContent; Chat Completions has nothing for it, a loss.
 package main
 
 import (
@@ -28,7 +29,6 @@ import (
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 	"github.com/polywire/polywire/upstream/echo"
-	"github.com/polywire/polywire/upstream/openai/responses"
 )
 
 func main() {
@@ -82,10 +82,12 @@ func (s *searcher) Generate(ctx context.Context, client *upstream.Request, w *up
 			if err != nil {
 				return &upstream.Error{Code: upstream.CodeBadGateway, Err: err}
 			}
-			for _, p := range blocks(client, call.Input, pages) {
-				if err := w.Part(p); err != nil {
-					return err
-				}
+			id := "srvtoolu_" + rand.Text()
+			if err := cmp.Or(
+				w.Part(&content.ServerToolUse{Format: messages.Format, Kind: "server_tool_use", ID: id, Name: function, Input: call.Input}),
+				w.Part(&content.ServerToolResult{Format: messages.Format, Kind: "web_search_tool_result", ID: id, Content: pages}),
+			); err != nil {
+				return err
 			}
 			results.Parts = append(results.Parts, result(call.ID, pages))
 		}
@@ -127,22 +129,6 @@ func (a *answer) Send(events []upstream.Event) error {
 	}))
 }
 
-// blocks returns what clients of a vendor receive for a search. In the other formats it has no block.
-func blocks(client *upstream.Request, input, pages string) []content.Part {
-	switch id := rand.Text(); {
-	case client.Wire == nil:
-	case client.Wire.Format() == messages.Format:
-		return []content.Part{
-			&content.ServerToolUse{Format: messages.Format, Kind: "server_tool_use", ID: "srvtoolu_" + id, Name: function, Input: input},
-			&content.ServerToolResult{Format: messages.Format, Kind: "web_search_tool_result", ID: "srvtoolu_" + id, Content: pages}}
-	case client.Wire.Format() == responses.Format:
-		item, _ := sjson.Set(`{"type":"web_search_call","status":"completed","action":{"type":"search"}}`, "action.query", gjson.Get(input, "query").Str)
-		item, _ = sjson.Set(item, "id", "ws_"+id)
-		return []content.Part{&content.Unknown{Format: responses.Format, Kind: "web_search_call", Raw: item}}
-	}
-	return nil
-}
-
 // result returns the result of a search for the model.
 func result(id, pages string) content.Part {
 	var b strings.Builder
@@ -172,7 +158,6 @@ func withFunction(r *upstream.Request) *upstream.Request {
 		for _, p := range t.Parts {
 			use, _ := p.(*content.ServerToolUse)
 			found, _ := p.(*content.ServerToolResult)
-			item, _ := p.(*content.Unknown)
 			switch {
 			case use != nil && use.Name == function:
 				turn.Parts = append(turn.Parts, &content.ToolUse{ID: use.ID, Name: function, Input: use.Input})
@@ -182,7 +167,7 @@ func withFunction(r *upstream.Request) *upstream.Request {
 				}
 				c.Turns = append(c.Turns, content.Turn{Role: content.RoleUser, Parts: []content.Part{result(found.ID, found.Content)}})
 				turn.Parts = nil
-			case item == nil || item.Kind != "web_search_call": // the item has no results
+			default: // a web_search_call of Responses has no results
 				turn.Parts = append(turn.Parts, p)
 			}
 		}

@@ -41,8 +41,9 @@ func TestFormats(t *testing.T) {
 			[]string{`"type":"server_tool_use","id":"srvtoolu_`, `"query":"go"`, `"type":"web_search_tool_result"`, `"url":"https://go.dev"`}},
 		"/v1/responses": {`{"model":"m","tools":[{"type":"web_search"}],"input":"a"}`,
 			[]string{`"type":"web_search_call"`, `"id":"ws_`, `"query":"go"`}},
-		"/v1/chat/completions":             {`{"model":"m","web_search_options":{},"messages":[{"role":"user","content":"a"}]}`, nil},
-		"/v1beta/models/m:generateContent": {`{"tools":[{"googleSearch":{}}],"contents":[{"role":"user","parts":[{"text":"a"}]}]}`, nil},
+		"/v1/chat/completions": {`{"model":"m","web_search_options":{},"messages":[{"role":"user","content":"a"}]}`, nil},
+		"/v1beta/models/m:generateContent": {`{"tools":[{"googleSearch":{}}],"contents":[{"role":"user","parts":[{"text":"a"}]}]}`,
+			[]string{`"webSearchQueries":["go"]`}},
 	} {
 		for _, stream := range []bool{false, true} {
 			path, body := path, tt.body

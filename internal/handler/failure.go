@@ -210,17 +210,7 @@ func mapPaths(err error, path func(string) string) error {
 	case nil, *Failure, *upstream.Error:
 		return err
 	default:
-		list, more := content.Violations(e)
-		if len(list) == 0 {
-			return e
-		}
-		mapped := make([]*content.Violation, len(list))
-		for i, v := range list {
-			c := *v
-			c.Path = path(v.Path)
-			mapped[i] = &c
-		}
-		return content.JoinViolations(mapped, more)
+		return content.MapPaths(e, path)
 	}
 }
 

@@ -222,24 +222,19 @@ func storeFailure(err error) error {
 
 // shift converts the paths of violations of the expanded body to those of the client's document.
 func (s *session) shift(err error) error {
-	list, more := content.Violations(err)
-	if s.added == 0 || len(list) == 0 {
+	if s.added == 0 {
 		return err
 	}
-	shifted := make([]*content.Violation, len(list))
-	for i, v := range list {
-		c := *v
-		if rest, ok := strings.CutPrefix(v.Path, "input["); ok {
+	return content.MapPaths(err, func(path string) string {
+		if rest, ok := strings.CutPrefix(path, "input["); ok {
 			index, after, _ := strings.Cut(rest, "]")
 			if n, err := strconv.Atoi(index); err == nil && n >= s.added {
-				c.Path = "input[" + strconv.Itoa(n-s.added) + "]" + after
-			} else {
-				c.Path = memberPrevious
+				return "input[" + strconv.Itoa(n-s.added) + "]" + after
 			}
+			return memberPrevious
 		}
-		shifted[i] = &c
-	}
-	return content.JoinViolations(shifted, more)
+		return path
+	})
 }
 
 // save stores the response with an id. items are its output.
