@@ -183,8 +183,9 @@ func Example_vendor() {
 	}
 	m := messages.NewHandler(up, nil)        // for clients of Anthropic
 	g := generatecontent.NewHandler(up, nil) // for clients of Google
-	fmt.Printf("%T %T\n", m, g)
-	// Output: *messages.Handler *generatecontent.Handler
+	both := upstream.Handlers(g, m)          // on one mux
+	fmt.Println(both.Match(httptest.NewRequest("POST", "/v1/messages", nil)))
+	// Output: true
 }
 
 // A second server for a model, which is used if the first one fails, and a wrapper that

@@ -18,7 +18,7 @@ import (
 // DecodeRequest parses and validates a request document and returns the neutral request
 // with the document. A client of this format, such as package upstream/gemini, sends the
 // bytes of body unless the request is changed: see [upstream.WireOf]. Programs without a
-// [Handler], such as batch workers, keep the vendor's prompt caches valid that way.
+// handler, such as batch workers, keep the vendor's prompt caches valid that way.
 //
 // The URL of a request names the model and selects streaming. The caller sets
 // Model and Stream of the result; the document remains valid. Model is that of the

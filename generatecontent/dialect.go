@@ -47,6 +47,34 @@ func (d *dialect) Keys(r *http.Request) []string {
 	return keys
 }
 
+// Owns reports whether r has a version or a key that only this format has.
+func (d *dialect) Owns(r *http.Request) bool {
+	return hasOwnVersion(r.URL.Path) || hasOwnKey(r) && r.Header.Get("Anthropic-Version") == ""
+}
+
+// Resembles reports whether the path of r has a version that only this format has or ends in a method
+// such as ":embedContent", or whether r has a key where only this format has it.
+func (d *dialect) Resembles(r *http.Request) bool {
+	path := r.URL.Path
+	return hasOwnVersion(path) || strings.Contains(path[strings.LastIndexByte(path, '/')+1:], ":") || hasOwnKey(r)
+}
+
+// hasOwnVersion reports whether a path has a version that only this format has.
+func hasOwnVersion(path string) bool {
+	for name := range strings.SplitSeq(path, "/") {
+		switch name {
+		case "v1beta", "v1alpha", "v1beta1":
+			return true
+		}
+	}
+	return false
+}
+
+// hasOwnKey reports whether r has a key where other formats have none.
+func hasOwnKey(r *http.Request) bool {
+	return r.Header.Get("X-Goog-Api-Key") != "" || r.URL.Query().Get("key") != ""
+}
+
 // Route returns the route of a request.
 func (d *dialect) Route(r *http.Request) (*handler.Route, error) {
 	t, err := parseTarget(r.URL.Path, r.Method)
@@ -56,9 +84,9 @@ func (d *dialect) Route(r *http.Request) (*handler.Route, error) {
 	route := &handler.Route{Method: http.MethodPost, CheckHeader: checkHead, Error: d.errorOf(t, false)}
 	switch {
 	case t.list != "":
-		route.Method, route.Parse = http.MethodGet, d.models(t)
+		route.Method, route.Shared, route.Parse = http.MethodGet, true, d.models(t)
 	case t.method == "":
-		route.Method, route.Parse = http.MethodGet, d.model(t)
+		route.Method, route.Shared, route.Parse = http.MethodGet, true, d.model(t)
 	case t.method == "countTokens":
 		route.Parse = d.count(t)
 	case t.method == "generateContent":

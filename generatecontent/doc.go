@@ -6,8 +6,8 @@
 //	http.Handle("/v1beta/", generatecontent.NewHandler(up, nil))
 //
 // The vendor's own clients can use this service. Some of them send requests to /v1/, /v1alpha/ or
-// /v1beta1/ instead; [Handler.Match] reports which requests are in this format, if several formats
-// share a path. [Options] and [upstream.HandlerOptions] have limits, keys and hooks.
+// /v1beta1/ instead; the method Match of the handler reports which requests are in this format, if
+// several formats share a path. [Options] and [upstream.HandlerOptions] have limits, keys and hooks.
 //
 // # Without HTTP
 //
@@ -15,7 +15,7 @@
 // handler does. [NewStreamWriter] and [NewArrayWriter] return an [upstream.StreamWriter] that writes a streamed
 // response for the client that sent the request, and [EncodeResponse] and [EncodeError] return whole
 // documents. The page docs/documents.md in the repository of this module has programs without HTTP,
-// and what a [Handler] does besides.
+// and what the handler does besides.
 //
 // [ParseRequest] returns a [Request] with the fields of the format, which the caller may change.
 // [Request.Validate] reports every violation of the vendor's rules. [Request.Upstream] and

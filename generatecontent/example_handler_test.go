@@ -78,7 +78,7 @@ func ExampleNewHandler_prefix() {
 }
 
 // Middleware can write errors in this format.
-func ExampleHandler_WriteError() {
+func ExampleNewHandler_writeError() {
 	h := generatecontent.NewHandler(upstream.Func(func(context.Context, *upstream.Request, *upstream.Writer) error {
 		return nil
 	}), nil)

@@ -9,7 +9,7 @@ import (
 	"github.com/polywire/polywire/upstream"
 )
 
-// Options configures a [Handler]. The zero value holds the defaults.
+// Options configures the handler of [NewHandler]. The zero value holds the defaults.
 type Options struct {
 	// HandlerOptions are the options that handlers of all formats share. The defaults of
 	// Limits are: bodies of 100 MiB, nesting of 256, 1,000,000 values, 100,000 parts,
@@ -22,8 +22,12 @@ type Options struct {
 	MediaTypes []string
 }
 
-// A Handler serves an Upstream in the generateContent format. It is safe for
-// concurrent use.
+// maxBody is the default limit of bodies.
+const maxBody = 100 << 20
+
+// NewHandler returns a handler that serves up in the generateContent format. It is safe for concurrent use. It
+// copies opts; nil means the defaults. NewHandler panics if up is nil, or if a limit or a timeout in
+// opts is negative or out of range. The panic message names the field.
 //
 // It serves POST …/models/{model}:generateContent, :streamGenerateContent (as
 // server-sent events with the query alt=sse, else as a JSON array) and :countTokens, GET
@@ -61,23 +65,27 @@ type Options struct {
 //
 // The header x-server-timeout limits the duration of a request, in seconds. A request
 // that takes longer fails with 504.
-type Handler struct {
-	handler *handler.Handler
-	dialect *dialect
-}
-
-// maxBody is the default limit of bodies.
-const maxBody = 100 << 20
-
-// NewHandler returns a handler that serves up in this format. opts may be nil; it is
-// copied. NewHandler panics if up is nil, or if a limit or a duration in opts is
-// negative or out of range; the message names the field.
-func NewHandler(up upstream.Upstream, opts *Options) *Handler {
+//
+// An error before the first byte of the response is an
+// HTTP error. A later error is part of the stream. With alt=sse it is a bare error
+// object, a blank line, and the same object as an event, because some clients read only
+// one of the two. In an array it is the last element. A stream never ends without a
+// finishReason or an error.
+//
+// If a stream with content fails, ServeHTTP panics with [http.ErrAbortHandler] 200 ms after
+// the error and after OnDone, which breaks the connection: some clients read no form of the
+// error. Middleware must not stop this panic. It does not panic if the context of a request has no
+// [http.ServerContextKey], as in tests without a server.
+//
+// Other formats also have model paths without a version or with "v1": Match reports true for these if
+// the request has a key where only this format has it, in the header x-goog-api-key or the parameter
+// key, and no header anthropic-version.
+func NewHandler(up upstream.Upstream, opts *Options) upstream.FormatHandler {
 	d := newDialect(opts)
-	return &Handler{handler.New("generatecontent: NewHandler", up, d.HandlerOptions, maxBody, d), d}
+	return handler.New("generatecontent: NewHandler", up, d.HandlerOptions, maxBody, d)
 }
 
-// NewValidator returns a Handler that validates requests and passes those that are valid to next,
+// NewValidator returns a handler that validates requests and passes those that are valid to next,
 // such as a proxy of the vendor. It refuses others as the handler of [NewHandler] does: paths,
 // methods, headers, bodies, and keys if Authenticate is set. next receives the body byte for byte,
 // with its Content-Length and a GetBody, and the context that Authenticate returned.
@@ -85,9 +93,9 @@ func NewHandler(up upstream.Upstream, opts *Options) *Handler {
 // Of opts it uses what concerns requests before an Upstream is called. Files are not loaded, and
 // links are only checked by the method Check of Links. The Budget counts a request until next
 // returns. OnDone is called for refused requests only. NewValidator panics as NewHandler does.
-func NewValidator(next http.Handler, opts *Options) *Handler {
+func NewValidator(next http.Handler, opts *Options) upstream.FormatHandler {
 	d := newDialect(opts)
-	return &Handler{handler.NewValidator("generatecontent: NewValidator", next, d.HandlerOptions, maxBody, d), d}
+	return handler.NewValidator("generatecontent: NewValidator", next, d.HandlerOptions, maxBody, d)
 }
 
 // newDialect returns the dialect for a copy of opts.
@@ -98,62 +106,6 @@ func newDialect(opts *Options) *dialect {
 	}
 	d.MediaTypes, d.ForwardHeaders = slices.Clone(d.MediaTypes), slices.Clone(d.ForwardHeaders)
 	return d
-}
-
-// ServeHTTP serves one request. An error before the first byte of the response is an
-// HTTP error. A later error is part of the stream. With alt=sse it is a bare error
-// object, a blank line, and the same object as an event, because some clients read only
-// one of the two. In an array it is the last element. A stream never ends without a
-// finishReason or an error.
-//
-// If a stream with content fails, ServeHTTP panics with [http.ErrAbortHandler] 200 ms after
-// the error and after OnDone, which breaks the connection: some clients read no form of the
-// error. Middleware must not stop this panic. It does not panic if the context of r has no
-// [http.ServerContextKey], as in tests without a server.
-func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.handler.ServeHTTP(w, r) }
-
-// Match reports whether h serves the request's path, for any method. It lets several
-// handlers share a mux: see [upstream.Handlers]. Other formats also have model paths without a
-// version or with "v1": requests for these match if they have a key where only this format has it,
-// in the header x-goog-api-key or the parameter key, and no header anthropic-version.
-func (h *Handler) Match(r *http.Request) bool {
-	route, err := h.dialect.Route(r)
-	switch {
-	case err != nil:
-		return false
-	case route.Method == http.MethodPost, hasOwnVersion(r.URL.Path):
-		return true
-	}
-	return hasOwnKey(r) && r.Header.Get("Anthropic-Version") == ""
-}
-
-// Resembles reports whether r looks like a request of a client of this format: whether its path
-// begins with a version that only this format has or ends in a method such as ":embedContent", or
-// whether it has a key where only this format has it. See [upstream.Handlers].
-func (h *Handler) Resembles(r *http.Request) bool {
-	path := r.URL.Path
-	return hasOwnVersion(path) || strings.Contains(path[strings.LastIndexByte(path, '/')+1:], ":") || hasOwnKey(r)
-}
-
-// hasOwnVersion reports whether a path has a version that only this format has.
-func hasOwnVersion(path string) bool {
-	for name := range strings.SplitSeq(path, "/") {
-		switch name {
-		case "v1beta", "v1alpha", "v1beta1":
-			return true
-		}
-	}
-	return false
-}
-
-// hasOwnKey reports whether r has a key where other formats have none.
-func hasOwnKey(r *http.Request) bool {
-	return r.Header.Get("X-Goog-Api-Key") != "" || r.URL.Query().Get("key") != ""
-}
-
-// WriteError responds with an error in this format: see [upstream.FormatHandler].
-func (h *Handler) WriteError(w http.ResponseWriter, r *http.Request, err error) {
-	h.handler.WriteError(w, r, err)
 }
 
 // versions are the versions of the API. All are served in the same way.

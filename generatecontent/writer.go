@@ -17,12 +17,12 @@ import (
 //
 // Send holds back the last part, of a text the last character, because the last response of the
 // stream has a part and the finishReason. Ping writes white space within the next event, of which
-// the first Ping writes the beginning: see [Handler].
+// the first Ping writes the beginning: see [NewHandler].
 //
 // For an error, End writes in a call of its own what Send has held back, and then the error object
 // twice, in two calls of Write: first as a bare object, then as an event. If a Ping has begun an
 // event, the first completes that event, and the second is the bare object. Some clients read only
-// one of the two, and those that read the bare object need it in a read of its own; a [Handler]
+// one of the two, and those that read the bare object need it in a read of its own; the handler
 // pauses between the two. The writers of [NewArrayWriter] and [NewEventWriter] write it once.
 //
 // r is the request that the client sent, as [DecodeRequest] returns it, with the Model that
@@ -60,7 +60,7 @@ func newStreamWriter(w io.Writer, f framing, r *upstream.Request) upstream.Strea
 
 // EncodeResponse returns the document for a response that is not streamed, and the losses of
 // this format, with neutral paths. They do not include resp.Losses. r is the request that the
-// client sent, or nil: see [NewStreamWriter]. Unlike a [Handler], EncodeResponse always
+// client sent, or nil: see [NewStreamWriter]. Unlike the handler, EncodeResponse always
 // encodes resp anew. It estimates the usage if r is not nil and servers of other formats
 // reported none: see NoUsageFrom of [upstream.Response].
 func EncodeResponse(r *upstream.Request, resp *upstream.Response) ([]byte, []content.Loss) {
@@ -68,7 +68,7 @@ func EncodeResponse(r *upstream.Request, resp *upstream.Response) ([]byte, []con
 }
 
 // EncodeError returns the response to a request that failed with err, which must not be
-// nil: the HTTP status, the headers and the document. It encodes err as a [Handler] does if Generate
+// nil: the HTTP status, the headers and the document. It encodes err as the handler does if Generate
 // returns it: see [upstream.Error] and [content.Violation]. The deadline of a context is a
 // timeout. Any other error, such as [context.Canceled], is an internal error.
 //

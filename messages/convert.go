@@ -15,7 +15,7 @@ import (
 // DecodeRequest parses and validates a request document. It returns the neutral request
 // with the document. A client of this format, such as package upstream/anthropic, sends the
 // bytes of body unless the request is changed: see [upstream.WireOf]. Programs without a
-// [Handler], such as batch workers, keep the vendor's prompt caches valid that way.
+// handler, such as batch workers, keep the vendor's prompt caches valid that way.
 //
 // The losses are carried signatures that the client did not return as they were sent.
 // Formats drop them. The caller reports the losses together with those of the upstream.

@@ -23,6 +23,13 @@ func (d *dialect) Format() content.Format { return Format }
 
 func (d *dialect) WirePath(neutral string) string { return wirePath(neutral) }
 
+// Owns reports whether r has the header that this format requires.
+func (d *dialect) Owns(r *http.Request) bool { return r.Header.Get("Anthropic-Version") != "" }
+
+func (d *dialect) Resembles(r *http.Request) bool {
+	return d.Owns(r) || r.Header.Get("X-Api-Key") != ""
+}
+
 // SetHeader sets the header that holds the id of the request.
 func (d *dialect) SetHeader(h http.Header, id string) { h.Set("Request-Id", id) }
 
@@ -57,10 +64,10 @@ func (d *dialect) Route(r *http.Request) (*handler.Route, error) {
 	case path[last] == "count_tokens" && last > 0 && path[last-1] == "messages":
 		return &handler.Route{Method: http.MethodPost, CheckHeader: checkHeader, Parse: d.countTokens(nil)}, nil
 	case path[last] == "models":
-		return &handler.Route{Method: http.MethodGet, CheckHeader: checkHeader, Parse: d.models}, nil
+		return &handler.Route{Method: http.MethodGet, Shared: true, CheckHeader: checkHeader, Parse: d.models}, nil
 	}
 	if id, ok := modelID(path); ok {
-		return &handler.Route{Method: http.MethodGet, CheckHeader: checkHeader, Parse: d.model(id)}, nil
+		return &handler.Route{Method: http.MethodGet, Shared: true, CheckHeader: checkHeader, Parse: d.model(id)}, nil
 	}
 	if at := parseVertexPath(r.URL.Path); at != nil {
 		route := &handler.Route{Method: http.MethodPost, CheckHeader: checkBetas, Parse: d.createMessage(at)}

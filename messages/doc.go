@@ -7,16 +7,16 @@
 //
 // The vendor's own clients can use this service. [Options] and [upstream.HandlerOptions] have limits,
 // keys and hooks. A request needs the header anthropic-version, except on the paths of Vertex AI, and
-// the Content-Type application/json if it has one. [Handler.Match] reports which requests are in this
-// format, if several formats share a path.
+// the Content-Type application/json if it has one. The method Match of the handler reports which
+// requests are in this format, if several formats share a path.
 //
 // # Without HTTP
 //
 // [DecodeRequest] parses and validates a request document and returns an [upstream.Request], as the
 // handler does. [NewStreamWriter] returns an [upstream.StreamWriter] that writes a streamed response for the
 // client that sent the request, and [EncodeResponse] and [EncodeError] return whole documents. The
-// page docs/documents.md in the repository of this module has programs without HTTP, and what a
-// [Handler] does besides.
+// page docs/documents.md in the repository of this module has programs without HTTP, and what the
+// handler does besides.
 //
 // [ParseRequest] returns a [Request] with the fields of the format, which the caller may change.
 // [Request.Validate] reports every violation of the vendor's rules. [Request.Upstream] and

@@ -58,7 +58,7 @@ func ExampleNewHandler_prefix() {
 }
 
 // Middleware can send its own errors in the format of the handler.
-func ExampleHandler_WriteError() {
+func ExampleNewHandler_writeError() {
 	h := messages.NewHandler(upstream.Func(func(context.Context, *upstream.Request, *upstream.Writer) error {
 		return nil
 	}), nil)

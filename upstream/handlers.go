@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// A FormatHandler is the handler of a wire format, or of several: see [Handlers]. The Handlers of
-// the packages of formats implement it.
+// A FormatHandler is the handler of a wire format, or of several: see [Handlers]. NewHandler
+// and NewValidator of the packages of formats return one. It is safe for concurrent use.
 type FormatHandler interface {
 	http.Handler
 

@@ -147,7 +147,7 @@ type FormatReporter interface {
 // is no FormatReporter: such an Upstream uses only the fields of the Request.
 //
 // [Run] and the handlers use it for requests that refer to state at a vendor, which only an
-// Upstream of the same format can use: see messages.Handler.
+// Upstream of the same format can use: see messages.NewHandler.
 func FormatOf(ctx context.Context, u Upstream, r *Request) (content.Format, error) {
 	return operate(ctx, u, r, FormatOf, FormatReporter.FormatOf, func() (content.Format, error) { return "", nil })
 }

@@ -143,7 +143,7 @@ func (t *telemetry) service(urls []string) (http.Handler, error) {
 
 // onlyUTF8 refuses requests with a path or header that is not UTF-8, before next makes
 // attributes of them: an exporter loses a whole batch because of one such attribute.
-func onlyUTF8(h *messages.Handler, next http.Handler) http.Handler {
+func onlyUTF8(h upstream.FormatHandler, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for _, s := range [...]string{r.URL.Path, r.UserAgent(), r.Header.Get("X-Forwarded-For")} {
 			if !utf8.ValidString(s) {

@@ -86,7 +86,7 @@ type quota struct {
 // guard returns a handler that passes requests to h as long as the quota lasts. The
 // tokens of a request are known when it is done, so the last request of a window may
 // exceed the quota.
-func (q *quota) guard(h *messages.Handler) http.Handler {
+func (q *quota) guard(h upstream.FormatHandler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if wait := q.wait(time.Now()); wait > 0 {
 			h.WriteError(w, r, &upstream.Error{

@@ -14,7 +14,7 @@ import (
 )
 
 // A Handler serves an Upstream in one format, or passes valid requests to another handler. It
-// is safe for concurrent use.
+// implements [upstream.FormatHandler].
 type Handler struct {
 	up        upstream.Upstream
 	next      http.Handler            // receives valid requests; nil: up does
@@ -76,6 +76,15 @@ func (s *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.next.ServeHTTP(w, valid)
 	}
 }
+
+// Match reports whether s serves the path of r, for any method.
+func (s *Handler) Match(r *http.Request) bool {
+	route, err := s.protocol.Route(r)
+	return err == nil && (!route.Shared || s.protocol.Owns(r))
+}
+
+// Resembles reports whether r looks like a request of a client of the format.
+func (s *Handler) Resembles(r *http.Request) bool { return s.protocol.Resembles(r) }
 
 // serve serves the request. With a next handler it only refuses requests, and returns a valid one
 // with the body that was read.

@@ -67,6 +67,13 @@ type Protocol interface {
 	// Route returns the route of a request. The error is a [*Failure].
 	Route(r *http.Request) (*Route, error)
 
+	// Owns reports whether a request for a path that several formats have is one of this format.
+	Owns(r *http.Request) bool
+
+	// Resembles reports whether a request looks like one of a client of this format: see
+	// [upstream.FormatHandler].
+	Resembles(r *http.Request) bool
+
 	// Keys returns all keys in a request, from every place that the format allows.
 	Keys(r *http.Request) []string
 
@@ -100,6 +107,9 @@ func wirePath(p Protocol, r *upstream.Request, neutral string) string {
 type Route struct {
 	// Method is the allowed HTTP method. A POST has a JSON body.
 	Method string
+
+	// Shared reports that other formats have the path, too.
+	Shared bool
 
 	// CheckHeader validates the headers before the body is read. Nil accepts all.
 	CheckHeader func(r *http.Request) error

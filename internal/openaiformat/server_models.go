@@ -34,15 +34,10 @@ func ModelsRoute(format content.Format, r *http.Request) *handler.Route {
 	})
 }
 
-// IsModelsClient reports whether a request for a path of models is one of these formats. Clients
-// of the others have a header or a query of their own.
-func IsModelsClient(r *http.Request) bool {
-	return r.Header.Get("Anthropic-Version") == "" && r.Header.Get("X-Goog-Api-Key") == "" && !r.URL.Query().Has("key")
-}
-
 func modelsRoute(operation func() (*handler.Operation, error)) *handler.Route {
 	return &handler.Route{
 		Method: http.MethodGet,
+		Shared: true,
 		Parse:  func(string, *http.Request, string) (*handler.Operation, error) { return operation() },
 	}
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // Handler returns a handler that serves clients of the service with h, which must serve
-// Messages as [github.com/polywire/polywire/messages.Handler] does. It serves POST
+// Messages as [github.com/polywire/polywire/messages.NewHandler] does. It serves POST
 // …/model/{id}/invoke, …/invoke-with-response-stream and …/count-tokens under any prefix.
 // The id is that of a model or of an inference profile, or an ARN, and may be escaped. h
 // gets it as the name of the model. Every other request is passed to h unchanged.

@@ -1,7 +1,7 @@
 // Package chatcompletions implements the Chat Completions format of OpenAI, for clients and for
 // servers.
 //
-// A [Handler] serves an [upstream.Upstream] to clients of the format:
+// [NewHandler] serves an [upstream.Upstream] to clients of the format:
 //
 //	http.Handle("/v1/", chatcompletions.NewHandler(up, nil))
 //

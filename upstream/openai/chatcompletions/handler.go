@@ -5,11 +5,10 @@ import (
 	"slices"
 
 	"github.com/polywire/polywire/internal/handler"
-	"github.com/polywire/polywire/internal/openaiformat"
 	"github.com/polywire/polywire/upstream"
 )
 
-// Options configures a [Handler]. The zero value holds the defaults.
+// Options configures the handler of [NewHandler]. The zero value holds the defaults.
 type Options struct {
 	// HandlerOptions are the options that the handlers of all formats share.
 	// In this format the default of Limits.Body is 50 MiB; see [ValidateOptions] for the others.
@@ -25,8 +24,12 @@ type Options struct {
 	HideReasoning bool
 }
 
-// A Handler serves an [upstream.Upstream] in the Chat Completions format. It is safe for
-// concurrent use.
+// maxBody is the default limit for request bodies, in bytes.
+const maxBody = 50 << 20
+
+// NewHandler returns a handler that serves up in the Chat Completions format. It is safe for concurrent use. It
+// copies opts; nil means the defaults. NewHandler panics if up is nil, or if a limit or a timeout in
+// opts is negative or out of range. The panic message names the field.
 //
 // It serves POST …/chat/completions (plain and streamed), GET …/models and GET …/models/{id}
 // under any prefix. It matches only the end of the path, so http.StripPrefix is allowed but not
@@ -50,23 +53,18 @@ type Options struct {
 // response. Clients receive the same ids as the Upstream, except for ids that carry state which
 // the vendor requires in the next request. Those begin with "toolu_pwsig_" and have up to
 // 64 KiB. See docs/signatures.md.
-type Handler struct {
-	handler *handler.Handler
-	dialect *dialect
-}
-
-// maxBody is the default limit for request bodies, in bytes.
-const maxBody = 50 << 20
-
-// NewHandler returns a handler that serves up in this format. It copies opts; nil means the
-// defaults. NewHandler panics if up is nil, or if a limit or a timeout in opts is negative or
-// out of range. The panic message names the field.
-func NewHandler(up upstream.Upstream, opts *Options) *Handler {
+//
+// An error before the first byte of the response becomes an HTTP error; a later one becomes the last
+// event of the stream. A stream never ends without "data: [DONE]" or an error.
+//
+// Other formats use the model paths too: Match reports true for these unless the request has the header
+// anthropic-version or x-goog-api-key, or the query key.
+func NewHandler(up upstream.Upstream, opts *Options) upstream.FormatHandler {
 	d := newDialect(opts)
-	return &Handler{handler.New("chatcompletions: NewHandler", up, d.HandlerOptions, maxBody, d), d}
+	return handler.New("chatcompletions: NewHandler", up, d.HandlerOptions, maxBody, d)
 }
 
-// NewValidator returns a Handler that validates requests and passes those that are valid to next,
+// NewValidator returns a handler that validates requests and passes those that are valid to next,
 // such as a proxy of the vendor. It refuses others as the handler of [NewHandler] does: paths,
 // methods, headers, bodies, and keys if Authenticate is set. next receives the body byte for byte,
 // with its Content-Length and a GetBody, and the context that Authenticate returned.
@@ -74,9 +72,9 @@ func NewHandler(up upstream.Upstream, opts *Options) *Handler {
 // Of opts it uses what concerns requests before an Upstream is called. Files are not loaded, and
 // links are only checked by the method Check of Links. The Budget counts a request until next
 // returns. OnDone is called for refused requests only. NewValidator panics as NewHandler does.
-func NewValidator(next http.Handler, opts *Options) *Handler {
+func NewValidator(next http.Handler, opts *Options) upstream.FormatHandler {
 	d := newDialect(opts)
-	return &Handler{handler.NewValidator("chatcompletions: NewValidator", next, d.HandlerOptions, maxBody, d), d}
+	return handler.NewValidator("chatcompletions: NewValidator", next, d.HandlerOptions, maxBody, d)
 }
 
 // newDialect returns the dialect for a copy of opts.
@@ -87,26 +85,4 @@ func newDialect(opts *Options) *dialect {
 	}
 	d.MediaTypes, d.ForwardHeaders = slices.Clone(d.MediaTypes), slices.Clone(d.ForwardHeaders)
 	return d
-}
-
-// ServeHTTP serves one request. An error before the first byte of the response becomes an HTTP
-// error; a later one becomes the last event of the stream. A stream never ends without
-// "data: [DONE]" or an error.
-func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.handler.ServeHTTP(w, r) }
-
-// Match reports whether h serves the path of r, for any method. It lets several handlers share a
-// mux. Other formats use the model paths too: these match unless r has the header
-// anthropic-version or x-goog-api-key, or the query key.
-func (h *Handler) Match(r *http.Request) bool {
-	route, err := h.dialect.Route(r)
-	return err == nil && (route.Method == http.MethodPost || openaiformat.IsModelsClient(r))
-}
-
-// Resembles reports whether r looks like a request of a client of OpenAI's formats: whether it has a
-// key where these have it. See [upstream.Handlers].
-func (h *Handler) Resembles(r *http.Request) bool { return len(h.dialect.Keys(r)) > 0 }
-
-// WriteError responds with an error in this format: see [upstream.FormatHandler].
-func (h *Handler) WriteError(w http.ResponseWriter, r *http.Request, err error) {
-	h.handler.WriteError(w, r, err)
 }

@@ -111,7 +111,7 @@ func TestHandlerStream(t *testing.T) {
 }
 
 func TestHandlerErrors(t *testing.T) {
-	fail := func(err error) *Handler {
+	fail := func(err error) http.Handler {
 		return NewHandler(upstream.Func(func(context.Context, *upstream.Request, *upstream.Writer) error { return err }), nil)
 	}
 	t.Run("status and headers", func(t *testing.T) {

@@ -87,13 +87,6 @@ func isUpgradeRefusal(f *handler.Failure) bool {
 	return f.Status == http.StatusUpgradeRequired && f.Details == nil
 }
 
-// isResponses reports whether a path that Route accepts is one of responses.
-func isResponses(path string) bool {
-	list := strings.Split(path, "/")
-	n := len(list)
-	return list[n-1] == "responses" || n > 1 && list[n-2] == "responses" || n > 2 && list[n-3] == "responses" && (list[n-1] == "input_items" || list[n-1] == "cancel")
-}
-
 // parseOperation parses and validates a body. The session is nil if nothing is stored.
 func (d *dialect) parseOperation(r *http.Request, body string) (*handler.Operation, *session, error) {
 	var stored *session

@@ -11,8 +11,8 @@
 // [DecodeRequest] parses and validates a request document and returns an [upstream.Request], as the
 // handler does. [NewStreamWriter] returns an [upstream.StreamWriter] that writes a streamed response for the
 // client that sent the request, and [EncodeResponse] and [EncodeError] return whole documents. The
-// page docs/documents.md in the repository of this module has programs without HTTP, and what a
-// [Handler] does besides.
+// page docs/documents.md in the repository of this module has programs without HTTP, and what the
+// handler does besides.
 //
 // # State
 //

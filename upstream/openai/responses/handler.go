@@ -5,11 +5,10 @@ import (
 	"slices"
 
 	"github.com/polywire/polywire/internal/handler"
-	"github.com/polywire/polywire/internal/openaiformat"
 	"github.com/polywire/polywire/upstream"
 )
 
-// Options configures a [Handler]. The zero value holds the defaults.
+// Options configures the handler of [NewHandler]. The zero value holds the defaults.
 type Options struct {
 	// HandlerOptions are the options that the handlers of all formats share. In this format the
 	// defaults of Limits are bodies of 50 MiB and 500 files.
@@ -31,8 +30,12 @@ type Options struct {
 	Store Store
 }
 
-// A Handler serves an [upstream.Upstream] in the format of OpenAI's Responses. It is safe for
-// concurrent use.
+// maxBody is the default limit for request bodies, in bytes.
+const maxBody = 50 << 20
+
+// NewHandler returns a handler that serves up in the Responses format. It is safe for concurrent use. It
+// copies opts; nil means the defaults. NewHandler panics if up is nil, or if a limit or a timeout in
+// opts is negative or out of range. The panic message names the field.
 //
 // It serves POST …/responses (plain and streamed), POST …/responses/input_tokens, POST
 // …/responses/compact, GET …/models and GET …/models/{id} under any prefix, and with a Store GET
@@ -61,23 +64,18 @@ type Options struct {
 //
 // The last event of a stream repeats all items. A stream that has more than 8 MiB of them repeats
 // none, and reports a loss.
-type Handler struct {
-	handler *handler.Handler
-	dialect *dialect
-}
-
-// maxBody is the default limit for request bodies, in bytes.
-const maxBody = 50 << 20
-
-// NewHandler returns a handler that serves up in this format. It copies opts; nil
-// means the defaults. NewHandler panics if up is nil, or if a limit or a timeout
-// in opts is negative or out of range. The panic message names the field.
-func NewHandler(up upstream.Upstream, opts *Options) *Handler {
+//
+// An error before the first byte of the response becomes an HTTP error; a later one becomes the events
+// "error" and "response.failed". A stream never ends without a final event.
+//
+// Other formats use the model paths too: Match reports true for these unless the request has the header
+// anthropic-version or x-goog-api-key, or the query key.
+func NewHandler(up upstream.Upstream, opts *Options) upstream.FormatHandler {
 	d := newDialect(opts)
-	return &Handler{handler.New("responses: NewHandler", up, d.HandlerOptions, maxBody, d), d}
+	return handler.New("responses: NewHandler", up, d.HandlerOptions, maxBody, d)
 }
 
-// NewValidator returns a Handler that validates requests and passes those that are valid to next,
+// NewValidator returns a handler that validates requests and passes those that are valid to next,
 // such as a proxy of the vendor. It refuses others as the handler of [NewHandler] does: paths,
 // methods, headers, bodies, and keys if Authenticate is set. next receives the body byte for byte,
 // with its Content-Length and a GetBody, and the context that Authenticate returned.
@@ -88,10 +86,10 @@ func NewHandler(up upstream.Upstream, opts *Options) *Handler {
 // Of opts it uses what concerns requests before an Upstream is called. Files are not loaded, and
 // links are only checked by the method Check of Links. The Budget counts a request until next
 // returns. OnDone is called for refused requests only. NewValidator panics as NewHandler does.
-func NewValidator(next http.Handler, opts *Options) *Handler {
+func NewValidator(next http.Handler, opts *Options) upstream.FormatHandler {
 	d := newDialect(opts)
 	d.Store, d.validates = nil, true
-	return &Handler{handler.NewValidator("responses: NewValidator", next, d.HandlerOptions, maxBody, d), d}
+	return handler.NewValidator("responses: NewValidator", next, d.HandlerOptions, maxBody, d)
 }
 
 // newDialect returns the dialect for a copy of opts.
@@ -102,27 +100,4 @@ func newDialect(opts *Options) *dialect {
 	}
 	d.MediaTypes, d.ForwardHeaders = slices.Clone(d.MediaTypes), slices.Clone(d.ForwardHeaders)
 	return d
-}
-
-// ServeHTTP serves one request. An error before the first byte of the response
-// becomes an HTTP error; a later one becomes the events "error" and "response.failed". A
-// stream never ends without a final event.
-func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.handler.ServeHTTP(w, r) }
-
-// Match reports whether h serves the path of r, for any method. It lets several
-// handlers share a mux. Other formats use the model paths too, so these match only
-// if r has neither the header anthropic-version nor a key in the places of
-// Google's formats: the header x-goog-api-key and the query parameter key.
-func (h *Handler) Match(r *http.Request) bool {
-	_, err := h.dialect.Route(r)
-	return err == nil && (isResponses(r.URL.Path) || openaiformat.IsModelsClient(r))
-}
-
-// Resembles reports whether r looks like a request of a client of OpenAI's formats: whether it has a
-// key where these have it. See [upstream.Handlers].
-func (h *Handler) Resembles(r *http.Request) bool { return len(h.dialect.Keys(r)) > 0 }
-
-// WriteError responds with an error in this format: see [upstream.FormatHandler].
-func (h *Handler) WriteError(w http.ResponseWriter, r *http.Request, err error) {
-	h.handler.WriteError(w, r, err)
 }

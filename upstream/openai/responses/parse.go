@@ -20,7 +20,7 @@ import (
 // A document that is not valid JSON by RFC 8259, is not UTF-8, repeats a member name in an object,
 // is nested deeper than 256 or has more than a million values is refused: the request is nil and
 // the error is a [*content.Violation] with line and column. The same holds for a document that
-// exceeds the default limits of a [Handler].
+// exceeds the default limits of the handler.
 //
 // Other documents are read to the end. The error then lists every violation
 // ([content.Violations]) in the order in which it was found, and the request holds everything

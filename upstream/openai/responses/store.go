@@ -9,7 +9,7 @@ import (
 
 // A Store keeps responses, so that clients can refer to them in later requests: by
 // previous_response_id, by items of type item_reference, and by GET and DELETE …/responses/{id} and
-// …/responses/{id}/input_items. A [Handler] saves each complete response for which the request does not have "store": false.
+// …/responses/{id}/input_items. The handler saves each complete response for which the request does not have "store": false.
 //
 // A value belongs to one client and is found only for the same one: client is a digest of what
 // Authenticate has returned with upstream.WithClient or, without that, of the key that the client

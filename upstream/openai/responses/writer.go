@@ -42,7 +42,7 @@ func NewEventWriter(send func(name, data string) error, r *upstream.Request) ups
 
 // EncodeResponse returns the document for a response that is not streamed, and the losses of
 // this format, with neutral paths. They do not include resp.Losses. r is the request that the
-// client sent, or nil: see [NewStreamWriter]. Unlike a [Handler], EncodeResponse always
+// client sent, or nil: see [NewStreamWriter]. Unlike the handler, EncodeResponse always
 // encodes resp anew. It estimates the usage if r is not nil and servers of other formats
 // reported none: see NoUsageFrom of [upstream.Response].
 func EncodeResponse(r *upstream.Request, resp *upstream.Response) ([]byte, []content.Loss) {
@@ -50,7 +50,7 @@ func EncodeResponse(r *upstream.Request, resp *upstream.Response) ([]byte, []con
 }
 
 // EncodeError returns the response to a request that failed with err, which must not be
-// nil: the HTTP status, the headers and the document. It encodes err as a [Handler] does if Generate
+// nil: the HTTP status, the headers and the document. It encodes err as the handler does if Generate
 // returns it: see [upstream.Error] and [content.Violation]. The deadline of a context is a
 // timeout. Any other error, such as [context.Canceled], is an internal error.
 //
