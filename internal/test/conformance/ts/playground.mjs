@@ -48,6 +48,8 @@ async function settled(page) {
 const inputText = (page) => page.locator('#input-editor textarea').inputValue();
 const outputText = (page, target) => page.locator(`#target-${target} textarea`).inputValue();
 
+const view = (page) => page.locator('#input-editor').evaluate((e) => [e.scrollLeft, e.scrollTop]);
+
 // choose loads a sample.
 async function choose(page, id) {
   await page.locator(`#kinds input[value=${sample(id).kind}]`).check({ force: true });
@@ -506,16 +508,16 @@ const tests = {
     assert.match(problems.pop(), /status of 400/);
   },
 
-  // Texts come from the clipboard, from files and from the keyboard. What is in view afterwards is the
-  // beginning of a text that replaces the whole one, and otherwise the cursor.
-  async 'ways of input'() {
+  // A text that replaces the whole one, from the clipboard or from a file, is in view from the first column of
+  // its first line: long lines and documents of one line, too, and 300 KB in the next test. After other input it is
+  // the cursor.
+  async 'the first column is in view after a paste'() {
     const words = 'words and more '.repeat(70).trim();
     const request = JSON.stringify({ model: 'm', max_tokens: 9, messages: [{ role: 'user', content: words }] });
     const formatted = JSON.stringify(JSON.parse(request), null, 2);
     const events = `\nevent: message_start\ndata: {"a": "${words}"}\n\n\n`;
     const base64 = `{"a": "${'A'.repeat(400000)}`;
     const tall = `{"a": [\n${'1,\n'.repeat(5000)}1]}`;
-    const view = (page) => page.locator('#input-editor').evaluate((e) => [e.scrollLeft, e.scrollTop]);
     const wholes = [
       { name: 'one line', text: request, want: formatted },
       { name: 'one line and a line break', text: `${request}\r\n`, want: formatted },
@@ -575,6 +577,40 @@ const tests = {
     await page.keyboard.press('ControlOrMeta+v');
     assert.equal(await inputText(page), formatted + words);
     assert.ok((await view(page))[0] > 5000, 'the cursor is in view after a paste at the end');
+  },
+
+  async 'the first column is in view after a paste of 300 KB in one line'(log) {
+    const page = await open();
+    await choose(page, 'agent');
+    await page.evaluate(() => performance.clearMeasures());
+    await page.locator('#input-editor').evaluate((e) => e.scrollTo(573, 300));
+    assert.ok((await view(page)).every((n) => n > 0), 'the text before is scrolled');
+    assert.ok(config.large.length > 300000 && !config.large.includes('\n'));
+    await paste(page, config.large);
+    assert.deepEqual(await view(page), [0, 0]);
+    await page.waitForFunction(() => performance.getEntriesByName('translate').length > 0, undefined, { timeout: 60000 });
+    assert.deepEqual(await view(page), [0, 0], 'translated');
+    const times = await page.evaluate(() => performance.getEntriesByName('translate').map((e) => Math.round(e.duration)));
+    log(`${config.large.length} bytes: ${times[0]} ms from the end of input to the rendered translation; ${await page.locator('#status').textContent()}`);
+    assert.equal(await page.locator('.notice.error:visible').count(), 0);
+    const input = await inputText(page);
+    assert.equal(JSON.stringify(JSON.parse(input)), JSON.stringify(JSON.parse(config.large)));
+    for (const target of ['generatecontent', 'openai', 'openai-responses']) assert.ok((await outputText(page, target)).length > 200000, target);
+    assert.ok((await page.locator('#input-editor .ed-line').count()) < 200, 'only lines in view have elements');
+    await page.waitForFunction(() => document.body.dataset.places === 'shown', undefined, { timeout: 120000 });
+    await page.locator('#target-openai .place').last().click();
+    assert.ok(await inView(page, '#input-editor .mark.selected'));
+    const key = await page.evaluate(() => new Promise((resolve) => {
+      const area = document.querySelector('#input-editor textarea');
+      area.focus();
+      area.setSelectionRange(2, 2);
+      const start = performance.now();
+      document.execCommand('insertText', false, ' ');
+      requestAnimationFrame(() => setTimeout(() => resolve(performance.now() - start)));
+    }));
+    log(`${Math.round(key)} ms from a key to its frame`);
+    await settled(page);
+    await shoot(page, 'large');
   },
 
   async 'schemes'() {
@@ -693,34 +729,6 @@ const tests = {
       assert.equal(gutters, 0, `${id}: each gutter with marks is reached`);
       await page.context().close();
     }
-  },
-
-  async 'large request'(log) {
-    const page = await open();
-    await page.evaluate(() => performance.clearMeasures());
-    await paste(page, config.large);
-    await page.waitForFunction(() => performance.getEntriesByName('translate').length > 0, undefined, { timeout: 60000 });
-    const times = await page.evaluate(() => performance.getEntriesByName('translate').map((e) => Math.round(e.duration)));
-    log(`${config.large.length} bytes: ${times[0]} ms from the end of input to the rendered translation; ${await page.locator('#status').textContent()}`);
-    assert.equal(await page.locator('.notice.error:visible').count(), 0);
-    const input = await inputText(page);
-    assert.equal(JSON.stringify(JSON.parse(input)), JSON.stringify(JSON.parse(config.large)));
-    for (const target of ['generatecontent', 'openai', 'openai-responses']) assert.ok((await outputText(page, target)).length > 200000, target);
-    assert.ok((await page.locator('#input-editor .ed-line').count()) < 200, 'only lines in view have elements');
-    await page.waitForFunction(() => document.body.dataset.places === 'shown', undefined, { timeout: 120000 });
-    await page.locator('#target-openai .place').last().click();
-    assert.ok(await inView(page, '#input-editor .mark.selected'));
-    const key = await page.evaluate(() => new Promise((resolve) => {
-      const area = document.querySelector('#input-editor textarea');
-      area.focus();
-      area.setSelectionRange(2, 2);
-      const start = performance.now();
-      document.execCommand('insertText', false, ' ');
-      requestAnimationFrame(() => setTimeout(() => resolve(performance.now() - start)));
-    }));
-    log(`${Math.round(key)} ms from a key to its frame`);
-    await settled(page);
-    await shoot(page, 'large');
   },
 
   // A line of base64 is rendered in part.
