@@ -65,17 +65,14 @@ type ValidateOptions struct {
 	// Strict also applies rules that are known only from reports of errors, or that
 	// older models have:
 	//
-	//   - A request with tool calls or results defines tools.
 	//   - A tool result follows its tool call, a call has one result, and ids of open
-	//     calls are unique. Names of calls have at most 200 characters.
-	//   - A tool_choice needs tools, and names one of them. It does not force a call
-	//     while thinking is enabled.
+	//     calls are unique.
+	//   - A tool_choice does not force a call while thinking is enabled.
 	//   - With thinking, temperature is 1, top_p at least 0.95, and top_k not set.
 	//   - top_k and top_p are not -1, by which older clients mark them as not set.
 	//   - Texts of users and system messages, and stop sequences, are not blank. The
 	//     text that the model continues does not end in white space.
 	//   - A cache_control with a ttl of 1h does not follow one of 5m.
-	//   - The total of a task_budget is at least 20,000.
 	//
 	// By default Validate accepts all of these. Clients may be newer than this
 	// package, and may return content that other upstreams produced.
@@ -166,8 +163,6 @@ type validator struct {
 	files             int
 	citationsEnabled  bool                  // a document or search result enables citations
 	firstSearchResult *content.SearchResult // whose citations all others must have
-	hasToolBlocks     bool                  // a message has a tool_use or tool_result
-	addsTool          bool                  // a system message defines a tool
 
 	doc *jsonwire.Doc // reused for each JSON text; allocated on first use
 }
@@ -410,22 +405,14 @@ func (v *validator) toolChoice() {
 	v.path.Push(c.Type)
 	switch {
 	case c.Type == "tool":
-		if v.require(c.Name, "name") && v.opts.Strict && !v.defines(c.Name) && !v.found.Within("tools") {
-			v.violation(content.CodeValue, "Tool '"+codec.Clip(c.Name)+"' not found in provided tools", "name")
-		}
+		v.require(c.Name, "name")
 	case c.Name != "":
 		v.violation(content.CodeUnknown, textExtra, "name")
 	}
 	if c.Type == "none" && c.DisableParallelToolUse {
 		v.violation(content.CodeUnknown, textExtra, "disable_parallel_tool_use")
 	}
-	if !v.opts.Strict {
-		return
-	}
-	if !v.hasTools() {
-		v.violationAt(content.CodeConflict, "", "tool_choice may only be specified while providing tools.")
-	}
-	if t := v.r.Thinking; t != nil && t.Type == "enabled" && v.r.forcesToolUse() {
+	if t := v.r.Thinking; v.opts.Strict && t != nil && t.Type == "enabled" && v.r.forcesToolUse() {
 		v.violationAt(content.CodeConflict, "", "Thinking may not be enabled when tool_choice forces tool use.")
 	}
 }
@@ -492,7 +479,6 @@ func (v *validator) outputConfig() {
 			v.outputFormat(c.Format)
 			v.path.Pop()
 		}
-		v.taskBudget(c)
 		v.path.Truncate(0)
 	}
 	if r.OutputFormat != nil && c != nil && c.Format != nil {
@@ -504,19 +490,6 @@ func (v *validator) outputConfig() {
 			path = "output_format"
 		}
 		v.violationAt(content.CodeConflict, path, "Citations may not be enabled together with an output format")
-	}
-}
-
-// minTaskBudget is the minimum of output_config.task_budget.total, in tokens.
-const minTaskBudget = 20000
-
-func (v *validator) taskBudget(c *OutputConfig) {
-	if !v.opts.Strict {
-		return
-	}
-	budget, _ := c.Extra.Get("task_budget")
-	if total := gjson.Get(budget, "total"); total.Type == gjson.Number && total.Num < minTaskBudget {
-		v.violation(content.CodeRange, textAtLeast(minTaskBudget), "task_budget", "total")
 	}
 }
 
@@ -632,11 +605,10 @@ func (v *validator) block(p content.Part, where places) {
 	case *content.Thinking:
 		v.thinkingBlock(p)
 	case *content.ToolUse:
-		v.hasToolBlocks = true
 		if v.require(p.ID, "id") && v.opts.Strict && !codec.IsName(p.ID) {
 			v.violation(content.CodeValue, textPattern(idPattern), "id")
 		}
-		v.toolUseName(p.Name)
+		v.require(p.Name, "name")
 	case *content.ToolResult:
 		v.toolResult(p)
 	case *content.ServerToolUse:
@@ -696,15 +668,7 @@ func (v *validator) thinkingBlock(t *content.Thinking) {
 	}
 }
 
-// toolUseName validates the name of a tool call.
-func (v *validator) toolUseName(name string) {
-	if v.require(name, "name") && v.opts.Strict {
-		v.atMost(name, maxToolUseName, "name")
-	}
-}
-
 func (v *validator) toolResult(t *content.ToolResult) {
-	v.hasToolBlocks = true
 	v.require(t.ID, "tool_use_id")
 	if len(t.Parts) > 0 {
 		v.path.Push("content")
@@ -722,7 +686,7 @@ var knownServerTools = []string{"web_search", "web_fetch", "code_execution", "ba
 
 func (v *validator) serverToolUse(t *content.ServerToolUse) {
 	id := v.require(t.ID, "id")
-	v.toolUseName(t.Name)
+	v.require(t.Name, "name")
 	switch {
 	case t.Kind == "mcp_tool_use":
 	case t.Kind != "server_tool_use":
@@ -771,17 +735,12 @@ func (v *validator) serverToolResult(t *content.ServerToolResult) {
 
 // untypedBlock validates a block that has no Go type.
 func (v *validator) untypedBlock(u *content.Unknown) {
-	b := untypedBlockOf(u.Kind)
-	if b == nil && !strings.Contains(u.Raw, cacheName) && strings.IndexByte(u.Raw, '\\') < 0 {
-		return // it has no member that this format defines
+	if !strings.Contains(u.Raw, cacheName) && strings.IndexByte(u.Raw, '\\') < 0 {
+		return
 	}
 	doc := v.open(u.Raw)
 	defer doc.Close()
-	x := doc.Root()
-	if b != nil && u.Kind == toolAddition && x.Get("tool").Get("type").Is("tool_definition") {
-		v.addsTool = true
-	}
-	if c := x.Get(cacheName); c.Kind() == jsonwire.Object {
+	if c := doc.Root().Get(cacheName); c.Kind() == jsonwire.Object {
 		v.rawBreakpoint(c)
 	}
 }

@@ -74,9 +74,6 @@ func (v *validator) messages() {
 				counted(v.files, "file")+" > "+counted(limit, "file"))
 		}
 	}
-	if v.opts.Strict && v.hasToolBlocks && !v.hasTools() {
-		v.violationAt(content.CodeMissing, "", "Requests which include `tool_use` or `tool_result` blocks must define tools.")
-	}
 }
 
 func (v *validator) message(i int, t *content.Turn) {

@@ -195,25 +195,6 @@ func builtinTags() []string {
 	return tags
 }
 
-// hasTools reports whether the model may have tools. MCP servers, a continued thread
-// and system messages can define tools, too.
-func (v *validator) hasTools() bool {
-	return len(v.r.Tools) > 0 || v.r.has("mcp_servers") || v.addsTool || v.continues() || v.found.Repeats("tools")
-}
-
-// defines reports whether a tool with this name may be defined.
-func (v *validator) defines(name string) bool {
-	if len(v.r.Tools) == 0 || v.r.has("mcp_servers") || v.addsTool || v.continues() {
-		return true // the names are unknown, or there are no tools at all
-	}
-	for i := range v.r.Tools {
-		if t := &v.r.Tools[i]; t.Name == name || t.Kind == mcpToolset {
-			return true
-		}
-	}
-	return false
-}
-
 // continues is [Request.continues].
 func (v *validator) continues() bool { return v.r.continues() }
 

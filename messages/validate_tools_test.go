@@ -107,8 +107,6 @@ func TestValidateOutput(t *testing.T) {
 		{"output_format and output_config.format", withMembers(`"output_config":{"format":` + format + `},"output_format":` + format), nil,
 			oneViolation(content.CodeConflict, "output_format", "`output_format` may not be given together with `output_config.format`")},
 		{"output_format", withMembers(`"output_format":` + format), nil, nil},
-		{"task budget", withMembers(`"output_config":{"task_budget":{"type":"tokens","total":19999}}`), reportedRule,
-			oneViolation(content.CodeRange, "output_config.task_budget.total", "Input should be greater than or equal to 20000")},
 		{"with citations", `{"model":"m","max_tokens":1,"output_config":{"format":` + format + `},"messages":[{"role":"user","content":[` +
 			`{"type":"document","source":{"type":"text","media_type":"text/plain","data":"x"},"citations":{"enabled":true}}]}]}`, nil,
 			oneViolation(content.CodeConflict, "output_config.format", "Citations may not be enabled together with an output format")},
