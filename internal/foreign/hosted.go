@@ -17,7 +17,7 @@ type Hosted struct {
 	Shell  bool   // the code is for a shell; otherwise it is Python
 
 	Output string  // of a run
-	Failed bool    // the run
+	Failed bool    // the run; of a search only those of Messages are known
 	Files  bool    // the run has made files, which are stored at its vendor
 	Found  []Found // by a search; some vendors have it in the call
 }
@@ -79,7 +79,7 @@ func hostedInMessages(h *Hosted, kind, name string, v gjson.Result) bool {
 	case "server_tool_use bash_code_execution":
 		h.Shell, h.Input = true, v.Get("command").Str
 	case "web_search_tool_result ":
-		h.Search = true
+		h.Search, h.Failed = true, v.Get("error_code").Exists()
 		h.addFound(v)
 	case "code_execution_tool_result ", "bash_code_execution_tool_result ":
 		h.Output = v.Get("stdout").Str + v.Get("stderr").Str + v.Get("error_code").Str
@@ -119,7 +119,8 @@ func hostedInItems(h *Hosted, kind, _ string, v gjson.Result) bool {
 		h.addFound(v.Get("sources"))
 	case "code_interpreter_call":
 		h.Input = v.Get("code").Str
-		outputs := v.Get("outputs")
+		status, outputs := v.Get("status").Str, v.Get("outputs")
+		h.Failed = status == "failed" || status == "incomplete"
 		if v.IsArray() {
 			outputs = v
 		}

@@ -222,3 +222,33 @@ func TestHosted(t *testing.T) {
 		}
 	}
 }
+
+// TestFailedRun checks that clients of each format see that code of another vendor's server has failed,
+// and that another vendor reads that.
+func TestFailedRun(t *testing.T) {
+	failed := map[content.Format]string{
+		messages.Format:        `{"type":"code_execution_result","stdout":"","stderr":"boom","return_code":1,"content":[]}`,
+		generatecontent.Format: `{"outcome":"OUTCOME_FAILED","output":"boom"}`,
+		responses.Format:       `{"status":"failed","outputs":[{"type":"logs","logs":"boom"}]}`,
+	}
+	for to, f := range map[content.Format]struct {
+		encode func(*upstream.Request, *upstream.Response) ([]byte, []content.Loss)
+		want   string
+	}{
+		messages.Format:        {messages.EncodeResponse, `"stdout":"","stderr":"boom","return_code":1`},
+		generatecontent.Format: {generatecontent.EncodeResponse, `"outcome":"OUTCOME_FAILED","output":"boom"}`},
+		responses.Format:       {responses.EncodeResponse, `"status":"failed","code":"print(1)","container_id":"","outputs":[{"type":"logs","logs":"boom"}]`},
+	} {
+		for from, result := range failed {
+			if from == to {
+				continue
+			}
+			call, end := *hostedParts[from][0].(*content.ServerToolUse), *hostedParts[from][1].(*content.ServerToolResult)
+			call.Format, end.Format, end.Content = from, from, result
+			doc, losses := f.encode(nil, &upstream.Response{Parts: []content.Part{&call, &end, &content.Text{Text: "No."}}, Stop: upstream.Stop{Reason: content.StopEnd}})
+			if !strings.Contains(string(doc), f.want) || len(losses) > 0 {
+				t.Errorf("from %s, %v: %s", from, losses, doc)
+			}
+		}
+	}
+}

@@ -316,7 +316,11 @@ func (s *encoder) hostedItem(call, result *foreign.Hosted) string {
 	w.BeginObject()
 	w.Member("id", s.nextID(prefix))
 	w.Member("type", kind)
-	w.Member("status", "completed")
+	status := "completed"
+	if result.Failed {
+		status = "failed"
+	}
+	w.Member("status", status)
 	if call.Search {
 		w.Object("action")
 		w.Member("type", "search")

@@ -414,7 +414,13 @@ func (d *responseDecoder) completeOther(item jsonwire.Value) {
 			input = objectWith("code", item.Get("code"))
 		}
 		d.addToolUse(item, kind, "code_interpreter", input)
-		d.addToolResult(item, kind, item.Get("outputs"))
+		switch status := item.Get("status"); status.Str() {
+		case "failed", "incomplete":
+			d.addPart(&content.ServerToolResult{Format: Format, Kind: kind, ID: item.Get("id").Str(),
+				Content: `{"status":` + status.Raw() + `,"outputs":` + cmp.Or(item.Get("outputs").Raw(), "null") + `}`})
+		default:
+			d.addToolResult(item, kind, item.Get("outputs"))
+		}
 	case "mcp_call":
 		d.addToolUse(item, kind, openaiformat.Scalar(item.Get("name")), item.Get("arguments").Str())
 		d.addToolResult(item, kind, item.Get("output"))
