@@ -649,6 +649,8 @@ func typeOfTag(tags []object.Tag, name string) *object.Type {
 	return nil
 }
 
+const toolAddition = "tool_addition"
+
 // places is a set of places where a block is allowed.
 type places uint8
 
@@ -711,7 +713,7 @@ var blockForms = sync.OnceValue(func() []blockForm {
 		untyped("fallback", inAssistant,
 			object.RequiredKept("from", modelOnly), object.RequiredKept("to", modelOnly), object.OptKept("trigger", object.NullableAny)),
 		untyped("advisor_tool_result", inAssistant, object.RequiredKept("tool_use_id", object.NonEmptyText), object.RequiredKept("content", object.AnyObject)),
-		untyped("tool_addition", inSystem, object.RequiredKept("tool", union(object.Object, toolAdditions...))),
+		untyped(toolAddition, inSystem, object.RequiredKept("tool", union(object.Object, toolAdditions...))),
 		untyped("tool_removal", inSystem, object.RequiredKept("tool", union(object.Object, toolReferences...))))
 })
 

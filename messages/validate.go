@@ -67,7 +67,8 @@ type ValidateOptions struct {
 	//
 	//   - A tool result follows its tool call, a call has one result, and ids of open
 	//     calls are unique.
-	//   - A tool_choice does not force a call while thinking is enabled.
+	//   - A tool_choice needs tools, and names one of them. It does not force a call
+	//     while thinking is enabled.
 	//   - With thinking, temperature is 1, top_p at least 0.95, and top_k not set.
 	//   - top_k and top_p are not -1, by which older clients mark them as not set.
 	//   - Texts of users and system messages, and stop sequences, are not blank. The
@@ -163,6 +164,7 @@ type validator struct {
 	files             int
 	citationsEnabled  bool                  // a document or search result enables citations
 	firstSearchResult *content.SearchResult // whose citations all others must have
+	addsTool          bool                  // a system message defines a tool
 
 	doc *jsonwire.Doc // reused for each JSON text; allocated on first use
 }
@@ -405,14 +407,22 @@ func (v *validator) toolChoice() {
 	v.path.Push(c.Type)
 	switch {
 	case c.Type == "tool":
-		v.require(c.Name, "name")
+		if v.require(c.Name, "name") && v.opts.Strict && v.hasTools("") && !v.hasTools(c.Name) {
+			v.violation(content.CodeValue, "Tool '"+codec.Clip(c.Name)+"' not found in provided tools", "name")
+		}
 	case c.Name != "":
 		v.violation(content.CodeUnknown, textExtra, "name")
 	}
 	if c.Type == "none" && c.DisableParallelToolUse {
 		v.violation(content.CodeUnknown, textExtra, "disable_parallel_tool_use")
 	}
-	if t := v.r.Thinking; v.opts.Strict && t != nil && t.Type == "enabled" && v.r.forcesToolUse() {
+	if !v.opts.Strict {
+		return
+	}
+	if !v.hasTools("") {
+		v.violationAt(content.CodeConflict, "", "tool_choice may only be specified while providing tools.")
+	}
+	if t := v.r.Thinking; t != nil && t.Type == "enabled" && v.r.forcesToolUse() {
 		v.violationAt(content.CodeConflict, "", "Thinking may not be enabled when tool_choice forces tool use.")
 	}
 }
@@ -735,12 +745,14 @@ func (v *validator) serverToolResult(t *content.ServerToolResult) {
 
 // untypedBlock validates a block that has no Go type.
 func (v *validator) untypedBlock(u *content.Unknown) {
-	if !strings.Contains(u.Raw, cacheName) && strings.IndexByte(u.Raw, '\\') < 0 {
+	if u.Kind != toolAddition && !strings.Contains(u.Raw, cacheName) && strings.IndexByte(u.Raw, '\\') < 0 {
 		return
 	}
 	doc := v.open(u.Raw)
 	defer doc.Close()
-	if c := doc.Root().Get(cacheName); c.Kind() == jsonwire.Object {
+	x := doc.Root()
+	v.addsTool = v.addsTool || u.Kind == toolAddition && x.Get("tool").Get("type").Is("tool_definition")
+	if c := x.Get(cacheName); c.Kind() == jsonwire.Object {
 		v.rawBreakpoint(c)
 	}
 }

@@ -264,6 +264,10 @@ func TestValidateThinking(t *testing.T) {
 func TestValidateToolChoice(t *testing.T) {
 	tools := `"tools":[{"name":"t",` + schema + `}],`
 	runRules(t, []ruleTest{
+		{"no tools", withMembers(`"tool_choice":{"type":"auto"}`), reportedRule,
+			oneViolation(content.CodeConflict, "", "tool_choice may only be specified while providing tools.")},
+		{"other name", withMembers(tools + `"tool_choice":{"type":"tool","name":"u"}`), reportedRule,
+			oneViolation(content.CodeValue, "tool_choice.tool.name", "Tool 'u' not found in provided tools")},
 		{"tag", withMembers(tools + `"tool_choice":{"type":"all"}`), nil, oneViolation(content.CodeValue, "tool_choice",
 			"Input tag 'all' found using 'type' does not match any of the expected tags: 'auto', 'any', 'tool', 'none'")},
 		{"no name", withMembers(tools + `"tool_choice":{"type":"tool"}`), nil, oneViolation(content.CodeMissing, "tool_choice.tool.name", "Field required")},

@@ -1,6 +1,8 @@
 package messages
 
 import (
+	"slices"
+
 	"github.com/tidwall/gjson"
 
 	"github.com/polywire/polywire/content"
@@ -193,6 +195,15 @@ func builtinTags() []string {
 		tags = append(tags, t.Name)
 	}
 	return tags
+}
+
+// hasTools reports whether the model may have a tool with this name, or any if it is empty. MCP
+// servers, a continued thread and system messages can define tools, too; their names are unknown.
+func (v *validator) hasTools(name string) bool {
+	return v.r.has("mcp_servers") || v.addsTool || v.continues() || v.found.Repeats("tools") || v.found.Within("tools") ||
+		slices.ContainsFunc(v.r.Tools, func(t content.Tool) bool { // one pass
+			return name == "" || t.Name == name || t.Kind == mcpToolset
+		})
 }
 
 // continues is [Request.continues].
