@@ -27,31 +27,30 @@ func (p *parser) keptJSON(f *object.Field, name string, x jsonwire.Value) string
 	}
 	before := p.Violations.Len()
 	p.validSchema = true
-	p.out.begin(nil, x)
-	p.check(f, name, x)
+	text := p.canonical(x, func() { p.check(f, name, x) })
 	p.validSchema = p.validSchema && p.Violations.Len() == before
-	return p.out.text(x)
+	return text
 }
 
 // keptObject returns an object of the members of v that are kept as JSON text. It is v itself
 // if that is canonical and has no others.
 func (p *parser) keptObject(v jsonwire.Value, t *object.Type) string {
-	p.out.begin(nil, v)
-	p.out.open(v)
-	var seen object.Members
-	for name, x := range v.Members() {
-		switch f, again := seen.Field(t, name); {
-		case f == nil:
-			p.out.name(name, x)
-			p.out.keep(x)
-		case !f.Kept() || again:
-			p.out.remove(x)
-		default:
-			p.member(f, name, x)
+	return p.canonical(v, func() {
+		var seen object.Members
+		p.out.open(v)
+		for name, x := range v.Members() {
+			switch f, again := seen.Field(t, name); {
+			case f == nil:
+				p.out.name(name, name)
+				p.out.keep(x)
+			case !f.Kept() || again:
+				p.out.change()
+			default:
+				p.member(f, name, x)
+			}
 		}
-	}
-	p.out.close(v)
-	return p.out.text(v)
+		p.out.close(v)
+	})
 }
 
 // Extra implements [object.Format].
@@ -91,13 +90,10 @@ func (p *parser) appendKept(b []byte, v jsonwire.Value, t *object.Type) []byte {
 		if !f.Kept() || again || isMissing(f, x) {
 			continue
 		}
-		b = codec.AppendName(b, f.Name)
 		if f.Value == thought || f.Value == signature { // part has checked it
-			b = append(b, x.Raw()...)
+			b = codec.AppendMember(b, f.Name, x.Raw())
 		} else {
-			p.out.begin(b, x)
-			p.check(f, name, x)
-			b = p.out.end(x)
+			b = codec.AppendMember(b, f.Name, p.canonical(x, func() { p.check(f, name, x) }))
 		}
 	}
 	return b
@@ -111,7 +107,7 @@ func isMissing(f *object.Field, x jsonwire.Value) bool {
 
 // isCanonical checks the members of an object and reports whether they are canonical.
 func (p *parser) isCanonical(t *object.Type, x jsonwire.Value) bool {
-	p.out.begin(nil, x)
+	p.out.changed = false
 	p.checkMembers(t, x)
 	return !p.out.changed
 }
@@ -146,9 +142,9 @@ func (p *parser) checkAt(v *object.Value, x jsonwire.Value) {
 	if x.Kind() != jsonwire.Array {
 		p.Path.PushIndex(0)
 		if v.Kinds == object.List {
-			p.out.bracket('[')
+			p.out.bracket("[")
 			p.checkOne(v.Elem, x)
-			p.out.bracket(']')
+			p.out.bracket("]")
 		} else {
 			p.checkOne(v.Elem, x)
 		}
@@ -157,7 +153,7 @@ func (p *parser) checkAt(v *object.Value, x jsonwire.Value) {
 	}
 	p.out.open(x)
 	for i, e := range x.Elems() {
-		p.out.elem(e)
+		p.out.elem()
 		p.Path.PushIndex(i)
 		p.checkOne(v.Elem, e)
 		p.Path.Pop()
@@ -230,10 +226,10 @@ func (p *parser) checkMembers(t *object.Type, x jsonwire.Value) {
 	for name, y := range x.Members() {
 		switch f, again := p.field(&seen, t, name); {
 		case f == nil:
-			p.out.name(name, y)
+			p.out.name(name, name)
 			p.out.keep(y)
 		case again:
-			p.out.remove(y)
+			p.out.change()
 		default:
 			p.member(f, name, y)
 		}
@@ -252,10 +248,10 @@ func (p *parser) checkSchema(x jsonwire.Value) {
 	for name, y := range x.Members() {
 		switch f, again := p.field(&seen, openAPI.Object, name); {
 		case f == nil:
-			p.out.name(name, y)
+			p.out.name(name, name)
 			p.out.keep(y)
 		case again:
-			p.out.remove(y)
+			p.out.change()
 		default:
 			p.member(f, name, y)
 			if y.Kind() == jsonwire.Null {
@@ -283,15 +279,11 @@ func (p *parser) checkSchema(x jsonwire.Value) {
 
 // member checks a member of the object at the path that is kept as JSON text.
 func (p *parser) member(f *object.Field, name string, x jsonwire.Value) {
-	switch {
-	case isMissing(f, x):
-		p.out.remove(x)
+	if isMissing(f, x) {
+		p.out.change()
 		return
-	case name == f.Name:
-		p.out.name(name, x)
-	default:
-		p.out.rename(f.Name, x)
 	}
+	p.out.name(f.Name, name)
 	p.check(f, name, x)
 }
 
@@ -306,7 +298,7 @@ func (p *parser) checkMap(v *object.Value, x jsonwire.Value) {
 	p.out.open(x)
 	i := 0
 	for name, y := range x.Members() {
-		p.out.name(name, y)
+		p.out.name(name, name)
 		p.Path.PushIndex(i)
 		p.Path.Push("value")
 		p.checkOne(v.Members, y)
