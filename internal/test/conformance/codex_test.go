@@ -184,6 +184,16 @@ var codexScenarios = []codexScenario{
 		text: "Done: 42.", file: "Hello \"Rome\" \\ ☃\n", output: "Success",
 	},
 	{
+		name: "repair", model: "gpt-5.5",
+		say: [][]fake.Piece{
+			{fake.Thinking("Look."), fake.Text("I run it."), fake.Call("exec_command", `{"cmd":"printf 'echo $(($1 - $2))\\n' > note.txt; sh note.txt 2 3"}`)},
+			{fake.Thinking("A patch."), codexCall("apply_patch", "*** Begin Patch\n*** Update File: note.txt\n@@\n-echo $(($1 - $2))\n+echo $(($1 + $2))\n*** End Patch\n")},
+			{fake.Thinking("Again."), fake.Call("exec_command", `{"cmd":"echo sum: $(sh note.txt 2 3)"}`)},
+			{fake.Text("Done: 42.")},
+		},
+		text: "Done: 42.", file: "echo $(($1 + $2))\n", output: "sum: 5",
+	},
+	{
 		name: "code in a namespace", model: "gpt-6.2-sol",
 		say: [][]fake.Piece{
 			{codexCall("exec", `const r = await tools.exec_command({cmd: "echo Hello > note.txt; echo one"}); text(r.output);`)},

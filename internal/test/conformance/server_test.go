@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/test/formattest"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 	"github.com/polywire/polywire/upstream/bedrock"
@@ -146,6 +147,7 @@ func newServer(opts *upstream.HandlerOptions) *server {
 // start serves h on loopback.
 func (s *server) start(t *testing.T, h http.Handler) *server {
 	t.Helper()
+	h = formattest.CheckStreams(t, h)
 	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.header.Store(&r.Header)
 		s.path.Store(&r.URL.Path)

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"github.com/polywire/polywire/internal/test/formattest"
 )
 
 type chatCall struct {
@@ -168,6 +170,11 @@ func readChatStream(a *response) {
 	}
 	if done && !s.over {
 		a.broken("[DONE] before all choices have ended")
+	}
+	if done {
+		if err := formattest.ReadSent("/v1/chat/completions", a.Body); err != nil {
+			a.broken("%v", err)
+		}
 	}
 	s.keep()
 	a.Whole = done && a.Broken == "" && !a.Aborted && strings.HasSuffix(a.Body, "\n\n")

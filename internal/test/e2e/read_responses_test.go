@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+
+	"github.com/polywire/polywire/internal/test/formattest"
 )
 
 type responsesPart struct {
@@ -198,6 +200,11 @@ func readResponsesStream(a *response) {
 	}
 	if s.done && !s.over {
 		a.broken("[DONE] without a terminal event")
+	}
+	if s.done {
+		if err := formattest.ReadSent("/v1/responses", a.Body); err != nil {
+			a.broken("%v", err)
+		}
 	}
 	if !s.over { // an interrupted stream
 		for _, i := range s.items {

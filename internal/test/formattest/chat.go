@@ -25,6 +25,7 @@ type Chat struct {
 	choices map[int]*chatChoice
 	usage   bool // a chunk has "usage": null or a usage
 	done    bool
+	ofAny   bool // a server may have sent it: see [ReadSent]
 }
 
 type chatChoice struct {
@@ -36,21 +37,25 @@ type chatChoice struct {
 // ReadChat accumulates a whole stream. It returns an error if the stream breaks the grammar.
 func ReadChat(stream string) (*Chat, error) {
 	a := &Chat{choices: make(map[int]*chatChoice)}
+	return a, a.read(stream)
+}
+
+func (a *Chat) read(stream string) error {
 	for stream != "" {
 		event, rest, ok := strings.Cut(stream, "\n\n")
 		if !ok || strings.ContainsAny(event, "\r\n") {
-			return a, fmt.Errorf("not one line and an empty line: %q", stream)
+			return fmt.Errorf("not one line and an empty line: %q", stream)
 		}
 		stream = rest
 		if err := a.event(event); err != nil {
-			return a, fmt.Errorf("%w: %s", err, event)
+			return fmt.Errorf("%w: %s", err, event)
 		}
 	}
 	switch {
 	case a.Failure != nil:
-		return a, nil
+		return nil
 	case !a.done:
-		return a, errors.New("the stream ends without [DONE]")
+		return errors.New("the stream ends without [DONE]")
 	}
 	var list []any
 	for _, k := range slices.Sorted(maps.Keys(a.choices)) {
@@ -66,7 +71,7 @@ func ReadChat(stream string) (*Chat, error) {
 		list = append(list, map[string]any{"index": json.Number(strconv.Itoa(k)), "message": NormalChatMessage(c.message), "finish_reason": c.finish})
 	}
 	a.Object["choices"] = list
-	return a, nil
+	return nil
 }
 
 // NormalChatMessage removes the members of a message that are null or empty.
@@ -107,6 +112,9 @@ func (a *Chat) event(line string) error {
 		a.Failure = f
 		return nil
 	}
+	if a.ofAny && a.Chunks == 0 && chunk["prompt_filter_results"] != nil {
+		return nil // Azure's first chunk has nothing else
+	}
 	return a.chunk(chunk)
 }
 
@@ -134,7 +142,7 @@ func (a *Chat) chunk(chunk map[string]any) error {
 	switch {
 	case !ok:
 		return errors.New("no choices")
-	case has != a.usage:
+	case has != a.usage && !a.ofAny:
 		return errors.New("usage is in some chunks only")
 	case usage != nil && len(choices) > 0:
 		return errors.New("a usage with choices")

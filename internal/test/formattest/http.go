@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -65,6 +66,41 @@ func (w *DiscardWriter) SetReadDeadline(time.Time) error { return nil }
 
 // SetWriteDeadline does nothing.
 func (w *DiscardWriter) SetWriteDeadline(time.Time) error { return nil }
+
+// CheckStreams returns h. It reports an error for each stream of Chat Completions or Responses that
+// h ends and that breaks the grammar.
+func CheckStreams(t testing.TB, h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c := &copyWriter{ResponseWriter: w}
+		h.ServeHTTP(c, r)
+		if c.err != nil || r.Context().Err() != nil || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/event-stream") {
+			return
+		}
+		if err := ReadSent(r.URL.Path, c.body.String()); err != nil {
+			t.Errorf("%s: %v in the stream\n%s", r.URL.Path, err, c.body.String())
+		}
+	})
+}
+
+// A copyWriter copies what it writes, until an error.
+type copyWriter struct {
+	http.ResponseWriter
+	body strings.Builder
+	err  error
+}
+
+// Write implements [http.ResponseWriter].
+func (c *copyWriter) Write(p []byte) (n int, err error) {
+	n, err = c.ResponseWriter.Write(p)
+	c.body.Write(p[:n])
+	if err != nil {
+		c.err = err
+	}
+	return n, err
+}
+
+// Unwrap is for [http.ResponseController].
+func (c *copyWriter) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
 // An Able is an Upstream that can count tokens and list models.
 type Able struct {

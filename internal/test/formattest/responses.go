@@ -24,6 +24,7 @@ type ResponseStream struct {
 
 	number int64
 	ended  bool
+	ofAny  bool // a server may have sent it: see [ReadSent]
 }
 
 // A ResponseItem is an item of a [ResponseStream].
@@ -31,9 +32,10 @@ type ResponseItem struct {
 	Kind, ID string
 	Done     gjson.Result // the complete item
 
-	isDone    bool
-	parts     []*readPart // of a message or of a summary
-	arguments readPart
+	isDone        bool
+	mayLackStatus bool
+	parts         []*readPart // of a message or of a summary
+	arguments     readPart
 }
 
 // A readPart is a text in pieces.
@@ -55,6 +57,18 @@ var ResponseMembers = strings.Fields("id object created_at completed_at status i
 func ReadResponses(stream string) (*ResponseStream, error) {
 	r := new(ResponseStream)
 	return r, r.Read(stream)
+}
+
+// ReadSent reads a whole stream that a handler sent from a path of Chat Completions or Responses. Its
+// events may be those of a server, which may have other members.
+func ReadSent(path, stream string) error {
+	switch {
+	case strings.HasSuffix(path, "/chat/completions"):
+		return (&Chat{choices: make(map[int]*chatChoice), ofAny: true}).read(stream)
+	case strings.HasSuffix(path, "/responses"):
+		return (&ResponseStream{ofAny: true}).Read(stream)
+	}
+	return nil
 }
 
 // Read reads a whole stream. It returns an error if the stream breaks the grammar.
@@ -152,7 +166,7 @@ func (r *ResponseStream) event(name string, v gjson.Result) error {
 // response reads an event with a response.
 func (r *ResponseStream) response(name string, v gjson.Result) error {
 	for _, m := range ResponseMembers {
-		if !v.Get(m).Exists() {
+		if !v.Get(m).Exists() && (!r.ofAny || v.Get("completed_at").Exists()) {
 			return fmt.Errorf("the response has no %s", m)
 		}
 	}
@@ -213,6 +227,10 @@ func (r *ResponseStream) added(v gjson.Result) error {
 	switch {
 	case it.ID == "":
 		return fmt.Errorf("no id")
+	case r.ofAny && it.Kind == "reasoning": // a server may write its state anew
+		it.mayLackStatus = true
+	case r.ofAny && x.Get("status").Str == "completed":
+		it.Done = x
 	case !known, (it.Kind == "reasoning" || it.Kind == "tool_search_call") && x.Get("status").Str != "in_progress":
 		it.Done = x // is complete
 	case x.Get("status").Str != "in_progress":
@@ -339,7 +357,7 @@ func (it *ResponseItem) end(v gjson.Result) error {
 	default:
 		return nil
 	}
-	if s := v.Get("status").Str; s != "completed" && s != "incomplete" {
+	if s := v.Get("status").Str; s != "completed" && s != "incomplete" && (s != "" || !it.mayLackStatus) {
 		return fmt.Errorf("status %q", s)
 	}
 	if len(list) != len(it.parts) {
