@@ -345,7 +345,7 @@ func (l *lowering) thought(p *content.Thinking, at Path, hasCalls bool) {
 	case s.Format == l.t.Format && s.Data != "":
 		rule = l.mayReturn(p)
 	case p.Text == "":
-	case l.t.Thoughts.Unsigned == UnsignedAny, l.t.Thoughts.Unsigned == UnsignedOnly && s.Data == "":
+	case l.t.Thoughts.Unsigned == UnsignedAny, l.t.Thoughts.Unsigned == UnsignedOnly && s.Data == "" && len(l.carried) == 0:
 		rule = nil
 	}
 	switch {

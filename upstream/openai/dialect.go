@@ -68,7 +68,8 @@ type Dialect struct {
 	// Reasoning is the member of assistant messages that returns earlier thinking to
 	// the server: "reasoning_content", "reasoning", or "-" for none. If Reasoning is
 	// empty, only compatible servers receive earlier thinking: the thinking before tool
-	// calls, in the member that the server used for it. If Reasoning names a member,
+	// calls, in the member that the server used for it, or in reasoning_content if the client
+	// returned only the text. If Reasoning names a member,
 	// all messages with tool calls have that member.
 	Reasoning string
 

@@ -55,7 +55,8 @@ func TestCompatibleLosses(t *testing.T) {
 		turns   []content.Turn
 		losses  int
 	}{
-		"thinking it does not accept":         {Dialect{}, turns, 6},
+		"thinking it does not accept":         {Dialect{Reasoning: "-"}, turns, 6},
+		"thinking of its clients":             {Dialect{}, turns, 3},
 		"thinking returned in reasoning":      {Dialect{Reasoning: "reasoning"}, turns, 3}, // the thinking of the responses
 		"missing thinking with Reasoning set": {Dialect{Reasoning: "reasoning"}, bare, 1},
 		"no thinking":                         {Dialect{}, bare, 0},

@@ -32,7 +32,7 @@ type fieldCase struct {
 var fieldCases = []fieldCase{
 	{field: "Kind", dialect: Dialect{Kind: ServerOpenAI}, change: func(r *upstream.Request) { r.TopK = new(int64(5)) }, want: []string{"dropped top_k"}},
 	{field: "Efforts", dialect: Dialect{Efforts: []string{"low"}}, change: thinkingOf(upstream.Thinking{Mode: upstream.ThinkingOff}), want: []string{"degraded thinking.mode"}},
-	{field: "Reasoning", dialect: Dialect{Reasoning: "reasoning_content"}, change: withThought, without: []string{"hint turns.1.parts.0"}},
+	{field: "Reasoning", dialect: Dialect{Reasoning: "reasoning"}, change: withThought},
 	{field: "Thinking", dialect: Dialect{Thinking: chatcompletions.ThinkingObject}, change: thinkingWith(0.5), want: []string{"dropped temperature"}},
 	{field: "ShortIDs", dialect: Dialect{ShortIDs: true}, change: withCall(resultOf("c1")), want: []string{"hint turns.1.parts.0.id"}},
 	{field: "StrictRoles", dialect: Dialect{StrictRoles: true}, change: withCall(resultOf("c1"), textOf("a")), want: []string{"degraded turns.2"}},

@@ -243,6 +243,11 @@ var valueCases = []struct {
 	{"thinking switch", `"thinking":`, `{"error":{"message":"Unrecognized request argument supplied: thinking","type":"invalid_request_error"}}`,
 		openai.Options{Dialect: openai.Dialect{Thinking: "thinking", Efforts: []string{}}}, func(r *upstream.Request) { r.Thinking.Mode = upstream.ThinkingOff },
 		"", `"thinking":`, "thinking.mode"},
+	{"thinking of the client", `"reasoning_content":"a"`, `{"error":{"message":"'messages.1' : for 'role:assistant' the following must be satisfied[('messages.1' : property 'reasoning_content' is unsupported)]","type":"invalid_request_error"}}`,
+		openai.Options{}, func(r *upstream.Request) {
+			r.Turns = append(r.Turns, content.Turn{Role: content.RoleAssistant, Parts: []content.Part{&content.Thinking{Text: "a"}, &content.ToolUse{ID: "a", Name: "weather"}}},
+				content.Turn{Role: content.RoleUser, Parts: []content.Part{&content.ToolResult{ID: "a"}}})
+		}, "", `"reasoning_content"`, "turns.1.parts.0"},
 	{"required thinking", `"content":null,"tool_calls"`, `{"error":{"message":"The reasoning_content in the thinking mode must be passed back to the API.","type":"invalid_request_error","code":"invalid_request_error"}}`,
 		openai.Options{}, func(r *upstream.Request) {
 			r.Turns = append(r.Turns, content.Turn{Role: content.RoleAssistant, Parts: []content.Part{&content.ToolUse{ID: "a", Name: "weather"}}},

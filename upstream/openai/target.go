@@ -378,10 +378,15 @@ func (t *target) chatConversation(x *lower.Target) {
 		x.Files.Documents = []string{openaiformat.TypePDF}
 	}
 	x.Thoughts.Recall = t.recallChat
-	if member := t.forcedThinkingMember(); member != "" && member != "-" {
-		if !t.refusals.has(fieldReasoning) {
-			x.Thoughts.Unsigned = lower.UnsignedAny
-		}
+	member := t.forcedThinkingMember()
+	switch {
+	case t.refusals.has(fieldReasoning), member == "-":
+	case member != "":
+		x.Thoughts.Unsigned = lower.UnsignedAny
+	case !t.isOpenAI:
+		x.Thoughts.Unsigned = lower.UnsignedOnly // the client returns only its text
+	}
+	if member != "" && member != "-" {
 		x.Thoughts.Missing = lower.ThinkingEmpty
 		if t.refusals.thinkingMember != "" {
 			x.Thoughts.Missing = lower.ThinkingMissing

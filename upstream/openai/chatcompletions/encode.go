@@ -149,6 +149,9 @@ func (c *requestEncoder) thinking(parts []content.Part) {
 		}
 	}
 	name := b.member
+	if name == "" && len(b.text) > 0 {
+		name = "reasoning_content"
+	}
 	if forced != "" && forced != "-" {
 		name = forced
 	}

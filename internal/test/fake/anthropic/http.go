@@ -132,7 +132,7 @@ output-128k-2025-02-19 output-300k-2026-03-24 files-api-2025-04-14 mcp-client-20
 mcp-client-2025-11-20 mcp-client-2026-09-15 dev-full-thinking-2025-05-14 interleaved-thinking-2025-05-14
 code-execution-2025-05-22 extended-cache-ttl-2025-04-11 context-1m-2025-08-07 context-management-2025-06-27
 model-context-window-exceeded-2025-08-26 skills-2025-10-02 structured-outputs-2025-11-13 fast-mode-2026-02-01
-compact-2026-01-12 compact-2026-09-04 advisor-tool-2026-03-01 task-budgets-2026-03-13 cache-diagnosis-2026-04-07
+advanced-tool-use-2025-11-20 compact-2026-01-12 compact-2026-09-04 advisor-tool-2026-03-01 task-budgets-2026-03-13 cache-diagnosis-2026-04-07
 thinking-token-count-2026-05-13 thinking-display-updates-2026-08-18 thinking-binding-controls-2026-08-01
 server-side-fallback-2026-06-01 server-side-fallback-2026-07-01 fallback-credit-2026-06-01
 fallback-credit-2026-07-01 mid-conversation-tool-changes-2026-07-01 mid-conversation-output-config-2026-07-01
