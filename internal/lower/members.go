@@ -13,7 +13,7 @@ import (
 // MemberRules describes what becomes of headers, and of members that have no field.
 type MemberRules struct {
 	// Fields lists the members that fields of the request represent. An own member of
-	// such a name is dropped, unless it is merged.
+	// such a name is dropped, unless it is merged. That is a loss unless its value is null or false.
 	Fields []string
 
 	// State lists the own members that refer to a conversation at the vendor, or that change
@@ -115,7 +115,9 @@ func (l *lowering) ownMembers(x *content.Extra) *content.Extra {
 					"is not supported: a request contains its whole conversation and waits for the response; remove the member")
 			}
 		case slices.Contains(rules.Fields, name): // bounded by Target
-			l.lose(MemberReplaced, At("extra."+name))
+			if codec.IsOn(v) {
+				l.lose(MemberReplaced, At("extra."+name))
+			}
 			changed = true
 		default:
 			w.RawMember(name, v.Raw())

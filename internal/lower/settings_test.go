@@ -112,7 +112,7 @@ func value[T any](v T) *T { return &v }
 
 func TestMembers(t *testing.T) {
 	replaced := func(t *Target) {
-		t.Members = MemberRules{Fields: []string{"a", "list", "o"}, Merged: []Merged{{"o", '{', []string{"x"}}, {"list", '[', nil}}}
+		t.Members = MemberRules{Fields: []string{"a", "off", "list", "o"}, Merged: []Merged{{"o", '{', []string{"x"}}, {"list", '[', nil}}}
 	}
 	members := func(f content.Format, json string) upstream.Request {
 		return upstream.Request{Extra: &content.Extra{Format: f, JSON: json}}
@@ -121,7 +121,7 @@ func TestMembers(t *testing.T) {
 	testSettings(t, []settingsCase{
 		{name: "own", target: replaced, from: members(own, `{"b":1,"list":[1],"o":{"y":1}}`)},
 		{
-			name: "own, replaced by fields", target: replaced, from: members(own, `{"a":1,"b":2,"o":{"x":1,"y":2},"list":3}`),
+			name: "own, replaced by fields", target: replaced, from: members(own, `{"a":1,"off":false,"b":2,"o":{"x":1,"y":2},"list":3}`),
 			to:     func(r *Request) { r.Extra = &content.Extra{Format: own, JSON: `{"b":2,"o":{"y":2}}`} },
 			losses: []Loss{lost(MemberReplaced, "extra.a"), lost(MemberReplaced, "extra.o.x"), lost(MemberReplaced, "extra.list")},
 		},

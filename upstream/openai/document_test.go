@@ -14,6 +14,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/polywire/polywire/content"
+	fakeopenai "github.com/polywire/polywire/internal/test/fake/openai"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
 	"github.com/polywire/polywire/upstream/openai/chatcompletions"
@@ -220,6 +221,46 @@ func TestStoredRequests(t *testing.T) {
 		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("POST", "/v1/responses", strings.NewReader(`{"model":"m",  "input":"Hi"}`)))
 		if !strings.Contains(sent, want) {
 			t.Errorf("sent %s, want %s", sent, want)
+		}
+	}
+}
+
+// TestUnstoredResponses checks that a client receives the response of OpenAI's server as it is, unless
+// the host stores it, or the client refers to one that the host has.
+func TestUnstoredResponses(t *testing.T) {
+	fake := fakeopenai.New(t, fakeopenai.Options{})
+	up, err := NewResponses(&Options{BaseURL: fake.URL + "/v1", Key: "k", Dialect: Dialect{Kind: ServerOpenAI}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := responses.NewHandler(up, &responses.Options{Store: responses.NewMemoryStore(1 << 20)})
+	first := ""
+	for _, tt := range []struct {
+		members string
+		passes  bool
+	}{
+		{`"store":true`, false},
+		{`"store":false`, true},
+		{`"store":false,"stream":true`, true},
+		{`"store":false,"previous_response_id":"%"`, false},
+		{`"store":false,"stream":true,"previous_response_id":"%"`, false},
+	} {
+		w := httptest.NewRecorder()
+		members := strings.Replace(tt.members, "%", first, 1)
+		h.ServeHTTP(w, httptest.NewRequest("POST", "/v1/responses", strings.NewReader(`{"model":"m","input":"Hi",`+members+`}`)))
+		body := w.Body.String()
+		if _, data, ok := strings.Cut(body, "event: response.completed\ndata: "); ok {
+			body = gjson.Get(data, "response").Raw
+		}
+		id := gjson.Get(body, "id").Str
+		if first == "" {
+			first = id
+		}
+		if passes := strings.HasPrefix(id, "resp_0"); id == "" || passes != tt.passes {
+			t.Errorf("%s: the id is %q in %s", members, id, w.Body)
+		}
+		if refers := strings.Contains(tt.members, "previous"); refers && gjson.Get(body, "previous_response_id").Str != first {
+			t.Errorf("%s: no previous response in %s", members, w.Body)
 		}
 	}
 }

@@ -118,6 +118,9 @@ func (d *dialect) createResponse(_ string, r *http.Request, body string) (*handl
 		return nil, err
 	}
 	compacting := snapshot.Parsed[*Request](op.Request).wantsSummaryItem()
+	// What the vendor sends passes only if it has all that the client needs.
+	stores := stored != nil && !stored.skips
+	anew := stores || stored != nil && stored.previous != ""
 	configured := func(n *upstream.Request, whole bool) *encoder {
 		s := encoderFor(n)
 		s.whole = whole
@@ -126,7 +129,9 @@ func (d *dialect) createResponse(_ string, r *http.Request, body string) (*handl
 		}
 		if stored != nil {
 			s.settings.set(previousName, stored.previous)
-			s.session, s.settings.store = stored, !stored.skips && !compacting
+		}
+		if anew {
+			s.session, s.settings.store = stored, stores && !compacting
 		}
 		s.init(n.Turns)
 		return s
@@ -134,7 +139,7 @@ func (d *dialect) createResponse(_ string, r *http.Request, body string) (*handl
 	if op.Request.Stream {
 		op.Stream = configured(op.Request, false)
 	}
-	op.EncodeAnew = d.OpenResponses || compacting || stored != nil && !stored.skips
+	op.EncodeAnew = d.OpenResponses || compacting || anew
 	op.WithModel = openaiformat.WithModel
 	op.Response = func(n *upstream.Request, resp *upstream.Response) (*jsonwire.Writer, []content.Loss) {
 		return configured(n, true).convertResponse(resp)
