@@ -28,7 +28,7 @@ func generateContent() *format {
 
 		members: [kinds]table{
 			Request: {
-				"store": {rule: MembersLoss}, "labels": {rule: MembersLoss}, "processingOptions": {rule: MembersLoss},
+				"store": {rule: MembersLoss, isExempt: isFalse}, "labels": {rule: MembersLoss}, "processingOptions": {rule: MembersLoss},
 
 				"safetySettings": {rule: SafetyLoss}, "modelArmorConfig": {rule: SafetyLoss},
 				"cachedContent": {rule: StateLoss}, "continuationToken": {rule: StateLoss}, "outputConfig": {rule: SettingLoss}, "generationOutputConfig": {rule: SettingLoss},

@@ -49,6 +49,7 @@ func TestMembers(t *testing.T) {
 		{"loading of a tool", m, Tool, `{"defer_loading":true,"eager_input_streaming":true}`, "hint ", MembersLoss},
 		{"parts of an earlier response", m, Part, `{"caller":{"type":"direct"},"x":1}`, "hint ", MembersLoss},
 
+		{"nothing stored", c, Request, `{"store":false,"background":false}`, "", nil},
 		{"role of a message", c, Turn, `{"role":"developer"}`, "", nil},
 		{"role of a system text", c, Part, `{"role":"developer"}`, "", nil},
 		{"author", c, Turn, `{"role":"developer","name":"n"}`, "hint ", MembersLoss},

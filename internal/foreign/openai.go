@@ -29,10 +29,10 @@ func openAI() *format {
 
 		members: [kinds]table{
 			Request: {
-				"metadata": {rule: MembersLoss}, "store": {rule: MembersLoss}, "user": {rule: MembersLoss}, "safety_identifier": {rule: MembersLoss},
+				"metadata": {rule: MembersLoss}, "store": {rule: MembersLoss, isExempt: isFalse}, "user": {rule: MembersLoss}, "safety_identifier": {rule: MembersLoss},
 				"prompt_cache_key": {rule: MembersLoss}, "prompt_cache_options": {rule: MembersLoss}, "prompt_cache_retention": {rule: MembersLoss},
 				"prediction": {rule: MembersLoss}, "service_tier": {rule: MembersLoss}, "stream_options": {rule: MembersLoss},
-				"background": {rule: MembersLoss}, "include": {rule: MembersLoss}, "access_programs": {rule: MembersLoss},
+				"background": {rule: MembersLoss, isExempt: isFalse}, "include": {rule: MembersLoss}, "access_programs": {rule: MembersLoss},
 				"client_metadata": {rule: MembersLoss},
 
 				"verbosity": {rule: InfluenceLoss}, "truncation": {rule: InfluenceLoss}, "moderation": {rule: SafetyLoss},

@@ -107,16 +107,16 @@ func (l *lowering) modelModes(m *ModelModes) (asBudget bool) {
 	case upstream.ThinkingOff:
 		l.turnOff(m)
 	case upstream.ThinkingAuto:
-		l.chooseMode(m, nil)
+		asBudget = l.chooseMode(m, nil)
 	case upstream.ThinkingBudget:
 		if !m.Never && !m.Budgets || t.Budget == nil {
-			l.chooseMode(m, &Loss{Rule: BudgetAuto, Path: At("thinking.budget")})
-		} else {
+			asBudget = l.chooseMode(m, &Loss{Rule: BudgetAuto, Path: At("thinking.budget")})
+		} else if !asBudget {
 			l.chooseMode(m, nil)
 		}
 	case upstream.ThinkingBetweenTools:
 		if !m.Between {
-			l.chooseMode(m, &Loss{Rule: ModeBetween, Path: At("thinking.mode")})
+			asBudget = l.chooseMode(m, &Loss{Rule: ModeBetween, Path: At("thinking.mode")})
 		}
 	}
 	l.fitBudget()
@@ -155,11 +155,7 @@ func (l *lowering) inferMode(m *ModelModes, thinks bool) (asBudget bool) {
 	case m.Adaptive:
 		t.Mode = upstream.ThinkingAuto
 	default:
-		n := l.effortBudget(t.Effort)
-		if t.Mode, t.Budget = upstream.ThinkingBudget, &n; !m.Efforts {
-			t.Effort = ""
-		}
-		return true
+		return l.chooseMode(m, nil)
 	}
 	return false
 }
@@ -211,26 +207,30 @@ func (l *lowering) turnOff(m *ModelModes) {
 }
 
 // chooseMode selects automatic thinking or a budget. It reports lost, or if that is nil,
-// the loss of the requested mode.
-func (l *lowering) chooseMode(m *ModelModes, lost *Loss) {
+// the loss of the requested mode. asBudget is that of modelModes.
+func (l *lowering) chooseMode(m *ModelModes, lost *Loss) (asBudget bool) {
 	t := &l.to.Thinking
 	switch {
 	case m.Never:
 		l.lose(ModeNone, At("thinking.mode"))
 		l.resetThinking("")
-		return
+		return false
 	case t.Mode == upstream.ThinkingBudget && lost == nil:
-		return
+		return false
 	case lost != nil:
 		l.lose(lost.Rule, lost.Path)
 	}
 	if t.Mode, t.Budget = upstream.ThinkingAuto, nil; m.Adaptive {
-		return
+		return false
 	}
 	t.Mode, t.Budget = upstream.ThinkingBudget, new(l.effortBudget(t.Effort))
-	if lost == nil {
+	if asBudget = t.Effort != ""; asBudget && !m.Efforts {
+		t.Effort = ""
+	}
+	if lost == nil && !asBudget {
 		l.lose(ModeAuto, At("thinking.mode"))
 	}
+	return asBudget
 }
 
 // fitBudget moves a budget into the range that is accepted.

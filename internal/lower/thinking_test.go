@@ -340,6 +340,11 @@ func TestModes(t *testing.T) {
 			losses: []Loss{lost(ModeAuto, "thinking.mode")},
 		},
 		{
+			name: "automatic with an effort, as a budget", target: model(budgets), from: think(upstream.Thinking{Mode: auto, Effort: "low", Display: "summarized"}),
+			to:     becomes(upstream.Thinking{Mode: budget, Budget: value(int64(1024)), Display: "summarized"}),
+			losses: []Loss{lost(EffortAsBudget, "thinking.effort")},
+		},
+		{
 			name: "a budget, as automatic", target: model(adaptive), from: think(upstream.Thinking{Mode: budget, Budget: value(int64(2000))}),
 			to: becomes(upstream.Thinking{Mode: auto}), losses: []Loss{lost(BudgetAuto, "thinking.budget")},
 		},

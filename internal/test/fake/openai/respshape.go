@@ -100,7 +100,7 @@ func item(c *fake.Checker, at fake.Path, n *fake.Node) {
 		"custom_tool_call":        fake.Obj(fake.Fields{"type!": literal, "call_id!": callID, "name!": literal, "input!": text, "id": itemID("ctc"), "status": status, "namespace": text, "async": fake.Flag}),
 		"custom_tool_call_output": fake.Obj(fake.Fields{"type!": literal, "call_id!": callID, "output!": output, "id": fake.Or(text)}),
 		"reasoning": fake.Obj(fake.Fields{
-			"type!": literal, "id!": itemID("rs"), "encrypted_content": fake.Or(text), "status": status,
+			"type!": literal, "id": itemID("rs"), "encrypted_content": fake.Or(text), "status": status,
 			"summary!": fake.List(fake.Obj(fake.Fields{"type!": fake.Enum("summary_text"), "text!": text}), 0, 0),
 			"content":  fake.Or(fake.List(fake.Obj(fake.Fields{"type!": fake.Enum("reasoning_text"), "text!": text}), 0, 0)),
 		}),
