@@ -186,8 +186,8 @@ func (x *exchange) logFileError(ctx context.Context, f File, err error) {
 // starts no goroutine.
 type loader struct {
 	s       *Handler
-	request context.Context  // ends with the request
-	reserve func(int64) bool // reserves bytes of the budget
+	request func() context.Context // ends with the request; behind a function, since it leads to the key of the client
+	reserve func(int64) bool       // reserves bytes of the budget
 
 	mu       sync.Mutex
 	entries  map[string]*entry // nil before the first source
@@ -223,7 +223,7 @@ func (l *loader) Resolve(ctx context.Context, src content.Source) (content.Blob,
 func (l *loader) load(ctx context.Context, src content.Source) (content.Blob, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer context.AfterFunc(l.request, func() { cancel(context.Cause(l.request)) })()
+	defer context.AfterFunc(l.request(), func() { cancel(context.Cause(l.request())) })()
 	s := l.entry(sourceKey(src))
 	if s == nil {
 		return content.Blob{}, content.ErrUnresolved

@@ -47,7 +47,7 @@ func (f *fetcher) Resolve(ctx context.Context, s content.Source) (content.Blob, 
 func newTestLoader(ctx context.Context, f content.Resolver, s upstream.HandlerOptions) *loader {
 	s.Resolver, s.Links = f, f
 	server := newHandler("", s, 1, nil)
-	return &loader{s: server, request: ctx, reserve: server.options.Budget.Reserve}
+	return &loader{s: server, request: func() context.Context { return ctx }, reserve: server.options.Budget.Reserve}
 }
 
 func TestLoaderShares(t *testing.T) {

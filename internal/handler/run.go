@@ -42,7 +42,7 @@ type progress struct {
 func (x *exchange) generate(ctx context.Context, op *Operation) {
 	inner, cancel := context.WithCancelCause(ctx)
 	defer cancel(errDone)
-	loader := &loader{s: x.s, request: inner, reserve: x.reserveFile}
+	loader := &loader{s: x.s, request: func() context.Context { return inner }, reserve: x.reserveFile}
 	op.Request.Resolver = loader
 	s := newSink(x, op, cancel)
 	inner = upstream.WithTrace(inner, &upstream.Trace{AttemptDone: x.noteAttempt})
