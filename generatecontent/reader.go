@@ -392,7 +392,11 @@ func (a *array) scan() {
 			case '\\':
 				a.escaped = true
 			default:
-				i += plainBytes(p[i:])
+				if n := bytes.IndexAny(p[i:], `"\`); n >= 0 {
+					i += n
+				} else {
+					i = len(p)
+				}
 			}
 		case c == '"':
 			a.inString = true
@@ -409,26 +413,6 @@ func (a *array) scan() {
 		}
 	}
 	a.scanned = i
-}
-
-// plainBytes returns the number of bytes before the next quote or backslash. It
-// searches in steps, because searching to the end of the string for every escape would
-// take quadratic time.
-func plainBytes(p []byte) int {
-	const step = 128
-	n := 0
-	for {
-		w := p[n:min(n+step, len(p))]
-		if i := bytes.IndexByte(w, '"'); i >= 0 {
-			w = w[:i]
-		}
-		if i := bytes.IndexByte(w, '\\'); i >= 0 {
-			return n + i
-		}
-		if n += len(w); len(w) < step {
-			return n
-		}
-	}
 }
 
 // fill reads from the source once. It sets err if the read fails.
