@@ -298,7 +298,7 @@ func (s *responseEncoder) finish() {
 	s.FinishLastCall(0, s.Candidates[0].Stop.Reason)
 	s.FinishClosed()
 	s.DropUnsigned(0, s.hideThinking)
-	s.DropPending(0, s.hideThinking)
+	s.DropPending(0, s.hideThinking, nil)
 	s.writeResult()
 	s.writeSearch()
 }

@@ -55,8 +55,9 @@ func (e *Engine[S]) DropUnsigned(k int, hidden bool) {
 }
 
 // DropPending drops and reports the state of candidate k after its last call. The client has the
-// text of thinking that is not hidden, unless only its vendor can read it.
-func (e *Engine[S]) DropPending(k int, hidden bool) {
+// text of thinking that is not hidden, unless only its vendor can read it. Not dropped is what kept, if
+// it is not nil, has kept of the n-th block.
+func (e *Engine[S]) DropPending(k int, hidden bool, kept func(n int, t *content.Thinking) bool) {
 	c := &e.Candidates[k]
 	if n, ok := c.State.Oversized(); ok {
 		e.LoseAt(e.Path(k, n), envelope.TooLarge)
@@ -66,7 +67,7 @@ func (e *Engine[S]) DropPending(k int, hidden bool) {
 		rule = LossFinishedThinking
 	}
 	c.State.DropAll(func(n int, t *content.Thinking) {
-		if hidden || t.Redacted.Data != "" {
+		if (kept == nil || !kept(n, t)) && (hidden || t.Redacted.Data != "") {
 			e.LoseAt(e.Path(k, n), rule)
 		}
 	})

@@ -336,7 +336,7 @@ func (s *responseEncoder) finish() {
 	}
 	s.FinishClosed()
 	for k := range s.Candidates {
-		s.DropPending(k, true) // shown texts have no signature
+		s.DropPending(k, true, nil) // shown texts have no signature
 	}
 	for path, r := range s.sources.Lost() {
 		s.LoseAt(path, r)

@@ -14,6 +14,7 @@ import (
 	"github.com/polywire/polywire/internal/envelope"
 	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/jsonwire"
+	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/openaiformat"
 	"github.com/polywire/polywire/internal/partfield"
 	"github.com/polywire/polywire/internal/response"
@@ -105,7 +106,9 @@ type item struct {
 	cited       int    // annotations of the open part
 	later       []content.Citation
 
-	json []byte // of the complete item; nil until then, and once it was dropped
+	json  []byte // of the complete item; nil until then, and once it was dropped
+	block int    // of the response, with which the item began
+	state string // encrypted_content of the stored item, which the client does not receive
 }
 
 // An itemType is the type of an item that has text.
@@ -358,7 +361,7 @@ func (s *encoder) nextID(prefix string) string {
 // newItem begins an item. It ends the message that waits for more texts.
 func (s *encoder) newItem(b *sentBlock, k itemType) *item {
 	s.endMessage("completed")
-	it := &item{index: s.next, kind: k}
+	it := &item{index: s.next, kind: k, block: b.Index}
 	it.id = s.nextID(idPrefixes[k])
 	s.next++
 	if !s.dropped {
@@ -721,13 +724,28 @@ func (s *encoder) endItem(it *item, status string) {
 
 func (s *encoder) Forget(*sentBlock) {}
 
+// keepState keeps the state of the thinking of a block, which no call carries, for the stored item.
+func (s *encoder) keepState(block int, t *content.Thinking) bool {
+	if s.session == nil || !s.settings.store {
+		return false
+	}
+	for _, it := range slices.Backward(s.items) {
+		if it.kind == reasoningItem && it.block == block && it.json != nil {
+			it.state = encodeReasoning(t, func(r *loss.Rule) { s.LoseAt(s.Path(0, block), r) })
+			s.keep(len(it.state))
+			return it.state != ""
+		}
+	}
+	return false
+}
+
 // finish completes all items at the end of the response.
 func (s *encoder) finish() {
 	s.FinishQueued(0)
 	s.FinishLastCall(0, s.Candidates[0].Stop.Reason)
 	s.FinishClosed()
 	s.DropUnsigned(0, s.hideThinking)
-	s.DropPending(0, s.hideThinking)
+	s.DropPending(0, s.hideThinking, s.keepState)
 	if len(s.logprobs) > 0 {
 		s.LoseAt("logprobs", foreign.LogprobsLoss)
 	}

@@ -266,10 +266,22 @@ func (s *encoder) saveResponse(status string) {
 	if s.session == nil || !s.settings.store {
 		return
 	}
+	sent := s.items
+	s.items = nil
+	for _, it := range sent {
+		if it.state != "" { // only the stored item has it
+			c := *it
+			c.json = jsonwire.AppendString(append(slices.Clip(it.json[:len(it.json)-1]), `,"encrypted_content":`...), it.state)
+			c.json = append(c.json, '}')
+			it = &c
+		}
+		s.items = append(s.items, it)
+	}
 	if s.dropped || s.session.save(s.id, s.appendResponse(nil, status, nil), s.items) != nil {
 		s.settings.store = false
 		s.LoseAt("store", lossNotStored)
 	}
+	s.items = sent
 }
 
 // load returns a stored response with its input.

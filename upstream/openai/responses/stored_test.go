@@ -5,6 +5,8 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -94,6 +96,50 @@ func TestItemReference(t *testing.T) {
 	code, v = as(h, "b", "POST", "/v1/responses", body)
 	if code != 400 || v.Get("error.param").Str != "input[1].id" {
 		t.Error(code, v.Raw)
+	}
+}
+
+// TestStoredState tests that the thinking after the last call is stored with its state, which the client did
+// not ask for, and that the vendor gets it back, once.
+func TestStoredState(t *testing.T) {
+	think := func(n int, text string) []upstream.Event {
+		return []upstream.Event{evOpen(n, &content.Thinking{}), evText(n, text), evSign(n, messages.Format, "sig "+text), evClose(n)}
+	}
+	for _, stream := range []bool{false, true} {
+		u := &scripted{events: slices.Concat([]upstream.Event{evStart}, think(0, "one"), []upstream.Event{evOpen(1, toolCall("c", "f")), evInput(1, "{}"), evClose(1)},
+			think(2, "two"), []upstream.Event{evOpen(3, &content.Text{}), evText(3, "Hello"), evClose(3), evStop(content.StopEnd)})}
+		h := NewHandler(u, &Options{Store: NewMemoryStore(1 << 20)})
+		members := `"model":"m","reasoning":{"summary":"auto"},"tools":[{"type":"function","name":"f","parameters":{}}],"stream":` + strconv.FormatBool(stream)
+		r := httptest.NewRequest("POST", "/v1/responses", strings.NewReader(`{`+members+`,"input":"one"}`))
+		r.Header.Set("Content-Type", "application/json")
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		first := gjson.Parse(w.Body.String())
+		if stream {
+			first = readStream(t, w.Body.String()).Final
+		}
+		if strings.Contains(w.Body.String(), "encrypted_content") {
+			t.Errorf("the client received state: %s", w.Body)
+		}
+		call := first.Get("output.1.call_id").Raw
+		code, v := as(h, "", "POST", "/v1/responses", `{`+members+`,"previous_response_id":`+first.Get("id").Raw+`,"input":[{"type":"function_call_output","call_id":`+call+`,"output":"x"}]}`)
+		if code != 200 {
+			t.Fatal(v.Raw)
+		}
+		var got []string
+		for _, turn := range u.got.Turns {
+			for _, p := range turn.Parts {
+				switch p := p.(type) { // other kinds have no state
+				case *content.Thinking:
+					got = append(got, p.Text+": "+p.Signature.Data)
+				case *content.ToolUse:
+					got = append(got, p.Name+": "+p.Signature.Data)
+				}
+			}
+		}
+		if diff := cmp.Diff([]string{"one: ", `f: [{"text":"one","signature":"sig one"}]`, "two: sig two"}, got); diff != "" {
+			t.Errorf("stream %v: %s", stream, diff)
+		}
 	}
 }
 
