@@ -14,7 +14,6 @@ import (
 	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/lower"
-	"github.com/polywire/polywire/internal/schema"
 	"github.com/polywire/polywire/internal/snapshot"
 	"github.com/polywire/polywire/internal/test/lossplaces"
 	"github.com/polywire/polywire/upstream"
@@ -402,12 +401,9 @@ func lowered(n *upstream.Request, f func(*lower.Target)) (*Request, []lower.Repo
 }
 
 // Servers and models that do not accept the whole format.
-func filesApart(t *lower.Target)  { t.Results.Files = false }
-func signedCalls(t *lower.Target) { t.Calls.Signature = PlaceholderSignature }
-func filesLoaded(t *lower.Target) { t.Files.Keep = false }
-func closedSchemas(t *lower.Target) {
-	t.Tools.Schema, t.Output.Schema = schema.GeminiSchema, schema.GeminiSchema
-}
+func filesApart(t *lower.Target)   { t.Results.Files = false }
+func signedCalls(t *lower.Target)  { t.Calls.Signature = PlaceholderSignature }
+func filesLoaded(t *lower.Target)  { t.Files.Keep = false }
 func noMixedTools(t *lower.Target) { t.Tools.VendorAlone = true }
 
 // A conversationMaker generates conversations of clients of other formats.
@@ -547,9 +543,6 @@ var settingMappings = []mapping{
 	{name: "response schema", from: &upstream.Request{Output: upstream.Output{Schema: content.Schema{JSON: `{"type":"OBJECT","properties":{"a":{"const":1}}}`}}},
 		want: configured(`{"responseMimeType":"application/json","responseJsonSchema":{"type":"object","properties":{"a":{"enum":[1]}}}}`),
 		lost: []string{"hint output.media_type"}, rules: []*loss.Rule{lower.OutputTypeAdded}},
-	{name: "closed response schema", target: closedSchemas,
-		from: &upstream.Request{Output: upstream.Output{MediaType: "application/json", Schema: content.Schema{JSON: `{"type":"string"}`}}},
-		want: configured(`{"responseMimeType":"application/json","responseSchema":{"type":"STRING"}}`)},
 	{name: "other output", from: &upstream.Request{Output: upstream.Output{MediaType: "text/html", Modalities: []string{"text", "smell"}, AspectRatio: "17:9", ImageSize: "9K", Extra: foreignExtra(`{"x":1}`)}},
 		want: configured(`{"responseModalities":["TEXT"]}`),
 		lost: []string{"dropped output.extra.x", "dropped output.aspect_ratio", "dropped output.image_size", "dropped output.modalities", "dropped output.media_type"}},
@@ -607,9 +600,6 @@ var toolMappings = []mapping{
 			`{"name":"g","parameters":{"type":"OBJECT","properties":{"a":{"type":"STRING"}}}},{"name":"h"}]}]`},
 	{name: "upper case types in a schema", from: withTools(content.Tool{Name: "f", Input: content.Schema{JSON: `{"type":"OBJECT","properties":{"a":{"type":"STRING"}}}`}}),
 		want: `,"tools":[{"functionDeclarations":[{"name":"f","parametersJsonSchema":{"type":"object","properties":{"a":{"type":"string"}}}}]}]`},
-	{name: "closed schemas", target: closedSchemas, from: withTools(content.Tool{Name: "f", Input: content.Schema{JSON: wants}}),
-		want: `,"tools":[{"functionDeclarations":[{"name":"f","parameters":{"type":"OBJECT","properties":{"type":{"type":"STRING"},"n":{"type":"INTEGER","nullable":true}},"required":["n"]}}]}]`,
-		lost: []string{"hint tools.0.input.additionalProperties"}},
 	{name: "unsupported schema keyword", from: withTools(content.Tool{Name: "f", Input: content.Schema{JSON: `{"type":"object","properties":{"a":{"type":"string","minLength":1}}}`}}),
 		want: `,"tools":[{"functionDeclarations":[{"name":"f","parametersJsonSchema":{"type":"object","properties":{"a":{"type":"string","minLength":1}}}}]}]`,
 		lost: []string{"degraded tools.0.input.properties.a.minLength"}},

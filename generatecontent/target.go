@@ -37,12 +37,12 @@ var baseTarget = lower.Target{
 	Own:     lower.Own{Members: true, Calls: true, Vendor: true},
 	Members: lower.MemberRules{Headers: true},
 	Tools: lower.ToolRules{
-		Schema: schema.GeminiJSON, OpenAPISchema: schema.GeminiSchema, OpenAPI: true, Results: true, Strict: lower.StrictChoice,
+		Schema: schema.GeminiJSON, OpenAPI: true, Results: true, Strict: lower.StrictChoice,
 		Vendor: ownTool, VendorFree: true, VendorJSON: true, VendorMember: withServerTools,
 	},
 	Choice: lower.ChoiceRules{Kind: lower.ChoiceFunctions},
 	Output: lower.OutputRules{
-		Types: mimeTypes, Schema: schema.GeminiJSON, OpenAPISchema: schema.GeminiSchema, OpenAPI: true, OwnSchema: hasOwnFormat,
+		Types: mimeTypes, Schema: schema.GeminiJSON, OpenAPI: true, OwnSchema: hasOwnFormat,
 		Modalities: []string{"image", "audio", "video"}, EachModality: true, AspectRatios: aspectRatios, ImageSizes: imageSizes,
 	},
 	Limit:    lower.LimitRules{Max: math.MaxInt32, Zero: true},

@@ -18,13 +18,12 @@ type OutputRules struct {
 	Types   []string
 	Objects bool
 
-	Schema        schema.Dialect // of the response
-	AnySchema     bool           // schemas that are not objects, such as true, are sent
-	Strict        bool           // an equivalent schema in StrictSchema is sent where there is one
-	StrictSchema  schema.Dialect
-	OpenAPI       bool // with Types: schemas in the OpenAPI dialect stay in it, or in OpenAPISchema
-	OpenAPISchema schema.Dialect
-	NoTools       bool // with Types: the model accepts JSON and functions only one without the other
+	Schema       schema.Dialect // of the response
+	AnySchema    bool           // schemas that are not objects, such as true, are sent
+	Strict       bool           // an equivalent schema in StrictSchema is sent where there is one
+	StrictSchema schema.Dialect
+	OpenAPI      bool // with Types: schemas in the OpenAPI dialect stay as they are
+	NoTools      bool // with Types: the model accepts JSON and functions only one without the other
 
 	// OwnSchema reports whether the own members of a request have the form o already,
 	// so that it is sent as it is. It may be nil.
@@ -173,7 +172,7 @@ func (l *lowering) strictSchema() {
 	o, rules := &l.to.Output, &l.t.Output
 	switch {
 	case !rules.Strict, o.Strict == nil && l.n.Defaults.LooseOutput, o.Strict != nil && !*o.Strict:
-		l.responseSchema(rules.Schema, false)
+		l.responseSchema(rules.Schema)
 		return
 	case schema.Fits(rules.StrictSchema, o.Schema):
 		o.Strict = new(true)
@@ -187,7 +186,7 @@ func (l *lowering) strictSchema() {
 	}
 	l.lose(OutputStrict, At("output.schema"))
 	o.Strict = &notStrict
-	l.responseSchema(rules.Schema, false)
+	l.responseSchema(rules.Schema)
 }
 
 // changesModel reports whether a loss of a schema is more than a hint, such as that members which
@@ -195,11 +194,11 @@ func (l *lowering) strictSchema() {
 func changesModel(x schema.Loss) bool { return x.Rule.Severity != content.LossHint }
 
 // responseSchema translates the schema of the response.
-func (l *lowering) responseSchema(d schema.Dialect, openAPI bool) {
+func (l *lowering) responseSchema(d schema.Dialect) {
 	o := &l.to.Output
 	text, losses := l.schemas.Output(d, o.Schema)
 	l.schemaLosses(losses, At("output.schema"))
-	o.Schema = content.Schema{JSON: text, OpenAPI: openAPI}
+	o.Schema = content.Schema{JSON: text}
 }
 
 // anySchema lowers a schema of any kind.
@@ -246,7 +245,7 @@ func (l *lowering) typedOutput() {
 		l.suffix = jsonInstruction
 		if o.Schema.JSON != "" {
 			if o.Schema.OpenAPI {
-				l.responseSchema(schema.JSONSchema, false)
+				l.responseSchema(schema.JSONSchema)
 			}
 			l.suffix = &content.Text{Text: "When you respond without a tool call, respond with one JSON value that matches this JSON schema, and with nothing else:\n" + o.Schema.JSON}
 		}
@@ -255,11 +254,9 @@ func (l *lowering) typedOutput() {
 	if o.Schema.JSON == "" {
 		return
 	}
-	dialect, openAPI := rules.Schema, rules.OpenAPI && rules.Schema == rules.OpenAPISchema
-	if rules.OpenAPI && o.Schema.OpenAPI {
-		dialect, openAPI = rules.OpenAPISchema, true
+	if !rules.OpenAPI || !o.Schema.OpenAPI {
+		l.responseSchema(rules.Schema)
 	}
-	l.responseSchema(dialect, openAPI)
 }
 
 // hasFunctions reports whether the request has functions, or tools that become functions.

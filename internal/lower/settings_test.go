@@ -453,7 +453,7 @@ func TestOutput(t *testing.T) {
 	}
 	only := func(t *Target) { t.Output = OutputRules{AnySchema: true, Schema: schema.MessagesStrict} }
 	typed := func(t *Target) {
-		t.Output = OutputRules{Types: []string{jsonType, plainType}, Schema: schema.GeminiJSON, OpenAPI: true, OpenAPISchema: schema.GeminiSchema}
+		t.Output = OutputRules{Types: []string{jsonType, plainType}, Schema: schema.GeminiJSON, OpenAPI: true}
 	}
 	named := func(t *Target) {
 		strict(t)

@@ -17,8 +17,7 @@ type ToolRules struct {
 	Freeform      bool           // the server has free-form tools; otherwise functions replace them
 	Schema        schema.Dialect // of the arguments and results of functions
 	StrictSchema  schema.Dialect // of the arguments of strict functions
-	OpenAPISchema schema.Dialect // of schemas in the OpenAPI dialect
-	OpenAPI       bool           // such schemas stay in their dialect
+	OpenAPI       bool           // schemas in the OpenAPI dialect stay as they are
 	Strict        StrictTools
 	StrictDefault bool // functions without a setting are strict if they can be
 	StrictLimit   StrictLimit
@@ -205,7 +204,10 @@ func (l *lowering) functionSchemas(t *content.Tool, at Path) {
 // inputSchema lowers the schema of a function's arguments in place.
 func (l *lowering) inputSchema(t *content.Tool, at Path) {
 	rules := &l.t.Tools
-	dialect, openAPI := l.dialect(t.Input)
+	if rules.OpenAPI && t.Input.OpenAPI {
+		return
+	}
+	dialect := rules.Schema
 	if isOn(t.Strict) {
 		dialect = rules.StrictSchema
 	}
@@ -217,7 +219,7 @@ func (l *lowering) inputSchema(t *content.Tool, at Path) {
 		}
 		l.lose(ToolSchema, at)
 	}
-	if t.Input = (content.Schema{JSON: text, OpenAPI: openAPI}); text == "" {
+	if t.Input = (content.Schema{JSON: text}); text == "" {
 		t.Input = content.Schema{}
 	}
 }
@@ -231,33 +233,24 @@ func onlyAddsProperties(d schema.Dialect, text string) bool {
 
 // outputSchema lowers the schema of a function's results in place.
 func (l *lowering) outputSchema(t *content.Tool, at Path) {
-	if t.Output.JSON == "" {
+	rules := &l.t.Tools
+	if t.Output.JSON == "" || rules.Results && rules.OpenAPI && t.Output.OpenAPI {
 		return
 	}
 	var text string
 	var losses []schema.Loss
-	dialect, openAPI := l.dialect(t.Output)
-	if l.t.Tools.Results {
-		text, losses = l.schemas.Output(dialect, t.Output)
+	if rules.Results {
+		text, losses = l.schemas.Output(rules.Schema, t.Output)
 		l.schemaLosses(losses, at)
 	}
 	switch {
 	case text != "":
-		t.Output = content.Schema{JSON: text, OpenAPI: openAPI}
+		t.Output = content.Schema{JSON: text}
 	case len(losses) == 0:
 		l.lose(ToolOutput, at)
 		fallthrough
 	default:
 		t.Output = content.Schema{}
-	}
-}
-
-// dialect returns the dialect for a schema, and whether it is that of OpenAPI.
-func (l *lowering) dialect(s content.Schema) (d schema.Dialect, openAPI bool) {
-	if rules := &l.t.Tools; s.OpenAPI && rules.OpenAPI {
-		return rules.OpenAPISchema, true
-	} else {
-		return rules.Schema, rules.OpenAPI && rules.Schema == rules.OpenAPISchema
 	}
 }
 

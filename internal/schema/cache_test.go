@@ -53,7 +53,7 @@ func TestCache(t *testing.T) {
 // TestCacheHits checks which schemas are kept, and that finding one does not allocate.
 func TestCacheHits(t *testing.T) {
 	growing := content.Schema{JSON: `{"type":"object","properties":{` + strings.TrimSuffix(strings.Repeat(`"p":{"$ref":"#/$defs/a"},`, 40), ",") +
-		`},"$defs":{"a":{"type":"object","properties":{` + strings.TrimSuffix(strings.Repeat(`"q":{"type":"string","description":"what it is"},`, 40), ",") + `}}}}`}
+		`,"n":{"$ref":"#/$defs/n"}},"$defs":{"n":{"$ref":"#/$defs/n"},"a":{"type":"object","properties":{` + strings.TrimSuffix(strings.Repeat(`"q":{"type":"string","description":"what it is"},`, 40), ",") + `}}}}`}
 	for _, tt := range []struct {
 		name   string
 		cache  *Cache
@@ -67,18 +67,18 @@ func TestCacheHits(t *testing.T) {
 		{"uses the limit", NewCache(1 << 20), growing, false},
 	} {
 		limit := ExpansionLimit{Cache: tt.cache}
-		limit.Input(GeminiSchema, tt.schema)
-		k := cacheKey{GeminiSchema, true, false, tt.schema.JSON}
+		limit.Input(MessagesStrict, tt.schema)
+		k := cacheKey{MessagesStrict, true, false, tt.schema.JSON}
 		if _, kept := tt.cache.get(k); kept != tt.kept {
 			t.Errorf("%s: kept is %t", tt.name, kept)
 		}
-		if _, kept := tt.cache.get(cacheKey{GeminiSchema, false, false, tt.schema.JSON}); kept {
+		if _, kept := tt.cache.get(cacheKey{MessagesStrict, false, false, tt.schema.JSON}); kept {
 			t.Errorf("%s: kept as a schema of a response", tt.name)
 		}
 		if !tt.kept || race.Enabled {
 			continue
 		}
-		if n := testing.AllocsPerRun(50, func() { limit.Input(GeminiSchema, tt.schema) }); n > 0 {
+		if n := testing.AllocsPerRun(50, func() { limit.Input(MessagesStrict, tt.schema) }); n > 0 {
 			t.Errorf("%s: %v allocations", tt.name, n)
 		}
 	}
@@ -93,7 +93,7 @@ func TestCacheParallel(t *testing.T) {
 			for i := range 200 {
 				limit := ExpansionLimit{Cache: cache}
 				s := numbered(i % 20)
-				if got, _ := limit.Input(GeminiSchema, s); !strings.Contains(got, fmt.Sprintf("number%d\"", i%20)) {
+				if got, _ := limit.Input(MessagesStrict, s); !strings.Contains(got, fmt.Sprintf("number%d\"", i%20)) {
 					t.Errorf("%s became %s", s.JSON, got)
 				}
 			}

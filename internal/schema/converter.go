@@ -222,11 +222,3 @@ func (c *converter) writeRaw(name string, v value) {
 		c.w.RawMember(name, v.Raw())
 	}
 }
-
-// writeCount writes the strictest value of kw as a string, which is the form of 64-bit
-// integers in protobuf's JSON.
-func (c *converter) writeCount(name string, lo int, kw keyword) {
-	if n, ok := c.strictest(lo, kw, kw == kMinLength || kw == kMinItems || kw == kMinProperties).Int(); ok {
-		c.w.Member(name, strconv.FormatInt(n, 10))
-	}
-}

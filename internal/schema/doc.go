@@ -8,10 +8,8 @@
 //   - Messages: [Input] with JSONSchema for input_schema. Tools with strict use
 //     MessagesStrict, and so does [Output] for output_config.format.
 //   - generateContent: an OpenAPI schema is sent unchanged as "parameters" or
-//     "responseSchema", in GeminiSchema. A JSON Schema is sent as
-//     "parametersJsonSchema" or "responseJsonSchema", in GeminiJSON, which keeps
-//     nearly all of it. For servers that support OpenAPI schemas only, JSON Schema is
-//     translated to GeminiSchema: references are expanded and many keywords are dropped.
+//     "responseSchema". A JSON Schema is sent as "parametersJsonSchema" or
+//     "responseJsonSchema", in GeminiJSON, which keeps nearly all of it.
 //   - OpenAI-style: JSONSchema where strict is false, OpenAIStrict where the caller
 //     asked for strict. [Fits] reports whether a schema is strict already.
 //
@@ -24,20 +22,10 @@
 // become their equivalents of draft 2020-12. A null value is treated as an absent
 // keyword. Names of properties are never read as keywords.
 //
-// GeminiSchema requires alternatives to be the only keyword of their schema. The
-// keywords next to them are repeated in each alternative, and the description is added
-// to those without one. Alternatives that are constant strings become one enum.
-// Enumerated values that are not strings are listed at the end of the description if
-// they fit into 512 bytes: "Allowed values: 1, 2". Nothing else is added to a
-// description. An unconstrained property is added for a required name without a
-// property. GeminiSchema cannot forbid unlisted properties. Most objects forbid them,
-// so this loss is a hint only.
-//
-// In GeminiSchema all references are expanded. JSONSchema, GeminiJSON and
-// OpenAIStrict keep references. MessagesStrict keeps them unless they are
-// recursive. A definition is expanded at most twice on the path to a schema. Its
-// third occurrence keeps only type and description, and is reported. So is a
-// reference after 64 nested ones. The output is limited to 2,000 schemas plus one
+// JSONSchema, GeminiJSON and OpenAIStrict keep references. MessagesStrict keeps them
+// unless they are recursive. A definition is expanded at most twice on the path to a
+// schema. Its third occurrence keeps only type and description, and is reported. So is
+// a reference after 64 nested ones. The output is limited to 2,000 schemas plus one
 // per 4 bytes of source, to 64 KiB plus 4 times the source (exceeded by at most one
 // schema), and to 100 levels of expanded schemas. The rest is left unconstrained
 // and reported.
@@ -59,8 +47,8 @@
 // # Keywords
 //
 // JSONSchema keeps every keyword, except that nullable and additionalItems are
-// rewritten. In the other dialects a keyword is kept, rewritten, omitted because it
-// has no meaning there, sent although the vendor ignores it, or removed. The severity
-// of the loss follows, if there is one. A rewritten keyword may have further losses,
-// which are reported where they occur. The table of keywords is keywordSpecs.
+// rewritten. In the other dialects a keyword is kept, rewritten, sent although the
+// vendor ignores it, or removed. The severity of the loss follows, if there is one. A
+// rewritten keyword may have further losses, which are reported where they occur. The
+// table of keywords is keywordSpecs.
 package schema

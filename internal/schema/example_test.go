@@ -10,14 +10,13 @@ import (
 func ExampleInput() {
 	s := content.Schema{JSON: `{"type":"object","properties":{"when":{"anyOf":[{"type":"string","format":"date"},{"type":"null"}]},` +
 		`"step":{"type":"number","multipleOf":5}},"additionalProperties":false}`}
-	out, losses := schema.Input(schema.GeminiSchema, s)
+	out, losses := schema.Input(schema.MessagesStrict, s)
 	fmt.Println(out)
 	for _, l := range losses {
 		fmt.Printf("%s %s: %s\n", l.Rule.Severity, l.Path, l.Rule.Reason)
 	}
 	// Output:
-	// {"type":"OBJECT","properties":{"when":{"type":"STRING","format":"date","nullable":true},"step":{"type":"NUMBER"}}}
-	// hint additionalProperties: the target cannot forbid properties that are not listed; they are allowed
+	// {"type":"object","properties":{"when":{"anyOf":[{"type":"string","format":"date"},{"type":"null"}]},"step":{"type":"number"}},"additionalProperties":false}
 	// degraded properties.step.multipleOf: the target does not support this constraint; it was dropped, and values may violate it
 }
 
@@ -31,7 +30,7 @@ func ExampleOutput() {
 
 func ExampleFits() {
 	s := content.Schema{JSON: `{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`}
-	fmt.Println(schema.Fits(schema.OpenAIStrict, s), schema.Fits(schema.GeminiSchema, s))
+	fmt.Println(schema.Fits(schema.OpenAIStrict, s), schema.Fits(schema.OpenAIStrict, content.Schema{JSON: `{"type":"object"}`}))
 	// Output:
 	// true false
 }

@@ -392,3 +392,12 @@ func (c *converter) writeUnion(n *node, m *member) {
 	c.w.EndArray()
 	c.pop(1)
 }
+
+// isNumeric reports whether a format applies to numbers.
+func isNumeric(format string) bool {
+	switch format {
+	case "int32", "int64", "float", "double":
+		return true
+	}
+	return false
+}

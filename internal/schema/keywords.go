@@ -7,9 +7,6 @@ const (
 	// JSONSchema is draft 2020-12, which Messages accepts for the input of tools and
 	// OpenAI-style servers for parameters that are not strict.
 	JSONSchema Dialect = iota
-	// GeminiSchema is the Schema message of generateContent, a fixed set of
-	// keywords: "parameters", "response" and "responseSchema".
-	GeminiSchema
 	// GeminiJSON is the part of JSON Schema that generateContent supports:
 	// "parametersJsonSchema" and "responseJsonSchema".
 	GeminiJSON
@@ -48,7 +45,6 @@ type action uint8
 const (
 	actionKeep    action = iota // copy it and translate the schemas in it
 	actionRewrite               // represent it by other keywords
-	actionOmit                  // omit it without a report; it has no meaning in the dialect
 	actionIgnore                // copy it; the target ignores it
 	actionRemove                // omit it
 )
@@ -131,7 +127,6 @@ const (
 var (
 	kept              = rule{actionKeep, rNone}
 	rewritten         = rule{actionRewrite, rNone}
-	omitted           = rule{actionOmit, rNone}
 	annotation        = rule{actionRemove, rAnnotation}
 	constraint        = rule{actionRemove, rConstraint}
 	ignoredConstraint = rule{actionIgnore, rIgnored}
@@ -145,70 +140,70 @@ var keywordSpecs = [keywordCount]struct {
 	name  string
 	shape shape
 
-	geminiSchema, geminiJSON, messagesStrict, openAIStrict rule
+	geminiJSON, messagesStrict, openAIStrict rule
 }{
-	kOther:                 {name: "(any other)", geminiSchema: annotation},
-	kSchema:                {name: "$schema", shape: shapeString, geminiSchema: omitted},
-	kID:                    {name: "$id", shape: shapeString, geminiSchema: annotation},
-	kAnchor:                {name: "$anchor", shape: shapeString, geminiSchema: annotation},
-	kComment:               {name: "$comment", geminiSchema: annotation},
-	kRef:                   {name: "$ref", shape: shapeString, geminiSchema: rewritten},
-	kDynamicRef:            {name: "$dynamicRef", shape: shapeString, geminiSchema: rule{actionRemove, rRef}, geminiJSON: ignoredPart},
-	kDefs:                  {name: "$defs", shape: shapeSchemaMap, geminiSchema: omitted},
-	kDefinitions:           {name: "definitions", shape: shapeSchemaMap, geminiSchema: omitted, geminiJSON: rewritten},
+	kOther:                 {name: "(any other)"},
+	kSchema:                {name: "$schema", shape: shapeString},
+	kID:                    {name: "$id", shape: shapeString},
+	kAnchor:                {name: "$anchor", shape: shapeString},
+	kComment:               {name: "$comment"},
+	kRef:                   {name: "$ref", shape: shapeString},
+	kDynamicRef:            {name: "$dynamicRef", shape: shapeString, geminiJSON: ignoredPart},
+	kDefs:                  {name: "$defs", shape: shapeSchemaMap},
+	kDefinitions:           {name: "definitions", shape: shapeSchemaMap, geminiJSON: rewritten},
 	kType:                  {name: "type", shape: shapeType},
 	kFormat:                {name: "format", shape: shapeString},
 	kTitle:                 {name: "title", shape: shapeString},
 	kDescription:           {name: "description", shape: shapeString},
 	kNullable:              {name: "nullable", shape: shapeBool, geminiJSON: rewritten, messagesStrict: rewritten, openAIStrict: rewritten},
 	kEnum:                  {name: "enum", shape: shapeList},
-	kConst:                 {name: "const", geminiSchema: rewritten, geminiJSON: rewritten},
+	kConst:                 {name: "const", geminiJSON: rewritten},
 	kDefault:               {name: "default", openAIStrict: annotation},
 	kExample:               {name: "example"},
-	kExamples:              {name: "examples", shape: shapeList, geminiSchema: rewritten},
+	kExamples:              {name: "examples", shape: shapeList},
 	kItems:                 {name: "items", shape: shapeSchemaOrList},
-	kPrefixItems:           {name: "prefixItems", shape: shapeSchemas, geminiSchema: rewritten},
-	kAdditionalItems:       {name: "additionalItems", shape: shapeSchema, geminiSchema: rewritten, geminiJSON: rewritten, messagesStrict: rewritten, openAIStrict: rewritten},
-	kContains:              {name: "contains", shape: shapeSchema, geminiSchema: constraint, geminiJSON: ignoredConstraint},
-	kMinContains:           {name: "minContains", shape: shapeCount, geminiSchema: constraint, geminiJSON: ignoredConstraint},
-	kMaxContains:           {name: "maxContains", shape: shapeCount, geminiSchema: constraint, geminiJSON: ignoredConstraint},
+	kPrefixItems:           {name: "prefixItems", shape: shapeSchemas},
+	kAdditionalItems:       {name: "additionalItems", shape: shapeSchema, geminiJSON: rewritten, messagesStrict: rewritten, openAIStrict: rewritten},
+	kContains:              {name: "contains", shape: shapeSchema, geminiJSON: ignoredConstraint},
+	kMinContains:           {name: "minContains", shape: shapeCount, geminiJSON: ignoredConstraint},
+	kMaxContains:           {name: "maxContains", shape: shapeCount, geminiJSON: ignoredConstraint},
 	kMinItems:              {name: "minItems", shape: shapeCount},
 	kMaxItems:              {name: "maxItems", shape: shapeCount, messagesStrict: constraint},
-	kUniqueItems:           {name: "uniqueItems", shape: shapeBool, geminiSchema: constraint, geminiJSON: ignoredConstraint},
-	kUnevaluatedItems:      {name: "unevaluatedItems", shape: shapeSchema, geminiSchema: constraint, geminiJSON: ignoredConstraint},
+	kUniqueItems:           {name: "uniqueItems", shape: shapeBool, geminiJSON: ignoredConstraint},
+	kUnevaluatedItems:      {name: "unevaluatedItems", shape: shapeSchema, geminiJSON: ignoredConstraint},
 	kProperties:            {name: "properties", shape: shapeSchemaMap},
 	kRequired:              {name: "required", shape: shapeStrings},
-	kAdditionalProperties:  {name: "additionalProperties", shape: shapeSchema, geminiSchema: rewritten},
+	kAdditionalProperties:  {name: "additionalProperties", shape: shapeSchema},
 	kPattern:               {name: "pattern", shape: shapeString, geminiJSON: ignoredConstraint},
-	kPatternProperties:     {name: "patternProperties", shape: shapeSchemaMap, geminiSchema: rule{actionRemove, rMembers}, geminiJSON: ignoredPart, openAIStrict: rule{actionRemove, rMembers}},
-	kPropertyNames:         {name: "propertyNames", shape: shapeSchema, geminiSchema: constraint, geminiJSON: ignoredConstraint},
+	kPatternProperties:     {name: "patternProperties", shape: shapeSchemaMap, geminiJSON: ignoredPart, openAIStrict: rule{actionRemove, rMembers}},
+	kPropertyNames:         {name: "propertyNames", shape: shapeSchema, geminiJSON: ignoredConstraint},
 	kMinProperties:         {name: "minProperties", shape: shapeCount, geminiJSON: ignoredConstraint, messagesStrict: constraint},
 	kMaxProperties:         {name: "maxProperties", shape: shapeCount, geminiJSON: ignoredConstraint, messagesStrict: constraint},
-	kUnevaluatedProperties: {name: "unevaluatedProperties", shape: shapeSchema, geminiSchema: constraint, geminiJSON: ignoredConstraint},
-	kDependentRequired:     {name: "dependentRequired", geminiSchema: constraint, geminiJSON: ignoredConstraint, openAIStrict: constraint},
-	kDependentSchemas:      {name: "dependentSchemas", shape: shapeSchemaMap, geminiSchema: condition, geminiJSON: ignoredPart, openAIStrict: condition},
-	kDependencies:          {name: "dependencies", geminiSchema: condition, geminiJSON: ignoredPart, openAIStrict: condition},
+	kUnevaluatedProperties: {name: "unevaluatedProperties", shape: shapeSchema, geminiJSON: ignoredConstraint},
+	kDependentRequired:     {name: "dependentRequired", geminiJSON: ignoredConstraint, openAIStrict: constraint},
+	kDependentSchemas:      {name: "dependentSchemas", shape: shapeSchemaMap, geminiJSON: ignoredPart, openAIStrict: condition},
+	kDependencies:          {name: "dependencies", geminiJSON: ignoredPart, openAIStrict: condition},
 	kMinLength:             {name: "minLength", shape: shapeCount, geminiJSON: ignoredConstraint, messagesStrict: constraint},
 	kMaxLength:             {name: "maxLength", shape: shapeCount, geminiJSON: ignoredConstraint, messagesStrict: constraint},
 	kMinimum:               {name: "minimum", shape: shapeNumber, messagesStrict: constraint},
 	kMaximum:               {name: "maximum", shape: shapeNumber, messagesStrict: constraint},
-	kExclusiveMinimum:      {name: "exclusiveMinimum", shape: shapeBound, geminiSchema: rewritten, geminiJSON: rewritten, messagesStrict: constraint},
-	kExclusiveMaximum:      {name: "exclusiveMaximum", shape: shapeBound, geminiSchema: rewritten, geminiJSON: rewritten, messagesStrict: constraint},
-	kMultipleOf:            {name: "multipleOf", shape: shapeNumber, geminiSchema: constraint, geminiJSON: ignoredConstraint, messagesStrict: constraint},
+	kExclusiveMinimum:      {name: "exclusiveMinimum", shape: shapeBound, geminiJSON: rewritten, messagesStrict: constraint},
+	kExclusiveMaximum:      {name: "exclusiveMaximum", shape: shapeBound, geminiJSON: rewritten, messagesStrict: constraint},
+	kMultipleOf:            {name: "multipleOf", shape: shapeNumber, geminiJSON: ignoredConstraint, messagesStrict: constraint},
 	kAnyOf:                 {name: "anyOf", shape: shapeSchemas},
-	kOneOf:                 {name: "oneOf", shape: shapeSchemas, geminiSchema: rule{actionRewrite, rOneOf}, geminiJSON: rule{actionKeep, rOneOf}, messagesStrict: rule{actionRewrite, rOneOf}, openAIStrict: rule{actionRewrite, rOneOf}},
-	kAllOf:                 {name: "allOf", shape: shapeSchemas, geminiSchema: rewritten, geminiJSON: rewritten, messagesStrict: rewritten, openAIStrict: rewritten},
-	kNot:                   {name: "not", shape: shapeSchema, geminiSchema: condition, geminiJSON: ignoredPart, messagesStrict: condition, openAIStrict: condition},
-	kIf:                    {name: "if", shape: shapeSchema, geminiSchema: condition, geminiJSON: ignoredPart, messagesStrict: condition, openAIStrict: condition},
-	kThen:                  {name: "then", shape: shapeSchema, geminiSchema: condition, geminiJSON: ignoredPart, messagesStrict: condition, openAIStrict: condition},
-	kElse:                  {name: "else", shape: shapeSchema, geminiSchema: condition, geminiJSON: ignoredPart, messagesStrict: condition, openAIStrict: condition},
+	kOneOf:                 {name: "oneOf", shape: shapeSchemas, geminiJSON: rule{actionKeep, rOneOf}, messagesStrict: rule{actionRewrite, rOneOf}, openAIStrict: rule{actionRewrite, rOneOf}},
+	kAllOf:                 {name: "allOf", shape: shapeSchemas, geminiJSON: rewritten, messagesStrict: rewritten, openAIStrict: rewritten},
+	kNot:                   {name: "not", shape: shapeSchema, geminiJSON: ignoredPart, messagesStrict: condition, openAIStrict: condition},
+	kIf:                    {name: "if", shape: shapeSchema, geminiJSON: ignoredPart, messagesStrict: condition, openAIStrict: condition},
+	kThen:                  {name: "then", shape: shapeSchema, geminiJSON: ignoredPart, messagesStrict: condition, openAIStrict: condition},
+	kElse:                  {name: "else", shape: shapeSchema, geminiJSON: ignoredPart, messagesStrict: condition, openAIStrict: condition},
 	kPropertyOrdering:      {name: "propertyOrdering", shape: shapeStrings},
-	kDeprecated:            {name: "deprecated", shape: shapeBool, geminiSchema: annotation},
-	kReadOnly:              {name: "readOnly", shape: shapeBool, geminiSchema: annotation},
-	kWriteOnly:             {name: "writeOnly", shape: shapeBool, geminiSchema: annotation},
-	kContentEncoding:       {name: "contentEncoding", shape: shapeString, geminiSchema: annotation},
-	kContentMediaType:      {name: "contentMediaType", shape: shapeString, geminiSchema: annotation},
-	kContentSchema:         {name: "contentSchema", shape: shapeSchema, geminiSchema: annotation},
+	kDeprecated:            {name: "deprecated", shape: shapeBool},
+	kReadOnly:              {name: "readOnly", shape: shapeBool},
+	kWriteOnly:             {name: "writeOnly", shape: shapeBool},
+	kContentEncoding:       {name: "contentEncoding", shape: shapeString},
+	kContentMediaType:      {name: "contentMediaType", shape: shapeString},
+	kContentSchema:         {name: "contentSchema", shape: shapeSchema},
 }
 
 // keywordsByName maps names to keywords. It is read-only.
@@ -225,8 +220,6 @@ var keywordsByName = func() map[string]keyword {
 func (d Dialect) rule(k keyword) rule {
 	spec := &keywordSpecs[k]
 	switch d {
-	case GeminiSchema:
-		return spec.geminiSchema
 	case GeminiJSON:
 		return spec.geminiJSON
 	case MessagesStrict:

@@ -40,7 +40,7 @@ func (c *converter) gather(v value, null bool) {
 		case kAnyOf, kOneOf:
 			c.gatherUnion(member{kw: kw, name: name, v: x, nullable: null})
 		default:
-			c.pushMember(member{kw: kw, name: name, v: x, nullable: null})
+			c.members = append(c.members, member{kw: kw, name: name, v: x, nullable: null})
 		}
 	}
 	if !hasRefs {
@@ -64,23 +64,6 @@ func (c *converter) reportMalformed(name string, v value) {
 	if v.Kind() != jsonwire.Null {
 		c.report(rMalformed, name)
 	}
-}
-
-// pushMember pushes m if the dialect can represent it.
-func (c *converter) pushMember(m member) {
-	if c.dialect == GeminiSchema {
-		r := c.dialect.rule(m.kw)
-		switch {
-		case r.action == actionOmit:
-			return
-		case r.action == actionRemove:
-			if !isVacuous(m) {
-				c.report(r.reason, m.name)
-			}
-			return
-		}
-	}
-	c.members = append(c.members, m)
 }
 
 // isVacuous reports whether m constrains nothing.
@@ -398,14 +381,4 @@ func (c *converter) requiredIn(lo int) []string {
 		}
 	}
 	return out
-}
-
-// gatherProp pushes the members of a property's schemas.
-func (c *converter) gatherProp(p *prop) {
-	for _, x := range p.all {
-		c.gather(x, false)
-	}
-	if len(p.any) > 0 {
-		c.gatherUnion(member{kw: kAnyOf, name: "anyOf", elems: p.any})
-	}
 }

@@ -21,10 +21,6 @@ type reason uint8
 const (
 	rNone reason = iota
 	rAnnotation
-	rSeveralExamples
-	rBesideUnion
-	rClosed
-	rInferred
 	rClosedAdded
 	rNoMembers
 	rOneOf
@@ -32,10 +28,6 @@ const (
 	rConstraint
 	rIgnored
 	rExclusive
-	rTuple
-	rOpenTuple
-	rEnum
-	rFreeForm
 	rFalse
 	rRecursion
 	rConflict
@@ -66,42 +58,34 @@ var reasons = [...]struct {
 	effect   effect
 	text     string
 }{
-	rAnnotation:      {content.LossHint, sameValues, "the target does not support this annotation; it was dropped"},
-	rSeveralExamples: {content.LossHint, sameValues, "the target accepts one example; the first was kept"},
-	rBesideUnion:     {content.LossHint, sameValues, "the target does not accept this keyword next to alternatives; it was dropped"},
-	rClosed:          {content.LossHint, widens, "the target cannot forbid properties that are not listed; they are allowed"},
-	rInferred:        {content.LossHint, narrows, "the target requires a type; it was inferred from the other keywords"},
-	rClosedAdded:     {content.LossHint, narrows, "strict schemas must forbid properties that are not listed; additionalProperties false was added"},
-	rNoMembers:       {content.LossHint, narrows, "the schema allows any arguments; it was dropped, and the target receives a tool without arguments"},
-	rOneOf:           {content.LossDegraded, widens, "the target cannot require exactly one alternative; at least one must match"},
-	rAlternatives:    {content.LossDegraded, widens, "the target does not accept conditional alternatives next to properties; the alternatives were dropped"},
-	rConstraint:      {content.LossDegraded, widens, "the target does not support this constraint; it was dropped, and values may violate it"},
-	rIgnored:         {content.LossDegraded, widens, "the target ignores this constraint; it is sent, but values may violate it"},
-	rExclusive:       {content.LossDegraded, widens, "the target does not support exclusive bounds; the bound itself is allowed"},
-	rTuple:           {content.LossDegraded, widens, "the target does not support tuples; every element may match any of the tuple's schemas"},
-	rOpenTuple:       {content.LossDegraded, changes, "the target does not support open tuples; every element must match one of the tuple's schemas"},
-	rEnum:            {content.LossDegraded, widens, "the target supports enum for strings only; the description lists the values unless they exceed 512 bytes"},
-	rFreeForm:        {content.LossDegraded, widens, "the target supports listed properties only; it receives an object without properties"},
-	rFalse:           {content.LossDegraded, widens, "the target does not support the schema false; any value is allowed"},
-	rRecursion:       {content.LossDegraded, widens, "the schema is recursive; it was expanded to a limited depth, and deeper values are unconstrained"},
-	rConflict:        {content.LossDegraded, changes, "combined schemas cannot be represented as one schema; the first was kept"},
-	rMalformed:       {content.LossDegraded, changes, "the value is not valid for this keyword; the keyword was dropped"},
-	rRootUnion:       {content.LossDegraded, widens, "the target does not accept alternatives at the root; they were merged into one object with all their properties"},
-	rRootOpen:        {content.LossDegraded, changes, "the target does not accept alternatives at the root; they were merged into one object, although some allow unlisted properties"},
-	rOptional:        {content.LossDegraded, changes, "strict schemas require every property; this optional property may be null instead"},
-	rUntyped:         {content.LossDegraded, sameValues, "strict schemas require a type; this schema is sent without one"},
-	rMembers:         {content.LossDropped, widens, "the target cannot describe properties that are not listed; their schema was dropped"},
-	rCondition:       {content.LossDropped, widens, "the target does not support this condition; it was dropped"},
-	rIgnoredPart:     {content.LossDropped, widens, "the target ignores this part of the schema; it is sent but has no effect"},
-	rSecondUnion:     {content.LossDropped, widens, "the target accepts one set of alternatives; the first was kept"},
-	rRef:             {content.LossDropped, widens, "the reference cannot be resolved within this schema; it was dropped"},
-	rTooLarge:        {content.LossDropped, widens, "the expanded schema is too large; the rest is unconstrained"},
-	rRootType:        {content.LossDropped, changes, "the target requires an object at the root; other types were dropped"},
-	rForbidden:       {content.LossDropped, narrows, "strict schemas allow listed properties only; the unlisted properties of this schema are forbidden"},
-	rNotJSON:         {content.LossDropped, changes, "the schema is neither a JSON object nor a boolean; it was dropped"},
-	rMoreHints:       {content.LossHint, changes, textMore},
-	rMoreDegraded:    {content.LossDegraded, changes, textMore},
-	rMoreDropped:     {content.LossDropped, changes, textMore},
+	rAnnotation:   {content.LossHint, sameValues, "the target does not support this annotation; it was dropped"},
+	rClosedAdded:  {content.LossHint, narrows, "strict schemas must forbid properties that are not listed; additionalProperties false was added"},
+	rNoMembers:    {content.LossHint, narrows, "the schema allows any arguments; it was dropped, and the target receives a tool without arguments"},
+	rOneOf:        {content.LossDegraded, widens, "the target cannot require exactly one alternative; at least one must match"},
+	rAlternatives: {content.LossDegraded, widens, "the target does not accept conditional alternatives next to properties; the alternatives were dropped"},
+	rConstraint:   {content.LossDegraded, widens, "the target does not support this constraint; it was dropped, and values may violate it"},
+	rIgnored:      {content.LossDegraded, widens, "the target ignores this constraint; it is sent, but values may violate it"},
+	rExclusive:    {content.LossDegraded, widens, "the target does not support exclusive bounds; the bound itself is allowed"},
+	rFalse:        {content.LossDegraded, widens, "the target does not support the schema false; any value is allowed"},
+	rRecursion:    {content.LossDegraded, widens, "the schema is recursive; it was expanded to a limited depth, and deeper values are unconstrained"},
+	rConflict:     {content.LossDegraded, changes, "combined schemas cannot be represented as one schema; the first was kept"},
+	rMalformed:    {content.LossDegraded, changes, "the value is not valid for this keyword; the keyword was dropped"},
+	rRootUnion:    {content.LossDegraded, widens, "the target does not accept alternatives at the root; they were merged into one object with all their properties"},
+	rRootOpen:     {content.LossDegraded, changes, "the target does not accept alternatives at the root; they were merged into one object, although some allow unlisted properties"},
+	rOptional:     {content.LossDegraded, changes, "strict schemas require every property; this optional property may be null instead"},
+	rUntyped:      {content.LossDegraded, sameValues, "strict schemas require a type; this schema is sent without one"},
+	rMembers:      {content.LossDropped, widens, "the target cannot describe properties that are not listed; their schema was dropped"},
+	rCondition:    {content.LossDropped, widens, "the target does not support this condition; it was dropped"},
+	rIgnoredPart:  {content.LossDropped, widens, "the target ignores this part of the schema; it is sent but has no effect"},
+	rSecondUnion:  {content.LossDropped, widens, "the target accepts one set of alternatives; the first was kept"},
+	rRef:          {content.LossDropped, widens, "the reference cannot be resolved within this schema; it was dropped"},
+	rTooLarge:     {content.LossDropped, widens, "the expanded schema is too large; the rest is unconstrained"},
+	rRootType:     {content.LossDropped, changes, "the target requires an object at the root; other types were dropped"},
+	rForbidden:    {content.LossDropped, narrows, "strict schemas allow listed properties only; the unlisted properties of this schema are forbidden"},
+	rNotJSON:      {content.LossDropped, changes, "the schema is neither a JSON object nor a boolean; it was dropped"},
+	rMoreHints:    {content.LossHint, changes, textMore},
+	rMoreDegraded: {content.LossDegraded, changes, textMore},
+	rMoreDropped:  {content.LossDropped, changes, textMore},
 }
 
 // textMore is reported with the highest severity of the losses that are not listed.

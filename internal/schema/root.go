@@ -169,3 +169,29 @@ func (c *converter) addAlternative(merged *mergedObject, lo int) {
 	}
 	merged.open = merged.open || !closed
 }
+
+// isConditional reports whether the alternatives of m only add conditions to
+// properties that are described elsewhere.
+func (c *converter) isConditional(m *member) bool {
+	for x := range m.alternatives() {
+		for name := range x.Members() {
+			switch keywordsByName[name] {
+			case kRequired, kNot, kTitle, kDescription, kComment, kDependentRequired, kIf, kThen, kElse,
+				kMinProperties, kMaxProperties, kAdditionalProperties:
+			default:
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// containsValue reports whether list has a value with the same source text as v.
+func containsValue(list []value, v value) bool {
+	for _, x := range list {
+		if x.Raw() == v.Raw() {
+			return true
+		}
+	}
+	return false
+}

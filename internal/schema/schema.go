@@ -22,7 +22,7 @@ type Loss struct {
 // returns s.JSON itself and does not allocate. The result depends on d and s only.
 //
 // An empty result means that the tool has no arguments and that the member is omitted.
-// Only GeminiSchema and GeminiJSON return it.
+// Only GeminiJSON returns it.
 //
 // A schema that is not JSON is reported, and replaced by one without arguments.
 func Input(d Dialect, s content.Schema) (string, []Loss) {
@@ -39,7 +39,7 @@ func Output(d Dialect, s content.Schema) (string, []Loss) {
 // Fits reports whether s can be sent unchanged in dialect d as the schema of a tool's
 // arguments.
 func Fits(d Dialect, s content.Schema) bool {
-	if s.OpenAPI != (d == GeminiSchema) || s.JSON == "" {
+	if s.OpenAPI || s.JSON == "" {
 		return false
 	}
 	out, losses := Input(d, s)
@@ -83,11 +83,8 @@ const (
 )
 
 func translate(d Dialect, s content.Schema, input bool, expansion *ExpansionLimit) (string, []Loss) {
-	switch {
-	case s.JSON == "":
+	if s.JSON == "" {
 		return emptySchema(d), nil
-	case s.OpenAPI && d == GeminiSchema:
-		return s.JSON, nil
 	}
 	c := converters.Get().(*converter)
 	defer c.release()
@@ -118,14 +115,8 @@ func translate(d Dialect, s content.Schema, input bool, expansion *ExpansionLimi
 	if c.isUnchanged(root) {
 		return text, c.takeLosses()
 	}
-	var omit bool
-	if d == GeminiSchema {
-		omit = c.writeGeminiRoot(root)
-	} else {
-		omit = c.writeRoot(root)
-	}
 	switch {
-	case omit:
+	case c.writeRoot(root):
 		text = ""
 	case c.changed:
 		text = c.w.Text()
@@ -136,7 +127,7 @@ func translate(d Dialect, s content.Schema, input bool, expansion *ExpansionLimi
 // emptySchema returns the schema of a tool without arguments.
 func emptySchema(d Dialect) string {
 	switch d {
-	case GeminiSchema, GeminiJSON:
+	case GeminiJSON:
 		return ""
 	case OpenAIStrict, MessagesStrict:
 		return closedEmptyObject

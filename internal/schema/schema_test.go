@@ -27,7 +27,6 @@ var unchanged = []struct {
 	{JSONSchema, content.Schema{JSON: corpus[2]}},
 	{JSONSchema, content.Schema{JSON: corpus[3]}},
 	{JSONSchema, content.Schema{JSON: "{ \"type\" : \"object\",\n \"properties\":{ \"type\":{\"type\":\"string\"} } }"}},
-	{GeminiSchema, content.Schema{JSON: `{"type":"OBJECT","properties":{"a":{"type":"STRING","nullable":true}}}`, OpenAPI: true}},
 	{GeminiJSON, content.Schema{JSON: `{ "type":"object","properties":{"a":{"type":["string","null"],"enum":["x",null]},"n":{"$ref":"#/$defs/n"}},"$defs":{"n":{"type":"integer"}}}`}},
 	{MessagesStrict, content.Schema{JSON: `{"type":"object","properties":{"ok": {"type":"boolean"}},"required":["ok"],"additionalProperties":false}`}},
 	{OpenAIStrict, content.Schema{JSON: `{"type":"object","properties":{"ok": {"type":"boolean"}},"required":["ok"],"additionalProperties":false}`}},
@@ -115,7 +114,7 @@ func BenchmarkTools(b *testing.B) {
 		doc.WriteString(map[bool]string{true: "[", false: ","}[i == 0] + s.JSON)
 	}
 	doc.WriteByte(']')
-	for d, name := range []string{"JSONSchema", "GeminiSchema", "GeminiJSON", "MessagesStrict", "OpenAIStrict"} {
+	for d, name := range []string{"JSONSchema", "GeminiJSON", "MessagesStrict", "OpenAIStrict"} {
 		b.Run(name, func(b *testing.B) {
 			floor.Run(b, doc.String(), func() {
 				for _, s := range tools {
@@ -134,13 +133,13 @@ func TestSpare(t *testing.T) {
 		fmt.Fprintf(&props, `"property%d":{"type":"string","description":"what it is"},`, i)
 		fmt.Fprintf(&all, `"p%d":{"$ref":"#/$defs/a"},`, i)
 	}
-	s := content.Schema{JSON: `{"type":"object","properties":{` + strings.TrimSuffix(all.String(), ",") + `},"$defs":{"a":{"type":"object","properties":{` +
-		strings.TrimSuffix(props.String(), ",") + `}}}}`}
-	alone, none := Input(GeminiSchema, s)
+	s := content.Schema{JSON: `{"type":"object","properties":{` + strings.TrimSuffix(all.String(), ",") + `,"n":{"$ref":"#/$defs/n"}},"$defs":{"a":{"type":"object","properties":{` +
+		strings.TrimSuffix(props.String(), ",") + `}},"n":{"$ref":"#/$defs/n"}}}`}
+	alone, none := Input(MessagesStrict, s)
 	if grown := len(alone) / len(s.JSON); grown < 10 {
 		t.Fatalf("the schema grows by %d only", grown)
 	}
-	for _, d := range []Dialect{GeminiSchema, JSONSchema, GeminiJSON, OpenAIStrict, MessagesStrict} {
+	for _, d := range []Dialect{JSONSchema, GeminiJSON, OpenAIStrict, MessagesStrict} {
 		alone, none := Input(d, s)
 		var expansion ExpansionLimit
 		size, source, cut := 0, 0, false
@@ -157,20 +156,20 @@ func TestSpare(t *testing.T) {
 		if limit := 5*source + 2*maxExpandedSchemas*extraBytes; size > limit {
 			t.Errorf("dialect %d: %d bytes of schemas became %d, want at most %d", d, source, size, limit)
 		}
-		if d == GeminiSchema && !cut {
+		if d == MessagesStrict && !cut {
 			t.Error("no schema was cut")
 		}
 	}
 	small := content.Schema{JSON: `{"type":"object","properties":{"a":{"$ref":"#/$defs/a"}},"$defs":{"a":{"type":"string"}}}`}
-	want, losses := Input(GeminiSchema, small)
+	want, losses := Input(MessagesStrict, small)
 	var expansion ExpansionLimit
 	for i := range 5000 { // schemas that hardly grow do not use the limit
-		text, lost := expansion.Input(GeminiSchema, small)
+		text, lost := expansion.Input(MessagesStrict, small)
 		if text != want || !cmp.Equal(losses, lost) {
 			t.Fatalf("small schema %d became %s", i, text)
 		}
 	}
-	if got, lost := Input(GeminiSchema, s); got != alone || !cmp.Equal(lost, none) {
+	if got, lost := Input(MessagesStrict, s); got != alone || !cmp.Equal(lost, none) {
 		t.Error("a schema without an ExpansionLimit has changed")
 	}
 }

@@ -2,8 +2,10 @@ package schema
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // closedKeys are the keywords of the Schema message of generateContent.
@@ -13,13 +15,6 @@ var closedKeys = []string{"type", "format", "title", "description", "nullable", 
 
 // checkDialect returns an error if a vendor that accepts dialect d would reject s.
 func checkDialect(d Dialect, s any, input bool) error {
-	if d == GeminiSchema {
-		o, ok := s.(object)
-		if input && (!ok || o["type"] != "OBJECT" || o["nullable"] != nil) {
-			return fmt.Errorf("the root must be a non-nullable OBJECT")
-		}
-		return checkGeminiSchema(s)
-	}
 	if input {
 		o, _ := s.(object)
 		if o["type"] != "object" {
@@ -34,58 +29,49 @@ func checkDialect(d Dialect, s any, input bool) error {
 	return checkJSONSchema(d, s)
 }
 
-// checkGeminiSchema validates an OpenAPI schema of generateContent.
-func checkGeminiSchema(s any) error {
-	o, ok := s.(object)
-	if !ok {
-		return fmt.Errorf("%v is not an object", s)
-	}
-	for name := range o {
-		if !slices.Contains(closedKeys, name) {
-			return fmt.Errorf("unknown name %q", name)
+// openAPIOf returns a schema with the keywords, the types and the counts of the Schema message.
+func openAPIOf(s any) object {
+	from, _ := s.(object)
+	if list, ok := from["anyOf"].([]any); ok {
+		for i := range list {
+			list[i] = openAPIOf(list[i])
 		}
+		return object{"anyOf": list}
 	}
-	t, typed := o["type"]
-	if typed && !slices.Contains([]any{"STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL"}, t) {
-		return fmt.Errorf("type %v", t)
-	}
-	if o["items"] == nil && t == "ARRAY" {
-		return fmt.Errorf("items: missing field")
-	}
-	if list, ok := o["enum"].([]any); ok {
-		for _, x := range list {
-			if _, ok := x.(string); !ok || t != "STRING" {
-				return fmt.Errorf("enum: only allowed for STRING type")
+	to := object{}
+	for name, x := range from {
+		switch x := x.(type) {
+		case float64:
+			if slices.Contains(closedKeys, name) && name != "minimum" && name != "maximum" {
+				to[name] = strconv.Itoa(int(x))
+				continue
 			}
-		}
-	}
-	for _, name := range []string{"minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties"} {
-		if x, ok := o[name]; ok {
-			digits, _ := x.(string)
-			if _, err := strconv.ParseUint(digits, 10, 63); err != nil {
-				return fmt.Errorf("%s: %v", name, x)
+			to[name] = x
+		case object:
+			switch name {
+			case "properties":
+				props := object{}
+				for name, p := range x {
+					props[name] = openAPIOf(p)
+				}
+				to[name] = props
+			case "items":
+				to[name] = openAPIOf(x)
 			}
+		default:
+			to[name] = x
 		}
 	}
-	for _, name := range []string{"title", "description", "format", "pattern"} {
-		if _, ok := o[name].(string); o[name] != nil && !ok {
-			return fmt.Errorf("%s is not a string", name)
-		}
+	delete(to, "enum")
+	switch t := from["type"].(type) {
+	case string:
+		to["type"] = strings.ToUpper(t)
+	case []any:
+		to["type"] = strings.ToUpper(t[0].(string))
+		to["nullable"] = slices.Contains(t, any("null"))
 	}
-	props, _ := o["properties"].(object)
-	for _, name := range []string{"required", "propertyOrdering"} {
-		list, _ := o[name].([]any)
-		for _, x := range list {
-			if _, ok := props[x.(string)]; !ok {
-				return fmt.Errorf("%s: property %v is not defined", name, x)
-			}
-		}
-	}
-	list, _ := o["anyOf"].([]any)
-	if list != nil && len(o) > 1 {
-		return fmt.Errorf("anyOf must be the only field in a schema node")
-	}
-	return checkInner(o, checkGeminiSchema)
+	maps.DeleteFunc(to, func(name string, _ any) bool { return !slices.Contains(closedKeys, name) })
+	return to
 }
 
 // checkInner calls check for the schemas in o.

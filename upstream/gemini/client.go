@@ -17,14 +17,13 @@ import (
 // server. It also implements [upstream.TokenCounter], [upstream.ModelLister],
 // [upstream.Preflighter] and [upstream.RequestEncoder]. It is safe for concurrent use.
 type Client struct {
-	client        *adapter.Client
-	place         string // the resource name of the project and location at Google Cloud, with a slash, or ""
-	cloud         bool   // all models are those of Google Cloud
-	closedSchemas bool
-	attribution   bool // of a coding agent is sent
-	outputLimits  adapter.OutputLimits
-	targets       lower.Cache[targetKey]
-	learned       adapter.Memory[adapter.Learned]
+	client       *adapter.Client
+	place        string // the resource name of the project and location at Google Cloud, with a slash, or ""
+	cloud        bool   // all models are those of Google Cloud
+	attribution  bool   // of a coding agent is sent
+	outputLimits adapter.OutputLimits
+	targets      lower.Cache[targetKey]
+	learned      adapter.Memory[adapter.Learned]
 }
 
 // Generate implements [upstream.Upstream].

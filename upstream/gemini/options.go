@@ -64,10 +64,6 @@ type Options struct {
 	// concurrent use. If it is nil, models are sent unchanged.
 	MapModel func(string) string
 
-	// ClosedSchemas sends schemas in the format's own restricted dialect, for
-	// servers without "parametersJsonSchema". More of a schema is dropped then.
-	ClosedSchemas bool
-
 	// KeepAttribution keeps the line "x-anthropic-billing-header: …" with which Claude
 	// Code begins its system prompt. By default it is omitted and reported as a hint: it
 	// differs between sessions and requests, so the vendor could not cache what follows.
@@ -137,5 +133,5 @@ func New(opts *Options) (*Client, error) {
 	if o.Project != "" {
 		place = "projects/" + o.Project + "/locations/" + o.Location + "/"
 	}
-	return &Client{client: server, place: place, cloud: cloud, closedSchemas: o.ClosedSchemas, attribution: o.KeepAttribution, outputLimits: limits, targets: lower.NewCache[targetKey](o.SchemaCache)}, nil
+	return &Client{client: server, place: place, cloud: cloud, attribution: o.KeepAttribution, outputLimits: limits, targets: lower.NewCache[targetKey](o.SchemaCache)}, nil
 }

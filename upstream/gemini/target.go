@@ -7,7 +7,6 @@ import (
 	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/internal/geminifile"
 	"github.com/polywire/polywire/internal/lower"
-	"github.com/polywire/polywire/internal/schema"
 	"github.com/polywire/polywire/upstream"
 )
 
@@ -37,9 +36,6 @@ func (c *Client) newTarget(k targetKey) *lower.Target {
 		t.Calls.Signature = generatecontent.PlaceholderSignature
 	}
 	t.Members.Headers = !k.foreign
-	if c.closedSchemas {
-		t.Tools.Schema, t.Output.Schema = schema.GeminiSchema, schema.GeminiSchema
-	}
 	if f.isBefore(2, 5) {
 		t.Tools.Strict = lower.StrictNone
 	}

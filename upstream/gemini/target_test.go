@@ -214,12 +214,8 @@ func someTargets(t testing.TB) []*lower.Target {
 	if err != nil {
 		t.Fatal(err)
 	}
-	closed, err := New(&Options{ClosedSchemas: true})
-	if err != nil {
-		t.Fatal(err)
-	}
 	base := generatecontent.BaseTarget()
-	targets := []*lower.Target{&base, closed.target("gemini-3-pro-preview", false, true), documentTargets[documentTarget{vertex: true}],
+	targets := []*lower.Target{&base, documentTargets[documentTarget{vertex: true}],
 		c.target("gemini-2.5-pro", true, false), c.target("gemini-3.8-flash", true, true)}
 	for _, model := range []string{"gemini-2.0-flash", "gemini-2.5-pro", "gemini-2.5-flash", "gemini-3-pro-preview", "other"} {
 		targets = append(targets, c.target(model, false, false))

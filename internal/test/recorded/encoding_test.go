@@ -54,9 +54,9 @@ var destinations = []destination{
 	claudeDestination("claude-opus-5-5"),
 	claudeDestination("some-model"),
 	bedrockDestination("us.anthropic.claude-sonnet-4-5-20250929-v1:0"),
-	geminiDestination("gemini-2.5-flash", false),
-	geminiDestination("gemini-3-pro-preview", false),
-	geminiDestination("some-model", true),
+	geminiDestination("gemini-2.5-flash"),
+	geminiDestination("gemini-3-pro-preview"),
+	geminiDestination("some-model"),
 }
 
 // localServer is the address of a compatible server that nothing is sent to.
@@ -86,9 +86,9 @@ func bedrockDestination(model string) destination {
 	}}
 }
 
-func geminiDestination(model string, closed bool) destination {
+func geminiDestination(model string) destination {
 	return destination{"generateContent, " + model, formatGenerate, model, func(c *http.Client) (upstream.Upstream, error) {
-		return gemini.New(&gemini.Options{HTTPClient: c, ClosedSchemas: closed})
+		return gemini.New(&gemini.Options{HTTPClient: c})
 	}}
 }
 
