@@ -138,7 +138,9 @@ type SearchResult struct {
 }
 
 // ServerToolUse is a call of a tool that the vendor runs, such as web search or code
-// execution.
+// execution. Handlers of other formats give searches and runs of code the form that their
+// clients know, also those of a host that runs the tool in the vendor's place and writes
+// the parts of Messages.
 type ServerToolUse struct {
 	// Format is the wire format of the vendor. Kind is the type name in that format,
 	// such as "server_tool_use".
