@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/foreign"
@@ -21,13 +22,20 @@ import (
 //     "service_tier": the field of the [Request] with this name.
 //
 // Cache marks, citations and members of turns, parts and tools that only one format has are not
-// reported. [Preflight] returns the losses. Reads panics if next is nil.
+// reported. [Preflight] returns the losses. Reads panics if next is nil or a name is none of these.
 func Reads(next Upstream, names ...string) Upstream {
 	if next == nil {
 		panic("upstream: Reads: nil Upstream")
 	}
+	for _, name := range names {
+		if !strings.Contains(readable, " "+name+" ") {
+			panic("upstream: Reads: unknown name " + strconv.Quote(name))
+		}
+	}
 	return &reads{next, slices.Clone(names)}
 }
+
+const readable = " system turns parts tools thinking output max_tokens temperature top_p top_k seed presence_penalty frequency_penalty stop_sequences candidates user_id service_tier "
 
 type reads struct {
 	next  Upstream

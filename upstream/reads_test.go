@@ -130,4 +130,10 @@ func TestReads(t *testing.T) {
 		t.Errorf("EncodeRequest: %v", err)
 	}
 	upstreamtest.Run(t, upstream.Reads(upstream.Func(last)), &upstreamtest.Options{Deterministic: true})
+	defer func() {
+		if got := recover(); got != `upstream: Reads: unknown name "max_token"` {
+			t.Errorf("panic: %v", got)
+		}
+	}()
+	upstream.Reads(upstream.Func(last), "system", "max_token")
 }
