@@ -138,7 +138,6 @@ type Defaults struct {
 	// the model, whatever it is.
 	Thinking ThinkingMode
 
-	Effort  string // of Thinking
 	Display string // of thinking that is on, without a display
 
 	// LooseOutput reports that a response may differ from Output.Schema unless Output.Strict is

@@ -61,6 +61,10 @@ type member struct {
 	// true. extra is the object that the table is for.
 	isExempt func(v, extra jsonwire.Value) bool
 	exempt   *loss.Rule
+
+	// asks adds to t what a value asks of thinking, and reports whether it means something. Nothing is lost
+	// then, because the neutral request has it: see [ThinkingOf]. Nil for other members.
+	asks func(t *AskedThinking, v gjson.Result) bool
 }
 
 // Members yields the losses of x, an Extra of another format in an object of the given
@@ -150,6 +154,8 @@ func (w *memberWalker) member(v, extra jsonwire.Value, m *member, known bool, ta
 		return w.object(v, extra, m.members, tail)
 	case m.isExempt != nil && m.isExempt(v, extra):
 		return m.exempt == nil || w.report(m.exempt, tail)
+	case m.asks != nil && m.asks(new(AskedThinking), gjson.Parse(v.Raw())):
+		return true
 	case IsIdle(v):
 		return w.report(MembersLoss, tail)
 	}

@@ -43,7 +43,7 @@ func openAI() *format {
 				"max_tool_calls": {rule: SettingLoss}, "context_management": {rule: SettingLoss},
 				"reasoning": {members: table{
 					"context": {rule: InfluenceLoss, isExempt: usesAllReasoning}, "mode": {rule: SettingLoss},
-					"effort": thinks, "enabled": thinks, "max_tokens": thinks,
+					"effort": thinks, "enabled": thinks, "max_tokens": thinks, "exclude": hides,
 				}},
 				"text": {members: table{"format": {members: table{}}}}, "n": {rule: SettingLoss}, "image": {rule: SettingLoss},
 
@@ -53,7 +53,11 @@ func openAI() *format {
 				// Of other servers of Chat Completions: the handler reads usage, and see ThinkingOf.
 				"usage":                {members: table{"include": {}}},
 				"enable_thinking":      thinks,
-				"thinking":             {members: table{"type": thinks, "budget_tokens": thinks}},
+				"thinking_budget":      thinks,
+				"thinking":             {members: table{"type": thinks, "budget_tokens": thinks, "clear_thinking": {rule: MembersLoss}}},
+				"reasoning_format":     hides,
+				"include_reasoning":    shows,
+				"safe_prompt":          {rule: SafetyLoss},
 				"chat_template_kwargs": {members: table{"enable_thinking": thinks, "thinking": thinks}},
 			},
 			// The role "developer" has the meaning of "system". Earlier audio of the model is part of
@@ -79,38 +83,74 @@ func openAI() *format {
 	}
 }
 
-// thinks is a member that turns thinking on or off.
-var thinks = member{rule: SettingLoss, isExempt: func(v, _ jsonwire.Value) bool { return effortOf(gjson.Parse(v.Raw())) != "" }, exempt: InfluenceLoss}
+// An AskedThinking is what a request asks of thinking by members of its Extra.
+type AskedThinking struct {
+	Mode   string // an upstream.ThinkingMode, or "" if it only has an effort or nothing
+	Effort string // not checked
+	Budget int64  // of tokens, with the mode "budget"
+	Hidden bool   // responses are without it
+	At     string // one of the members, or "" if there are none
+}
 
-// ThinkingOf returns the effort for which the members x of a request, which may be nil, ask in one of the
-// ways of servers that resemble the vendor's: OpenRouter's, DeepSeek's and GLM's, Qwen's, vLLM's. "none" turns
-// thinking off, "auto" turns it on without an effort, and "" means that they do not ask.
-func ThinkingOf(x *content.Extra) string {
+// ThinkingOf returns what the members x of a request, which may be nil, ask of thinking in the ways of servers that
+// resemble the vendor's: OpenRouter's, DeepSeek's and GLM's, Qwen's, Groq's, vLLM's.
+func ThinkingOf(x *content.Extra) AskedThinking {
 	if x == nil || !strings.Contains(x.JSON, "thinking") && !strings.Contains(x.JSON, "reasoning") {
-		return ""
+		return AskedThinking{}
 	}
-	for _, v := range [...]gjson.Result{ // the places of thinks in a request
-		gjson.Get(x.JSON, "reasoning.effort"), gjson.Get(x.JSON, "reasoning.enabled"), gjson.Get(x.JSON, "reasoning.max_tokens"),
-		gjson.Get(x.JSON, "thinking.type"), gjson.Get(x.JSON, "enable_thinking"),
-		gjson.Get(x.JSON, "chat_template_kwargs.enable_thinking"), gjson.Get(x.JSON, "chat_template_kwargs.thinking"),
-	} {
-		if e := effortOf(v); e != "" {
-			return e
-		}
+	t := new(AskedThinking)
+	t.add(gjson.Parse(x.JSON), dataOf(x.Format).members[Request], "")
+	switch {
+	case t.Mode == "off":
+		t = &AskedThinking{Mode: "off", At: t.At}
+	case t.Budget > 0:
+		t.Mode = "budget"
+	case t.Effort != "":
+		t.Mode = ""
 	}
-	return ""
+	return *t
 }
 
-// effortOf returns the effort for which a value of thinks asks, as [ThinkingOf] does.
-func effortOf(v gjson.Result) string {
-	switch {
-	case v.Type == gjson.False, v.Str == "disabled", v.Type == gjson.Number && v.Num == 0:
-		return "none"
-	case v.Type == gjson.True, v.Type == gjson.Number, v.Str == "enabled", v.Str == "adaptive":
-		return "auto"
-	}
-	return v.Str
+// add adds what the members of an object at a path ask. The path ends with a dot if it is not empty.
+func (t *AskedThinking) add(object gjson.Result, members table, path string) {
+	object.ForEach(func(name, v gjson.Result) bool {
+		switch m := members[name.Str]; {
+		case m.asks != nil:
+			if m.asks(t, v) && t.At == "" {
+				t.At = path + name.Str
+			}
+		case m.members != nil && v.IsObject():
+			t.add(v, m.members, path+name.Str+".")
+		}
+		return true
+	})
 }
+
+// The members that turn thinking on or off, or state how much, and those that hide it or show it.
+var (
+	thinks = member{rule: SettingLoss, asks: func(t *AskedThinking, v gjson.Result) bool {
+		switch {
+		case v.Type == gjson.False, v.Str == "disabled", v.Str == "none", v.Type == gjson.Number && v.Num == 0:
+			t.Mode = "off"
+		case t.Mode == "off":
+		case v.Type == gjson.Number && v.Num > 0:
+			t.Budget = v.Int()
+		case v.Type == gjson.True, v.Type == gjson.Number, v.Str == "enabled", v.Str == "adaptive":
+			t.Mode = "auto"
+		default:
+			t.Effort = v.Str
+		}
+		return v.Type != gjson.JSON && v.Raw != `""`
+	}}
+	hides = member{rule: InfluenceLoss, asks: func(t *AskedThinking, v gjson.Result) bool {
+		t.Hidden = t.Hidden || v.Type == gjson.True || v.Str == "hidden"
+		return v.IsBool() || v.Str == "hidden" || v.Str == "parsed"
+	}}
+	shows = member{rule: InfluenceLoss, asks: func(t *AskedThinking, v gjson.Result) bool {
+		t.Hidden = t.Hidden || v.Type == gjson.False
+		return v.IsBool()
+	}}
+)
 
 // searchOfOptions returns the tool of Responses for the web search of Chat Completions.
 func searchOfOptions(options gjson.Result, _ []content.Tool) []content.Tool {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/polywire/polywire/content"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/upstream"
@@ -29,6 +30,7 @@ func (l *lowering) thinking() {
 	if rules.NotCarried {
 		l.lose(ThinkingNotCarried, At("thinking"))
 	}
+	l.withoutOwn()
 	l.silent = l.byDefault()
 	defer func() { l.silent = false }()
 	switch {
@@ -44,18 +46,29 @@ func (l *lowering) thinking() {
 }
 
 // byDefault sets what a client means by a request without settings, if the model does something else
-// without them or if the client asks for it by members of another server. It reports whether it has set
-// what was not asked for.
+// without them. It reports whether it has.
 func (l *lowering) byDefault() bool {
 	t, d, own := &l.to.Thinking, l.n.Defaults, l.t.Thinking.Default
 	l.to.Defaults.Format = l.t.Format // the result has all settings
-	asked := d.Display == displayAny
-	if d.Format == l.t.Format || d.Thinking == "" || !asked && (own == "" || d.Thinking == own) ||
-		t.Mode != "" || t.Effort != "" || t.Budget != nil || t.Display != "" {
+	if d.Format == l.t.Format || d.Thinking == "" || own == "" || d.Thinking == own || t.Mode != "" || t.Effort != "" || t.Budget != nil || t.Display != "" {
 		return false
 	}
-	t.Mode, t.Effort = d.Thinking, d.Effort
-	return !asked
+	t.Mode = d.Thinking
+	return true
+}
+
+// withoutOwn removes the settings that own members of the request have, too.
+func (l *lowering) withoutOwn() {
+	t, own := &l.to.Thinking, foreign.ThinkingOf(codec.Own(l.to.Extra, l.t.Format))
+	if t.Mode == upstream.ThinkingMode(own.Mode) {
+		t.Mode = ""
+	}
+	if t.Effort == own.Effort {
+		t.Effort = ""
+	}
+	if t.Budget != nil && *t.Budget == own.Budget {
+		t.Budget = nil
+	}
 }
 
 // shown returns the display of thinking that a client means by a request without one, or

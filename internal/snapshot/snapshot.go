@@ -265,7 +265,6 @@ func (w *walk) request(r *upstream.Request) {
 
 	w.text(string(r.Defaults.Format))
 	w.text(string(r.Defaults.Thinking))
-	w.text(r.Defaults.Effort)
 	w.text(r.Defaults.Display)
 	w.bool(r.Defaults.LooseOutput)
 

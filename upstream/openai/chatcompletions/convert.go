@@ -118,31 +118,30 @@ func (r *Request) neutral(n *upstream.Request) {
 	if r.ParallelToolCalls != nil {
 		n.Choice.NoParallel = !*r.ParallelToolCalls
 	}
-	switch r.ReasoningEffort {
-	case "":
-	case "none":
-		n.Thinking.Mode = upstream.ThinkingOff
-	default:
-		n.Thinking.Effort = r.ReasoningEffort
-		if r.origin == nil || !r.origin.hidesReasoning {
-			n.Thinking.Display = "auto" // as reasoning_content
-		}
-	}
 	n.Output = r.output()
 	n.Extra = r.leftover()
-	switch effort := foreign.ThinkingOf(n.Extra); effort { // sets no Thinking: servers of this format get the members
-	case "":
-	case "none":
-		n.Defaults.Thinking = upstream.ThinkingOff
-	default:
-		n.Defaults.Thinking = upstream.ThinkingAuto
-		if effort != "auto" {
-			n.Defaults.Effort = effort
-		}
-		if r.origin == nil || !r.origin.hidesReasoning {
-			n.Defaults.Display = "auto"
-		}
+	n.Thinking = r.thinking(foreign.ThinkingOf(n.Extra))
+}
+
+// thinking returns the neutral form of reasoning_effort and of what other members ask.
+func (r *Request) thinking(asked foreign.AskedThinking) (t upstream.Thinking) {
+	t.Mode, t.Effort = upstream.ThinkingMode(asked.Mode), cmp.Or(r.ReasoningEffort, asked.Effort)
+	switch {
+	case t.Effort == "none":
+		t.Mode, t.Effort = upstream.ThinkingOff, ""
+	case asked.Budget > 0:
+		t.Budget = &asked.Budget
+	case t.Effort != "" && t.Mode == upstream.ThinkingAuto:
+		t.Mode = ""
 	}
+	switch {
+	case t.Mode == upstream.ThinkingOff, t == upstream.Thinking{} && !asked.Hidden:
+	case asked.Hidden:
+		t.Display = "omitted"
+	case r.origin == nil || !r.origin.hidesReasoning:
+		t.Display = "auto" // as reasoning_content
+	}
+	return t
 }
 
 // neutral returns the neutral form of a tool choice. The form of an unknown type is in the Extra of

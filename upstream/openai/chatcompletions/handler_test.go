@@ -211,26 +211,25 @@ func TestOtherServersClients(t *testing.T) {
 	for _, tt := range []struct {
 		name, body, member string
 		usage              bool
-		want               upstream.Defaults
+		want               upstream.Thinking
 	}{
 		{"@openrouter/ai-sdk-provider", `{"model":"anthropic/claude-sonnet-4.5","max_tokens":4096,` + messages + `,"reasoning":{"effort":"high"},"usage":{"include":true}}`,
-			"reasoning", true, upstream.Defaults{Thinking: upstream.ThinkingAuto, Effort: "high", Display: "auto"}},
+			"reasoning", true, upstream.Thinking{Effort: "high", Display: "auto"}},
 		{"@ai-sdk/groq", `{"model":"openai/gpt-oss-120b","max_tokens":4096,"reasoning_format":"parsed","reasoning_effort":"high",` + messages + `}`,
-			"reasoning", false, upstream.Defaults{Display: "omitted"}},
+			"reasoning", false, upstream.Thinking{Effort: "high", Display: "auto"}},
 		{"@ai-sdk/deepseek", `{"model":"deepseek-reasoner","max_tokens":4096,` + messages + `,"thinking":{"type":"enabled"},"stream_options":{"include_usage":true}}`,
-			"reasoning_content", true, upstream.Defaults{Thinking: upstream.ThinkingAuto, Display: "auto"}},
+			"reasoning_content", true, upstream.Thinking{Mode: upstream.ThinkingAuto, Display: "auto"}},
 		{"@ai-sdk/fireworks", `{"model":"accounts/fireworks/models/x","max_tokens":4096,` + messages + `,"thinking":{"type":"enabled","budget_tokens":2048}}`,
-			"reasoning_content", false, upstream.Defaults{Thinking: upstream.ThinkingAuto, Display: "auto"}},
-		{"openai", `{"model":"gpt-5",` + messages + `,"reasoning_effort":"high"}`, "reasoning_content", false, upstream.Defaults{Display: "omitted"}},
+			"reasoning_content", false, upstream.Thinking{Mode: upstream.ThinkingBudget, Budget: ptr(int64(2048)), Display: "auto"}},
+		{"openai", `{"model":"gpt-5",` + messages + `,"reasoning_effort":"high"}`, "reasoning_content", false, upstream.Thinking{Effort: "high", Display: "auto"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			var got upstream.Defaults
+			var got upstream.Thinking
 			h := NewHandler(upstream.Func(func(_ context.Context, r *upstream.Request, w *upstream.Writer) error {
-				got = r.Defaults
+				got = r.Thinking
 				_ = w.Thinking("Hm.")
 				return w.Usage(content.Usage{Input: 1, Output: 2})
 			}), nil)
-			tt.want.Format, tt.want.LooseOutput = Format, true
 			for _, body := range []string{tt.body, `{"stream":true,` + tt.body[1:]} {
 				if body == tt.body && strings.Contains(body, "stream_options") {
 					continue // only for streams

@@ -155,21 +155,20 @@ func TestUpstream(t *testing.T) {
 			upstream.Request{}},
 		{"others", `"metadata":{"a":"b"},"store":true,"logprobs":true,"top_logprobs":2,"logit_bias":{"1":-1},"prompt_cache_key":"k","new_member":[1]`,
 			upstream.Request{Extra: own(`{"metadata":{"a":"b"},"store":true,"logprobs":true,"top_logprobs":2,"logit_bias":{"1":-1},"prompt_cache_key":"k","new_member":[1]}`)}},
-		{"thinking turned off as other servers do", `"enable_thinking":false`, upstream.Request{
-			Defaults: upstream.Defaults{Thinking: upstream.ThinkingOff}, Extra: own(`{"enable_thinking":false}`),
-		}},
-		{"thinking turned off in a template", `"chat_template_kwargs":{"enable_thinking":false}`, upstream.Request{
-			Defaults: upstream.Defaults{Thinking: upstream.ThinkingOff}, Extra: own(`{"chat_template_kwargs":{"enable_thinking":false}}`),
-		}},
-		{"thinking turned on as other servers do", `"thinking":{"type":"enabled"}`, upstream.Request{
-			Defaults: upstream.Defaults{Thinking: upstream.ThinkingAuto, Display: "auto"}, Extra: own(`{"thinking":{"type":"enabled"}}`),
-		}},
-		{"effort of another server", `"reasoning":{"effort":"high","exclude":false}`, upstream.Request{
-			Defaults: upstream.Defaults{Thinking: upstream.ThinkingAuto, Effort: "high", Display: "auto"}, Extra: own(`{"reasoning":{"effort":"high","exclude":false}}`),
-		}},
-		{"no effort of another server", `"reasoning":{"effort":"none"}`, upstream.Request{
-			Defaults: upstream.Defaults{Thinking: upstream.ThinkingOff}, Extra: own(`{"reasoning":{"effort":"none"}}`),
-		}},
+		{"thinking turned off as other servers do", `"enable_thinking":false`, upstream.Request{Thinking: upstream.Thinking{Mode: upstream.ThinkingOff}, Extra: own(`{"enable_thinking":false}`)}},
+		{"thinking turned off in a template", `"chat_template_kwargs":{"enable_thinking":false}`, upstream.Request{Thinking: upstream.Thinking{Mode: upstream.ThinkingOff}, Extra: own(`{"chat_template_kwargs":{"enable_thinking":false}}`)}},
+		{"thinking turned on as other servers do", `"thinking":{"type":"enabled"}`, upstream.Request{Thinking: upstream.Thinking{Mode: upstream.ThinkingAuto, Display: "auto"}, Extra: own(`{"thinking":{"type":"enabled"}}`)}},
+		{"thinking turned on, with the member for the effort", `"thinking":{"type":"enabled"},"reasoning_effort":"max"`, upstream.Request{Thinking: upstream.Thinking{Effort: "max", Display: "auto"}, Extra: own(`{"thinking":{"type":"enabled"}}`)}},
+		{"thinking turned off, with the member for the effort", `"enable_thinking":false,"reasoning_effort":"low"`, upstream.Request{Thinking: upstream.Thinking{Mode: upstream.ThinkingOff, Effort: "low"}, Extra: own(`{"enable_thinking":false}`)}},
+		{"effort of another server", `"reasoning":{"effort":"high","exclude":false}`, upstream.Request{Thinking: upstream.Thinking{Effort: "high", Display: "auto"}, Extra: own(`{"reasoning":{"effort":"high","exclude":false}}`)}},
+		{"no effort of another server", `"reasoning":{"effort":"none"}`, upstream.Request{Thinking: upstream.Thinking{Mode: upstream.ThinkingOff}, Extra: own(`{"reasoning":{"effort":"none"}}`)}},
+		{"thinking off, with an effort", `"reasoning":{"effort":"low","enabled":false}`, upstream.Request{Thinking: upstream.Thinking{Mode: upstream.ThinkingOff}, Extra: own(`{"reasoning":{"effort":"low","enabled":false}}`)}},
+		{"amount of another server", `"reasoning":{"max_tokens":2000}`, upstream.Request{Thinking: upstream.Thinking{Mode: upstream.ThinkingBudget, Budget: ptr(int64(2000)), Display: "auto"}, Extra: own(`{"reasoning":{"max_tokens":2000}}`)}},
+		{"amount beside a switch", `"enable_thinking":true,"thinking_budget":1000`, upstream.Request{Thinking: upstream.Thinking{Mode: upstream.ThinkingBudget, Budget: ptr(int64(1000)), Display: "auto"}, Extra: own(`{"enable_thinking":true,"thinking_budget":1000}`)}},
+		{"amount without a type", `"thinking":{"budget_tokens":3000}`, upstream.Request{Thinking: upstream.Thinking{Mode: upstream.ThinkingBudget, Budget: ptr(int64(3000)), Display: "auto"}, Extra: own(`{"thinking":{"budget_tokens":3000}}`)}},
+		{"thinking that is hidden", `"reasoning":{"effort":"low","exclude":true}`, upstream.Request{Thinking: upstream.Thinking{Effort: "low", Display: "omitted"}, Extra: own(`{"reasoning":{"effort":"low","exclude":true}}`)}},
+		{"thinking that is hidden, as Groq has it", `"reasoning_format":"hidden","reasoning_effort":"high"`, upstream.Request{Thinking: upstream.Thinking{Effort: "high", Display: "omitted"}, Extra: own(`{"reasoning_format":"hidden"}`)}},
+		{"thinking that is not included", `"include_reasoning":false`, upstream.Request{Thinking: upstream.Thinking{Display: "omitted"}, Extra: own(`{"include_reasoning":false}`)}},
 		{"others with some that are written", `"user":"u","safety_identifier":"s","store":true`, upstream.Request{UserID: "s", Extra: own(`{"user":"u","store":true}`)}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/envelope"
+	"github.com/polywire/polywire/internal/foreign"
 	"github.com/polywire/polywire/internal/openaiformat"
 )
 
@@ -48,6 +49,10 @@ func (r *Request) path(neutral string) string {
 		return "function_call"
 	case first == "choice" && len(steps) > 1 && steps[1] == "extra":
 		return codec.JoinSteps("tool_choice", steps[2:])
+	case first == "thinking" && r.ReasoningEffort == "":
+		if at := foreign.ThinkingOf(r.Extra).At; at != "" {
+			return at
+		}
 	case neutral == "output.media_type" && r.ResponseFormat != nil:
 		return "response_format.type"
 	}

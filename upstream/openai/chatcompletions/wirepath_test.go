@@ -95,6 +95,10 @@ func TestPath(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", tt[0], got, tt[1])
 		}
 	}
+	r = &Request{Extra: own(`{"reasoning":{"max_tokens":2000,"exclude":true}}`)}
+	if got := r.Path("thinking.budget"); got != "reasoning.max_tokens" {
+		t.Errorf("the amount of thinking is at %s", got)
+	}
 }
 
 // Clients return ids unaltered, and in them the state of other vendors.
