@@ -45,7 +45,7 @@ const (
 
 // jsonInstruction is added to the system text of a request for any JSON object. Servers
 // look for the word "JSON" in the conversation, each in other places. It is added in each
-// turn, so that the system text stays the same, unless it is there already.
+// turn, so that the system text stays the same, unless the word is there already.
 var jsonInstruction = &content.Text{Text: "Answer in JSON."}
 
 // output lowers the form of the response.
@@ -156,14 +156,24 @@ func (l *lowering) anyObject() {
 	}
 	o.MediaType, o.Schema = jsonType, content.Schema{}
 	l.to.Object = true
-	if n := len(l.n.System); n > 0 && l.n.System[n-1] == content.Part(jsonInstruction) {
-		return
+	switch named := l.namesJSON(); {
+	case !named:
+		l.lose(OutputObject, At("output.media_type"))
+		l.suffix = jsonInstruction
+	case !foreign.SameVendor(l.n.Defaults.Format, l.t.Format): // others of the vendor mean objects, too
+		l.lose(OutputOnlyObject, At("output.media_type"))
 	}
-	if turns := l.n.Turns; len(turns) > 0 && len(turns[0].Parts) == 1 && turns[0].Parts[0] == content.Part(jsonInstruction) {
-		return
+}
+
+// namesJSON reports whether the beginning of the prompt, which later requests have too, has the word "JSON"
+// where the server looks for it.
+func (l *lowering) namesJSON() bool {
+	isNamed := func(p content.Part) bool {
+		t, ok := p.(*content.Text)
+		return ok && (strings.Contains(t.Text, "JSON") || strings.Contains(t.Text, "json"))
 	}
-	l.lose(OutputObject, At("output.media_type"))
-	l.suffix = jsonInstruction
+	return !l.t.Conversation.SentenceTurn && slices.ContainsFunc(l.n.System, isNamed) || // one pass
+		len(l.n.Turns) > 0 && slices.ContainsFunc(l.n.Turns[0].Parts, isNamed)
 }
 
 // strictSchema lowers the schema of the response. It is strict if the strict schema is

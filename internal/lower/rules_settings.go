@@ -80,6 +80,7 @@ var (
 	OutputUnsatisfiable = loss.Dropped(loss.OutputSchema, "no value matches the schema; it was dropped")
 	OutputSchema        = loss.Hint(loss.OutputSchema, "the schema was rewritten with the same meaning")
 	OutputWithTools     = loss.Degraded(loss.OutputSchema, "the model does not accept a response format together with functions; an instruction with the format was added instead")
+	OutputOnlyObject    = loss.Degraded(loss.OutputType, "the response is limited to JSON objects")
 	OutputObject        = loss.Degraded(loss.OutputType, "the response is limited to JSON objects, and an instruction to respond in JSON was added")
 	OutputNoJSON        = loss.Degraded(loss.OutputType, "the server cannot limit the response to JSON without a schema; an instruction to respond in JSON was added instead")
 	OutputType          = loss.Dropped(loss.OutputType, "the server does not have this response type; it was dropped")

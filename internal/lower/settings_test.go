@@ -506,6 +506,12 @@ func TestOutput(t *testing.T) {
 			losses: []Loss{lost(OutputObject, "output.media_type")},
 		},
 		{
+			name: "any object, of which the prompt speaks", target: strict,
+			from:   upstream.Request{Output: upstream.Output{MediaType: jsonType}, Turns: []content.Turn{{Role: content.RoleUser, Parts: []content.Part{&content.Text{Text: "As JSON."}}}}},
+			to:     func(r *Request) { r.Output, r.Object = upstream.Output{MediaType: jsonType}, true },
+			losses: []Loss{lost(OutputOnlyObject, "output.media_type")},
+		},
+		{
 			name: "no value", target: strict, from: output("", content.Schema{JSON: " false"}), to: anyObject,
 			losses: []Loss{lost(OutputUnsatisfiable, "output.schema"), lost(OutputObject, "output.media_type")},
 		},

@@ -227,6 +227,9 @@ var requestLossCases = []lossCase{
 	}},
 	{rule: lower.OutputUnsatisfiable, path: "output.schema", change: func(r *upstream.Request) { r.Output.Schema.JSON = "false" }},
 	{rule: lower.OutputObject, path: "output.media_type", change: func(r *upstream.Request) { r.Output.MediaType = "application/json" }},
+	{rule: lower.OutputOnlyObject, path: "output.media_type", change: func(r *upstream.Request) {
+		r.Output.MediaType, r.Turns = "application/json", []content.Turn{turnOf(content.RoleUser, textOf("List them as JSON."))}
+	}},
 	{rule: lower.OutputType, path: "output.media_type", change: func(r *upstream.Request) { r.Output.MediaType = "text/x.enum" }},
 	{rule: lower.OutputEnum, path: "output.media_type", change: func(r *upstream.Request) {
 		r.Output = upstream.Output{MediaType: "text/x.enum", Schema: content.Schema{JSON: `{"type":"STRING","enum":["a","b"]}`, OpenAPI: true}}
@@ -571,6 +574,9 @@ func responsesSettingLossCases() []responsesLossCase {
 		{lower.OutputStrict, "output.schema", v, requestWith(func(r *upstream.Request) { r.Output.Schema.JSON = `{"type":"object","patternProperties":{"^a":{}}}` }), 0},
 		{lower.OutputUnsatisfiable, "output.schema", v, requestWith(func(r *upstream.Request) { r.Output.Schema.JSON = "false" }), 0},
 		{lower.OutputObject, "output.media_type", v, requestWith(func(r *upstream.Request) { r.Output.MediaType = jsonType }), 0},
+		{lower.OutputOnlyObject, "output.media_type", v, requestWith(func(r *upstream.Request) {
+			r.Output.MediaType, r.Turns = jsonType, []content.Turn{turnOf(content.RoleUser, textOf("List them as JSON."))}
+		}), 0},
 		{lower.OutputType, "output.media_type", v, requestWith(func(r *upstream.Request) { r.Output.MediaType = "text/x.enum" }), 0},
 		{lower.OutputEnum, "output.media_type", v, requestWith(func(r *upstream.Request) {
 			r.Output = upstream.Output{MediaType: "text/x.enum", Schema: content.Schema{JSON: `{"type":"string","enum":["a"]}`}}

@@ -123,7 +123,14 @@ var formCases = []formatsCase{
 		ofForm(jsonType, "", false)(r)
 		r.Turns[0].Parts = partsOf(textOf("Say it as JSON."))
 	},
-		chat:      encoding{has: `{"role":"developer","content":"Answer in JSON."}`, losses: anyObjectLosses},
+		chat:      encoding{not: "Answer", losses: onlyObjectLosses},
+		responses: encoding{not: "Answer", losses: onlyObjectLosses}},
+	// Chat Completions looks at all messages, Responses only at the input.
+	{name: "no schema, JSON in system text", change: func(r *upstream.Request) {
+		ofForm(jsonType, "", false)(r)
+		r.System, r.Defaults.Format = partsOf(textOf("Respond only with valid JSON.")), "openai-chat"
+	},
+		chat:      encoding{not: "Answer"},
 		responses: encoding{has: `{"role":"developer","content":"Answer in JSON."}`, losses: anyObjectLosses}},
 	{name: "schema false", change: ofForm(jsonType, `false`, false),
 		chat:      encoding{has: `"response_format":{"type":"json_object"}`, losses: unsatisfiableLosses},
@@ -164,6 +171,7 @@ var formCases = []formatsCase{
 
 var (
 	anyObjectLosses     = []content.Loss{lower.OutputObject.At("output.media_type")}
+	onlyObjectLosses    = []content.Loss{lower.OutputOnlyObject.At("output.media_type")}
 	unsatisfiableLosses = []content.Loss{lower.OutputUnsatisfiable.At("output.schema"), lower.OutputObject.At("output.media_type")}
 )
 

@@ -112,6 +112,7 @@ var settings = []Feature{
 	}},
 	{Name: loss.OutputType, Row: "JSON without a schema", From: by(g, chat, responses), Cases: []Case{
 		{Set: output(upstream.Output{MediaType: jsonType})},
+		{Unlisted: true, Set: all(output(upstream.Output{MediaType: jsonType}), parts(&content.Text{Text: "List them as JSON."}))},
 		{Unlisted: true, Set: output(upstream.Output{MediaType: "text/odd"})},
 		{Unlisted: true, To: []Server{GenerateContent}, Set: output(upstream.Output{Schema: content.Schema{JSON: strictSchema}})},
 	}},
