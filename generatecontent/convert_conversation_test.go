@@ -102,6 +102,20 @@ var turnMappings = []mapping{
 			`{"role":"user","parts":[{"functionResponse":{"id":"1","name":"f","response":{}}},{"functionResponse":{"id":"2","name":"g","response":{}}}]},` +
 			`{"role":"model","parts":[{"functionCall":{"id":"1","name":"f"},"thoughtSignature":"YQ=="}]},{"role":"user","parts":[{"functionResponse":{"id":"1","name":"f","response":{}}}]}]}`,
 		lost: []string{"hint turns.1.parts.0.signature", "degraded turns.5.parts.1.signature"}, rules: []*loss.Rule{lower.CallSignatureEarlier, lower.CallSignature}},
+	{name: "call of another vendor's model, which has not thought", target: signedCalls, from: ofMessages(requestOf(asked, replies(aCall), userTurn(&content.ToolResult{ID: "1"}))),
+		want: question + `,{"role":"model","parts":[{"functionCall":{"id":"1","name":"f","args":{"a":1}},"thoughtSignature":"` + PlaceholderSignature + `"}]},` +
+			`{"role":"user","parts":[{"functionResponse":{"id":"1","name":"f","response":{}}}]}]}`,
+		lost: []string{"hint turns.1.parts.0.signature"}, rules: []*loss.Rule{lower.CallSignatureEarlier}},
+	{name: "call of another vendor's model, which has thought", target: signedCalls, from: ofMessages(requestOf(asked, replies(&content.Thinking{Text: "a"}, aCall), userTurn(&content.ToolResult{ID: "1"}))),
+		want: question + `,{"role":"model","parts":[{"text":"a","thought":true},{"functionCall":{"id":"1","name":"f","args":{"a":1}},"thoughtSignature":"` + PlaceholderSignature + `"}]},` +
+			`{"role":"user","parts":[{"functionResponse":{"id":"1","name":"f","response":{}}}]}]}`,
+		lost: []string{"degraded turns.1.parts.1.signature"}, rules: []*loss.Rule{lower.CallSignature}},
+}
+
+// ofMessages returns a request as of a Messages client.
+func ofMessages(n *upstream.Request) *upstream.Request {
+	n.Defaults.Format = foreignFormat
+	return n
 }
 
 func oneTurn(parts string) string {

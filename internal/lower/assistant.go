@@ -310,11 +310,21 @@ func (l *lowering) signCall(p *content.ToolUse, at Path) {
 		return
 	}
 	rule := CallSignature
-	if turn, _ := at.Turn(); turn < l.current {
+	if turn, _ := at.Turn(); turn < l.current || l.hasNoThinking(turn) {
 		rule = CallSignatureEarlier
 	}
 	l.lose(rule, at.Member("signature"))
 	p.Signature = content.Signature{Format: l.t.Format, Data: l.t.Calls.Signature}
+}
+
+// hasNoThinking reports whether a turn, from a client of another format, has nothing of the model's thinking.
+func (l *lowering) hasNoThinking(turn int) bool {
+	f := l.n.Defaults.Format
+	return f != "" && f != l.t.Format && !slices.ContainsFunc(l.n.Turns[turn].Parts, func(p content.Part) bool { // one pass
+		_, thinks := p.(*content.Thinking)
+		call, ok := p.(*content.ToolUse)
+		return thinks || ok && call.Signature.Data != ""
+	})
 }
 
 // currentTurn returns the turn from which on calls need a signature: the last turn of the

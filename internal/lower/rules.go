@@ -71,7 +71,7 @@ var (
 // The rules for tool calls and their results.
 var (
 	CallSignature        = loss.Degraded(loss.LostThinking, "the tool call has no signature of this vendor; a placeholder was sent, and the model continues without its earlier thinking")
-	CallSignatureEarlier = loss.Hint(loss.LostThinking, "a tool call of an earlier turn has no signature of this vendor; a placeholder was sent")
+	CallSignatureEarlier = loss.Hint(loss.LostThinking, "a tool call of an earlier turn, or without thinking of the model that made it, has no signature of this vendor; a placeholder was sent")
 
 	RenamedTool = loss.Hint(loss.ToolName, "the tool name is not valid in the target format; a converted name is sent, and tool calls return with the original name")
 	RenamedCall = loss.Hint(loss.CallID, "tool call ids are missing, unknown, repeated or not valid in the target format; converted ids are sent")
