@@ -3,6 +3,7 @@ package anthropic_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -86,6 +87,18 @@ func TestRulesOfRenamed(t *testing.T) {
 			}
 			if diff := cmp.Diff(tt.losses, w.Header().Get("Polywire-Loss")); diff != "" {
 				t.Errorf("losses (-want +got):\n%s", diff)
+			}
+			if tt.want == "" {
+				return
+			}
+			edited := upstream.Edit(c, func(_ context.Context, r *upstream.Request) (*upstream.Request, error) {
+				r.System = append(r.System, &content.Text{Text: "Be brief."})
+				return r, nil
+			})
+			r.Body = io.NopCloser(strings.NewReader(body(tt.asked, tt.members)))
+			w = served(messages.NewHandler(edited, nil), r)
+			if losses := w.Header().Get("Polywire-Loss"); !strings.Contains(got.Body, tt.want) || !strings.Contains(got.Body, "Be brief.") || losses != tt.losses {
+				t.Errorf("edited: sent %s, losses %s", got.Body, losses)
 			}
 		})
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/adapter"
 	"github.com/polywire/polywire/internal/codec"
+	"github.com/polywire/polywire/internal/document"
 	"github.com/polywire/polywire/internal/loss"
 	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/internal/snapshot"
@@ -52,6 +53,9 @@ func (c *Client) plan(n *upstream.Request) *plan {
 		p.header.Set(versionHeader, p.version)
 	}
 	if p.Document == nil {
+		if d := document.Of(n.Wire); d != nil && d.Model != "" && familyOf(d.Model) != familyOf(model) { // the client knows another model
+			p.Target = c.targetOf(model, n, true)
+		}
 		p.Lower()
 	}
 	p.Fit(func(model string) *lower.Target { return c.targetOf(model, n, true) })
