@@ -201,7 +201,9 @@ func (l *lowering) turnOff(m *ModelModes) {
 	case m.Between:
 		t.Mode = upstream.ThinkingBetweenTools
 	default:
-		t.Mode = upstream.ThinkingAuto
+		if t.Mode = upstream.ThinkingAuto; m.Efforts && t.Effort == "" {
+			t.Effort = "low"
+		}
 	}
 	l.lose(ModeOff, At("thinking.mode"))
 }

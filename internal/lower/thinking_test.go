@@ -364,7 +364,7 @@ func TestModes(t *testing.T) {
 		},
 		{
 			name: "off, which the model cannot", target: model(always), from: think(upstream.Thinking{Mode: off}),
-			to: becomes(upstream.Thinking{Mode: auto}), losses: []Loss{lost(ModeOff, "thinking.mode")},
+			to: becomes(upstream.Thinking{Mode: auto, Effort: "low"}), losses: []Loss{lost(ModeOff, "thinking.mode")},
 		},
 		{
 			name: "shown, as by default", target: whose(auto, model(always)), from: think(upstream.Thinking{Display: "summarized"}),

@@ -100,7 +100,7 @@ func fitCases() []fitCase {
 		{"model without thinking", "claude-3-5-sonnet", think(auto), fitted{Max: 8192, Losses: []string{"degraded thinking.mode"}}},
 		{"off", "claude-sonnet-5", think(off), fitted{Thinking: "off", Max: def}},
 		{"thinking off for a model without thinking", "claude-3-5-sonnet", think(off), fitted{Max: 8192}},
-		{"thinking off for a model that always thinks", "claude-fable-5", think(off), fitted{Thinking: "auto", Max: def, Losses: []string{"degraded thinking.mode"}}},
+		{"thinking off for a model that always thinks", "claude-fable-5", think(off), fitted{Thinking: "auto", Effort: "low", Max: def, Losses: []string{"degraded thinking.mode"}}},
 		{"thinking off for a model that thinks between tool calls", "claude-sonnet-5-5", think(off),
 			fitted{Thinking: "between_tools", Max: def, Losses: []string{"degraded thinking.mode"}}},
 		{"thinking between tool calls", "claude-sonnet-5-5", think(between), fitted{Thinking: "between_tools", Max: def}},
