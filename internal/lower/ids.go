@@ -55,7 +55,11 @@ func isResult(p content.Part) bool {
 // call returns p, or a renamed copy.
 func (m *renamer) call(p *content.ToolUse, turn, part int) content.Part {
 	tool := toolID{p.Namespace, p.Name}
-	to, id := m.tool(tool, partPath(turn, part)), p.ID
+	named := tool
+	if _, declared := m.renamed[tool]; !declared && tool.namespace == tool.name && !m.rules.Namespaces {
+		named.namespace = "" // so the vendor writes calls of a deferred tool outside of namespaces
+	}
+	to, id := m.tool(named, partPath(turn, part)), p.ID
 	if to.namespace != tool.namespace || len(m.spaces) > 0 {
 		if m.spaces == nil {
 			m.spaces = make(map[string]toolID)

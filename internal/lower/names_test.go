@@ -203,6 +203,25 @@ func TestRenameManyNames(t *testing.T) {
 	}
 }
 
+// TestRenameDeferred checks calls as OpenAI's vendor writes them for a deferred tool outside of namespaces: the
+// namespace is the name of the tool. All 27 recorded calls with a namespace are such.
+func TestRenameDeferred(t *testing.T) {
+	call := func(namespace string) *upstream.Request {
+		return &upstream.Request{Tools: []content.Tool{{Name: "get_rate", Deferred: true}}, Turns: turnsOf(
+			partsOf(&content.ToolUse{ID: "c1", Namespace: namespace, Name: "get_rate"}), partsOf(resultOf("c1", "get_rate")))}
+	}
+	rules := &NameRules{Name: Charset{MaxBytes: 64, Punctuation: "_-"}, AnyID: true}
+	got, names, losses := renamed(call("get_rate"), rules)
+	if diff := cmp.Diff(call(""), got); diff != "" || names != nil || len(losses) > 0 {
+		t.Errorf("losses %v (-want +got):\n%s", losses, diff)
+	}
+	n := call("get_rate")
+	n.Tools[0].Namespace = "get_rate"
+	if got, _, _ = renamed(n, rules); got.Tools[0].Name != "get_rate__get_rate" || got.Turns[0].Parts[0].(*content.ToolUse).Name != got.Tools[0].Name {
+		t.Errorf("a tool in a namespace became %s", got.Tools[0].Name)
+	}
+}
+
 func TestRenameCollision(t *testing.T) {
 	first := shortNames.Name.convert("a.b", 0)
 	n := &upstream.Request{Tools: []content.Tool{{Name: "a.b"}, {Name: first}}}
