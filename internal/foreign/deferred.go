@@ -1,6 +1,8 @@
 package foreign
 
 import (
+	"strings"
+
 	"github.com/tidwall/gjson"
 
 	"github.com/polywire/polywire/content"
@@ -44,3 +46,12 @@ func ToolReferences(p content.Part) (list []ToolReference) {
 
 // LoadsTools reports whether a part is of a kind that loads tools.
 func LoadsTools(u *content.Unknown) bool { return dataOf(u.Format).references[u.Kind] != nil }
+
+// IsToolSearch reports whether a part is a search for deferred tools that a vendor has run, or what it found.
+func IsToolSearch(p content.Part) bool {
+	name := partfield.VendorOf(p).Kind
+	if use, ok := p.(*content.ServerToolUse); ok {
+		name = use.Name
+	}
+	return strings.HasPrefix(name, "tool_search_") // of all vendors
+}

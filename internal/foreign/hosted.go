@@ -30,6 +30,8 @@ var (
 	FilesOfCode = loss.Dropped(loss.ResponseVendorPart, "files that code on a server has made are stored at another vendor; they were dropped")
 	CodeAsText  = loss.Degraded(loss.VendorPart, "code that a server has run, and its output, are sent as text")
 	QueryOfTool = loss.Hint(loss.VendorPart, "the query with which another vendor's server has searched was omitted")
+
+	SearchOfTools = loss.Hint(loss.VendorPart, "the search for tools that another vendor's server has run was omitted; the tools that it found are part of the request")
 )
 
 // HostedIn returns what a part of a format other than client is about, or nil if no other vendor has

@@ -248,6 +248,8 @@ func (l *lowering) vendorPart(p content.Part, at Path, in Site) {
 			l.pushVendorPart(p, at)
 			return
 		}
+	} else if foreign.IsToolSearch(p) {
+		rule = foreign.SearchOfTools
 	}
 	l.lose(rule, at)
 }

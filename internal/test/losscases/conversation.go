@@ -121,6 +121,9 @@ var results = []Feature{
 	{Name: loss.VendorPart, Row: "queries with which the vendor has searched (`web_search_call`)", From: by(responses), Cases: []Case{
 		{Set: earlier(hello, &content.Unknown{Format: responses, Kind: "web_search_call", Raw: `{"type":"web_search_call","action":{"type":"search","query":"a"}}`}, hello)},
 	}},
+	{Name: loss.VendorPart, Row: "searches for tools that the vendor has run (`tool_search_call`, `tool_search_tool_result`)", From: by(m, responses), Cases: []Case{
+		{Set: earlier(hello, &content.Unknown{Format: responses, Kind: "tool_search_call", Raw: `{"type":"tool_search_call","execution":"server"}`}, hello)},
+	}},
 	{Name: loss.VendorPart, Row: "calls of functions that the request does not declare", From: by(g, chat, responses), Cases: []Case{
 		{Set: turns(user(hello), assistant(call("call_1", "f")), user(result("call_1", hello)))},
 	}},

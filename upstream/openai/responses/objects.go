@@ -6,6 +6,7 @@ import (
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/object"
+	"github.com/polywire/polywire/internal/partfield"
 )
 
 // The objects of requests. The parser and the validator work by these tables: to add a member
@@ -289,7 +290,7 @@ func sideOf(i *Item) side {
 	case typeFunctionOutput, typeCustomOutput:
 		return userSide
 	case typeSearchOutput:
-		if _, ok := searchOutput(i.Parts); ok {
+		if len(i.Parts) == 1 && partfield.VendorOf(i.Parts[0]).Kind == "" { // a result of the client
 			return userSide
 		}
 	case typeCompaction:
