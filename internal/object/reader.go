@@ -494,3 +494,19 @@ func maxExtraLen(v jsonwire.Value) int {
 	}
 	return n
 }
+
+// Member returns an Extra with a text.
+func (r *Reader) Member(name, text string) *content.Extra {
+	return r.Extras.New(r.Name, r.Extras.End(jsonwire.AppendString(codec.AppendName(r.Extras.Begin(), name), text)))
+}
+
+// Joined returns the members of two objects. Each may be nil.
+func (r *Reader) Joined(x, y *content.Extra) *content.Extra {
+	switch {
+	case x == nil:
+		return y
+	case y == nil:
+		return x
+	}
+	return r.Extras.New(r.Name, x.JSON[:len(x.JSON)-1]+","+y.JSON[1:])
+}

@@ -33,6 +33,26 @@ func Scalar(v jsonwire.Value) string {
 	return v.Str()
 }
 
+// SetInput changes arguments that are not a JSON object within the depth. Models write such arguments, and clients
+// return them. Other formats accept only objects; the text remains in the Extra. doc is reused.
+func SetInput(r *object.Reader, doc *jsonwire.Doc, depth int, u *content.ToolUse) {
+	if u.Input == "" {
+		return
+	}
+	switch codec.TrimBlank(u.Input) {
+	case "", "null":
+		u.Input = ""
+		return
+	}
+	if jsonwire.IsObject(u.Input) && doc.Parse(u.Input, jsonwire.Limits{Depth: depth}) == nil {
+		doc.Close()
+		return
+	}
+	text := r.Member("arguments", u.Input)
+	u.Extra, u.Input = r.Joined(text, u.Extra), text.JSON
+	r.Quota.Bytes(2 * len(text.JSON))
+}
+
 // NewCallID returns an id for a tool call without one.
 func NewCallID() string { return "call_" + strings.ToLower(rand.Text()[:24]) }
 

@@ -362,7 +362,7 @@ func (p *parser) system(m *message, at *place) {
 	if extra := p.messageExtra(m); extra != nil {
 		for _, part := range p.contents {
 			if t, ok := part.(*content.Text); ok {
-				t.Extra = p.joined(t.Extra, extra)
+				t.Extra = p.Joined(t.Extra, extra)
 				break // copies of it might need much memory
 			}
 		}
@@ -379,7 +379,7 @@ func (p *parser) assistant(t *content.Turn, m *message, at *place) {
 	case m.reasoningContent != "":
 		at.thinking = reasoningContent
 		if m.reasoning != "" && m.reasoning != m.reasoningContent {
-			m.extra = p.joined(p.member("reasoning", m.reasoning), m.extra)
+			m.extra = p.Joined(p.Member("reasoning", m.reasoning), m.extra)
 		}
 	case m.reasoning != "":
 		at.thinking, thinking = reasoning, m.reasoning
@@ -433,29 +433,12 @@ func (p *parser) misplaced(is bool, name string) {
 func (p *parser) messageExtra(m *message) *content.Extra {
 	x := m.extra
 	if m.name != "" {
-		x = p.joined(p.member("name", m.name), x)
+		x = p.Joined(p.Member("name", m.name), x)
 	}
 	if m.role == "developer" {
-		x = p.joined(p.member("role", m.role), x)
+		x = p.Joined(p.Member("role", m.role), x)
 	}
 	return x
-}
-
-// member returns an Extra with one text.
-func (p *parser) member(name, text string) *content.Extra {
-	b := jsonwire.AppendString(codec.AppendName(p.Extras.Begin(), name), text)
-	return p.Extras.New(Format, p.Extras.End(b))
-}
-
-// joined returns the members of two objects. Each may be nil.
-func (p *parser) joined(x, y *content.Extra) *content.Extra {
-	switch {
-	case x == nil:
-		return y
-	case y == nil:
-		return x
-	}
-	return p.Extras.New(Format, x.JSON[:len(x.JSON)-1]+","+y.JSON[1:])
 }
 
 // content reads the member content into p.contents. A string becomes one text. An empty string
@@ -531,9 +514,9 @@ func (p *parser) withoutNulls(x *content.Extra) *content.Extra {
 // withFile adds the members of the file that was read to those of its part. In it they have their
 // own names.
 func (p *parser) withFile(x *content.Extra) *content.Extra {
-	x = p.joined(p.file.extra, p.withoutNulls(x))
+	x = p.Joined(p.file.extra, p.withoutNulls(x))
 	if p.file.detail != "" {
-		x = p.joined(p.member("detail", p.file.detail), x)
+		x = p.Joined(p.Member("detail", p.file.detail), x)
 	}
 	return x
 }
@@ -559,7 +542,7 @@ func (p *parser) source(f *object.Field, name string, x jsonwire.Value) content.
 		return openaiformat.ParseAudio(m.audioData, m.audioEncoding)
 	case m.fileData != "":
 		if m.fileID != "" {
-			m.extra = p.joined(p.member("file_id", m.fileID), m.extra)
+			m.extra = p.Joined(p.Member("file_id", m.fileID), m.extra)
 		}
 		return openaiformat.ParseFileData(m.fileData, m.name)
 	case m.fileID != "":
@@ -625,30 +608,10 @@ func (p *parser) checkCall(c *toolCall, x jsonwire.Value) {
 func (p *parser) addCall(c *toolCall) {
 	u := p.toolUses.New(p.Size)
 	*u = c.ToolUse
-	u.Extra = p.joined(c.inner, u.Extra)
-	p.setInput(u)
+	u.Extra = p.Joined(c.inner, u.Extra)
+	openaiformat.SetInput(&p.Reader, &p.arguments, p.depth, u)
 	envelope.CountID(&p.Quota, u.ID)
 	p.calls = append(p.calls, u)
-}
-
-// setInput changes arguments that are not a JSON object. Models write such arguments, and clients
-// return them. Other formats accept only objects; the text remains in the Extra.
-func (p *parser) setInput(u *content.ToolUse) {
-	if u.Input == "" {
-		return
-	}
-	switch codec.TrimBlank(u.Input) {
-	case "", "null":
-		u.Input = ""
-		return
-	}
-	if jsonwire.IsObject(u.Input) && p.arguments.Parse(u.Input, jsonwire.Limits{Depth: p.depth}) == nil {
-		p.arguments.Close()
-		return
-	}
-	text := p.member("arguments", u.Input)
-	u.Extra, u.Input = p.joined(text, u.Extra), text.JSON
-	p.Quota.Bytes(2 * len(text.JSON))
 }
 
 // functionCall reads the deprecated function_call.
@@ -686,7 +649,7 @@ func (p *parser) tools(f *object.Field, name string, v jsonwire.Value, functions
 			p.oneTool(t, x)
 		}
 		tools[i] = t.Tool
-		tools[i].Extra = p.joined(p.joined(p.joined(t.ofGrammar, t.ofFormat), t.inner), t.Extra)
+		tools[i].Extra = p.Joined(p.Joined(p.Joined(t.ofGrammar, t.ofFormat), t.inner), t.Extra)
 	})
 	return tools
 }
@@ -770,7 +733,7 @@ func (p *parser) toolChoice(f *object.Field, name string, x jsonwire.Value) *Too
 	}
 	p.choice = nil
 	p.Read(x, choiceType, c)
-	c.Extra = p.joined(p.choice, c.Extra)
+	c.Extra = p.Joined(p.choice, c.Extra)
 	if t := x.Get("type"); c.Type == "" && !t.Exists() && x.Get("function").Exists() { // some servers do not require it
 		c.Type = "function"
 		p.AddStrict(content.CodeMissing, "type", func() string { return "Missing required parameter: '" + p.At("type") + "'." })
@@ -792,7 +755,7 @@ func (p *parser) toolChoice(f *object.Field, name string, x jsonwire.Value) *Too
 // inChoice reads an object in a tool choice, with whose other members those of the choice are joined.
 func (p *parser) inChoice(f *object.Field, name string, x jsonwire.Value, t *object.Type, c *ToolChoice) {
 	p.object(f, name, x, t, c)
-	p.choice, c.Extra = p.joined(p.choice, c.Extra), nil
+	p.choice, c.Extra = p.Joined(p.choice, c.Extra), nil
 }
 
 // allowedNames reads the references to tools in allowed_tools.

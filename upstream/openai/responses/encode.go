@@ -240,7 +240,11 @@ func (c *requestEncoder) toolCall(p *content.ToolUse) {
 		c.W.Member("type", "function_call")
 		c.W.Member("call_id", p.ID)
 		c.W.Member("name", p.Name)
-		c.W.Member("arguments", p.Input)
+		if text, own := codec.Own(p.Extra, Format).Get("arguments"); own { // that is not an object
+			w.RawMember("arguments", text)
+		} else {
+			w.Member("arguments", p.Input)
+		}
 	}
 	c.W.OptMember("namespace", p.Namespace)
 	if x := codec.Own(p.Extra, Format); x != nil {

@@ -47,7 +47,7 @@ func parseRequest(body string, lim content.Limits) (*Request, error) {
 	if err != nil {
 		return nil, openaiformat.SyntaxError(err)
 	}
-	r.origin, p.origin, p.IsReplaced, p.Strict = o, o, isReplaced, &o.Unknown
+	r.origin, p.origin, p.IsReplaced, p.Strict, p.depth = o, o, isReplaced, &o.Unknown, lim.Depth
 	p.items.Seed(w.items[:])
 	p.texts.Seed(w.texts[:])
 	p.lists.Seed(w.parts[:])
@@ -91,6 +91,9 @@ type parser struct {
 	where     places // where its parts are
 	fileName  string // of the file that is read
 	hasSpaces bool   // the request has namespaces
+
+	depth     int          // limit of the nesting of arguments
+	arguments jsonwire.Doc // of the tool call that is read
 
 	places     []toolPlace // of the tools of the request
 	itemPlaces []toolPlace // of those of items
@@ -259,6 +262,7 @@ func (p *parser) readItem(i *Item, v jsonwire.Value) {
 		p.callItem = callItem[*content.ToolUse]{i, t}
 		if kind == typeFunctionCall {
 			p.Read(v, functionCallType, &p.callItem)
+			openaiformat.SetInput(&p.Reader, &p.arguments, p.depth, t)
 		} else {
 			t.Freeform = true
 			p.Read(v, customCallType, &p.callItem)
