@@ -29,7 +29,7 @@ var target = lower.Target{
 	Marks:    lower.Marks{System: true, User: true, Assistant: true, AnyTime: true},
 	Own:      lower.Own{Members: true, Calls: true, Vendor: true, Parts: hasBlock},
 	Citation: isCitable,
-	Members:  lower.MemberRules{Headers: true},
+	Members:  lower.MemberRules{Headers: true, Foreign: []lower.ForeignMember{{Name: "cache_control", Mark: true}}},
 	Tools: lower.ToolRules{
 		Schema: dialects.JSONSchema, StrictSchema: dialects.MessagesStrict, Strict: lower.StrictAlways, KeepsSchema: true,
 		Marks: true, Vendor: ownTool, VendorNames: true, FunctionsOnly: hasFunctionChoice, References: true,

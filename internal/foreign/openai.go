@@ -58,6 +58,8 @@ func openAI() *format {
 				"reasoning_format":     hides,
 				"include_reasoning":    shows,
 				"safe_prompt":          {rule: SafetyLoss},
+				"cache_control":        {rule: MembersLoss},
+				"clear_thinking":       {rule: MembersLoss},
 				"chat_template_kwargs": {members: table{"enable_thinking": thinks, "thinking": thinks}},
 			},
 			// The role "developer" has the meaning of "system". Earlier audio of the model is part of

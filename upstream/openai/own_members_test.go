@@ -9,6 +9,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/upstream"
+	"github.com/polywire/polywire/upstream/anthropic"
 	"github.com/polywire/polywire/upstream/openai"
 	"github.com/polywire/polywire/upstream/openai/chatcompletions"
 )
@@ -40,5 +41,24 @@ func TestOwnThinking(t *testing.T) {
 		if diff := cmp.Diff(tt.want, gjson.Get(got.Document, "reasoning_effort").Str); diff != "" || !strings.Contains(got.Document, own) {
 			t.Errorf("%s: %s\n(-want +got):\n%s", tt.members, got.Document, diff)
 		}
+	}
+}
+
+// OpenRouter marks the end of the prompt for Claude, as the member of the same name in Messages does.
+func TestAutomaticCacheMark(t *testing.T) {
+	claude, err := anthropic.New(&anthropic.Options{Key: "k"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, _, err := chatcompletions.DecodeRequest(`{"model":"claude-sonnet-5","max_tokens":9,"cache_control":{"type":"ephemeral","ttl":"1h"},"messages":[{"role":"user","content":"hi"}]}`, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := upstream.EncodeRequest(t.Context(), claude, n)
+	if err != nil || len(got.Losses) > 0 {
+		t.Fatal(err, got.Losses)
+	}
+	if diff := cmp.Diff(`[{"type":"text","text":"hi","cache_control":{"type":"ephemeral","ttl":"1h"}}]`, gjson.Get(got.Document, "messages.0.content").Raw); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
