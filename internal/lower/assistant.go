@@ -137,6 +137,7 @@ func (l *lowering) assistantRun(run []content.Turn, first int) {
 	}
 	var members *content.Extra
 	step := start // where the current step begins: behind the last tool call or carried state
+	gap := false  // a part of a vendor was dropped behind the last text
 	for k := range run {
 		t, at := &run[k], In(Turns, first+k)
 		if x := l.extra(t.Extra, at, l.t.Own.Members, foreign.Turn); x != nil {
@@ -155,7 +156,17 @@ func (l *lowering) assistantRun(run []content.Turn, first int) {
 			if state != "" {
 				l.restore(step, p, at)
 			}
+			n := len(l.stack)
 			l.assistantPart(p, at, hasCalls)
+			switch {
+			case len(l.stack) == n:
+				gap = gap || partfield.VendorOf(p).Kind != ""
+			case gap && l.t.Conversation.TextsFirst && n > start && isText(l.stack[n-1]) && isText(l.stack[n]):
+				l.stack = slices.Insert(l.stack, n, content.Part(textBreak))
+				fallthrough
+			default:
+				gap = false
+			}
 			if _, isCall := p.(*content.ToolUse); isCall || state != "" {
 				step = len(l.stack)
 			}
@@ -240,7 +251,7 @@ func (l *lowering) assistantPart(p content.Part, at Path, hasCalls bool) {
 	}
 }
 
-// textBreak is the empty line between texts that were on both sides of a tool call.
+// textBreak is the empty line between texts that were on both sides of a tool call, or of a part that was dropped.
 var textBreak = &content.Text{Text: "\n\n"}
 
 func isText(p content.Part) bool {

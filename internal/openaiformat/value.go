@@ -40,7 +40,7 @@ func SetInput(r *object.Reader, doc *jsonwire.Doc, depth int, u *content.ToolUse
 		return
 	}
 	switch codec.TrimBlank(u.Input) {
-	case "", "null":
+	case "", "null", "[]": // some languages write an empty object as a list
 		u.Input = ""
 		return
 	}
