@@ -50,7 +50,7 @@ func LoadsTools(u *content.Unknown) bool { return dataOf(u.Format).references[u.
 // IsToolSearch reports whether a part is a search for deferred tools that a vendor has run, or what it found.
 func IsToolSearch(p content.Part) bool {
 	name := partfield.VendorOf(p).Kind
-	if use, ok := p.(*content.ServerToolUse); ok {
+	if use, ok := p.(*content.ServerToolUse); ok && use != nil {
 		name = use.Name
 	}
 	return strings.HasPrefix(name, "tool_search_") // of all vendors

@@ -334,7 +334,7 @@ func (l *lowering) hasNoThinking(turn int) bool {
 	return f != "" && f != l.t.Format && !slices.ContainsFunc(l.n.Turns[turn].Parts, func(p content.Part) bool { // one pass
 		_, thinks := p.(*content.Thinking)
 		call, ok := p.(*content.ToolUse)
-		return thinks || ok && call.Signature.Data != ""
+		return thinks || ok && call != nil && call.Signature.Data != ""
 	})
 }
 

@@ -170,7 +170,7 @@ func (l *lowering) anyObject() {
 func (l *lowering) namesJSON() bool {
 	isNamed := func(p content.Part) bool {
 		t, ok := p.(*content.Text)
-		return ok && (strings.Contains(t.Text, "JSON") || strings.Contains(t.Text, "json"))
+		return ok && t != nil && (strings.Contains(t.Text, "JSON") || strings.Contains(t.Text, "json"))
 	}
 	return !l.t.Conversation.SentenceTurn && slices.ContainsFunc(l.n.System, isNamed) || // one pass
 		len(l.n.Turns) > 0 && slices.ContainsFunc(l.n.Turns[0].Parts, isNamed)

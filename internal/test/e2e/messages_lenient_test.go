@@ -6,7 +6,7 @@ const (
 	result2   = `{"type":"tool_result","tool_use_id":"toolu_1","content":"R2"}`
 	nowTool   = `"tools":[{"name":"now","input_schema":{"type":"object"}}],`
 
-	unsignedCall = "degraded turns.1.parts.0.signature"
+	unsignedCall = "hint turns.1.parts.0.signature"
 )
 
 // messagesLenient are requests of Messages clients that break rules which only Strict

@@ -88,7 +88,7 @@ var messagesTools = []feature{
 			toResp:   {"input.# = 7"},
 		},
 		loss: map[string][]string{
-			toGemini: {"degraded turns.1.parts.0"}, toChat: {"hint turns.2.parts.2"}, toResp: {"hint turns.2.parts.2"},
+			toGemini: {"hint turns.1.parts.0"}, toChat: {"hint turns.2.parts.2"}, toResp: {"hint turns.2.parts.2"},
 		},
 	},
 	{
@@ -99,7 +99,7 @@ var messagesTools = []feature{
 		marks: []string{"T2 @ turns.1.parts.0", "T3 @ turns.1.parts.2", "I1 @ turns.1.parts.3", "T4 @ turns.1.parts.4", "R1 @ turns.2.parts.0", "R2 @ turns.2.parts.1"},
 		sent:  map[string][]string{toGemini: {"contents.1.parts.# = 5"}, toResp: {"input.# = 8"}},
 		loss: map[string][]string{
-			toGemini: {"degraded turns.1.parts.1"},
+			toGemini: {"hint turns.1.parts.1"},
 			toChat:   {"degraded turns.1"},
 		},
 	},
@@ -110,7 +110,7 @@ var messagesTools = []feature{
 			{"role":"user","content":[{"type":"tool_result","tool_use_id":"call_a.b:c|d_0123456789_0123456789_0123456789","content":"R1"}]}]`,
 		marks: []string{"I1 @ turns.1.parts.0", "R1 @ turns.2.parts.0", longName + " @ tools.0"},
 		loss: map[string][]string{
-			toGemini: {"degraded turns.1.parts.0"},
+			toGemini: {"hint turns.1.parts.0"},
 			toChat:   {"hint tools.0", "hint turns"}, toResp: {"hint tools.0"},
 		},
 		fails: map[string]string{},
