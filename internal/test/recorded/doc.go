@@ -41,6 +41,8 @@
 //	4s       the recorded request through the handler of its format: the vendor gets its bytes, the client those of the response
 //	5        the request in every other format is valid there
 //	5f       the strict fake of the vendor accepts it
+//	5t       a Messages request without thinking has none at other vendors, or as little as the model can
+//	5s       strict functions have validated arguments at Gemini, without a loss
 //	6        long strings of the request are in the translation, or a loss is reported at their path or above it
 //	6m       a member of a request that has no effect on the translation is reported as a loss
 //	6r       so is a member of a whole response that has no effect on what a client of another format gets
