@@ -17,6 +17,7 @@ import (
 var (
 	MembersLoss   = loss.Hint(loss.Members, "members that only another format has, and that are not known to change the response, were dropped")
 	InfluenceLoss = loss.Degraded(loss.Members, "the member influences the response but exists only in another format; it was dropped")
+	ArgumentsLoss = loss.Degraded(loss.Members, "the arguments of the tool call are not a JSON object; an object with their text was sent")
 	SafetyLoss    = loss.Degraded(loss.Members, "the safety settings are for another vendor; the defaults of this vendor apply")
 	SettingLoss   = loss.Dropped(loss.Members, "the member changes the response but exists only in another format; it was dropped")
 	LocationLoss  = loss.Dropped(loss.Members, "the member restricts where the request is processed but exists only in another format; it was dropped")

@@ -54,7 +54,7 @@ func TestMembers(t *testing.T) {
 		{"role of a system text", c, Part, `{"role":"developer"}`, "", nil},
 		{"author", c, Turn, `{"role":"developer","name":"n"}`, "hint ", MembersLoss},
 		{"earlier audio", c, Turn, `{"audio":{"id":"a"}}`, "degraded audio", InfluenceLoss},
-		{"arguments that are not an object", c, Part, `{"arguments":"["}`, "degraded arguments", InfluenceLoss},
+		{"arguments that are not an object", c, Part, `{"arguments":"["}`, "degraded arguments", ArgumentsLoss},
 		{"members of the response's form", c, Request, `{"response_format":{"json_schema":{"x":1},"y":1}}`,
 			"dropped response_format.json_schema.x, dropped response_format.y", UnknownLoss},
 

@@ -66,7 +66,7 @@ func openAI() *format {
 			// the conversation. "arguments" are those of a tool call that are not a JSON object.
 			Turn: {"role": {}, "audio": {rule: InfluenceLoss}},
 			// "execution" is that of a search for tools.
-			Part: {"role": {}, "arguments": {rule: InfluenceLoss}, "execution": {}},
+			Part: {"role": {}, "arguments": {rule: ArgumentsLoss}, "execution": {}},
 			Tool: {
 				"defer_loading": {}, "async": {rule: InfluenceLoss}, "allowed_callers": {rule: InfluenceLoss},
 				"namespace": {members: table{"description": {rule: InfluenceLoss}}},

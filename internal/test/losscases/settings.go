@@ -228,6 +228,10 @@ var foreignMembers = []Feature{
 	{Name: loss.Members, Row: "description of a namespace", From: by(responses), Cases: []Case{
 		{Set: declared(content.Tool{Name: "f", Namespace: "n", Input: content.Schema{JSON: simpleSchema}, Extra: extra(responses, `{"namespace":{"description":"d"}}`)})},
 	}},
+	{Name: loss.Members, Row: "arguments of a tool call that are not a JSON object", Cases: []Case{
+		{From: by(chat), To: []Server{Messages, GenerateContent, Responses}, Set: brokenCall(chat)},
+		{From: by(responses), To: []Server{Messages, GenerateContent, OpenAIChat, OtherChat}, Set: brokenCall(responses)},
+	}},
 	{Name: loss.Members, Row: "`name` of the author of a message", From: by(chat), Cases: []Case{
 		{Set: func(r *upstream.Request) { r.Turns[0].Extra = extra(chat, `{"name":"a"}`) }},
 	}},
@@ -254,4 +258,10 @@ func withMembers(part content.Part) content.Turn {
 	t := assistant(part)
 	t.Extra = extra("", `{"x":1}`)
 	return t
+}
+
+// brokenCall is a conversation with a call that a model of the format f has not written as JSON.
+func brokenCall(f content.Format) change {
+	return all(declared(function("f")), turns(user(hello),
+		assistant(&content.ToolUse{ID: "call_1", Name: "f", Input: `{"arguments":"["}`, Extra: extra(f, `{"arguments":"["}`)}), user(result("call_1"))))
 }
