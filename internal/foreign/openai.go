@@ -128,7 +128,7 @@ func (t *AskedThinking) add(object gjson.Result, members table, path string) {
 	})
 }
 
-// The members that turn thinking on or off, or state how much, and those that hide it or show it.
+// thinks are members that turn thinking on or off, or state how much; hides and shows say whether responses have it.
 var (
 	thinks = member{rule: SettingLoss, asks: func(t *AskedThinking, v gjson.Result) bool {
 		switch {
@@ -137,22 +137,24 @@ var (
 		case t.Mode == "off":
 		case v.Type == gjson.Number && v.Num > 0:
 			t.Budget = v.Int()
-		case v.Type == gjson.True, v.Type == gjson.Number, v.Str == "enabled", v.Str == "adaptive":
+		case v.Type == gjson.True, v.Type == gjson.Number, v.Str == "enabled", v.Str == "adaptive", v.Str == "auto":
 			t.Mode = "auto"
 		default:
 			t.Effort = v.Str
 		}
 		return v.Type != gjson.JSON && v.Raw != `""`
 	}}
-	hides = member{rule: InfluenceLoss, asks: func(t *AskedThinking, v gjson.Result) bool {
-		t.Hidden = t.Hidden || v.Type == gjson.True || v.Str == "hidden"
+	hides = hiding(gjson.True)
+	shows = hiding(gjson.False)
+)
+
+// hiding returns the member that hides thinking if its value is of a type, or "hidden".
+func hiding(by gjson.Type) member {
+	return member{rule: InfluenceLoss, asks: func(t *AskedThinking, v gjson.Result) bool {
+		t.Hidden = t.Hidden || v.Type == by || v.Str == "hidden"
 		return v.IsBool() || v.Str == "hidden" || v.Str == "parsed"
 	}}
-	shows = member{rule: InfluenceLoss, asks: func(t *AskedThinking, v gjson.Result) bool {
-		t.Hidden = t.Hidden || v.Type == gjson.False
-		return v.IsBool()
-	}}
-)
+}
 
 // searchOfOptions returns the tool of Responses for the web search of Chat Completions.
 func searchOfOptions(options gjson.Result, _ []content.Tool) []content.Tool {
