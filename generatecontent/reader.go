@@ -186,7 +186,7 @@ func (r *StreamReader) element() (string, error) {
 		if err := r.read(data); err != nil {
 			return "", err
 		}
-		return "", unframedError(data)
+		return "", codec.BadGateway(fmt.Errorf("generatecontent: the stream contains %d bytes that are not an event", len(data)))
 	}
 	return data, nil
 }
@@ -444,10 +444,4 @@ func (a *array) compact() {
 	if cap(a.buf)-len(a.buf) < cap(a.buf)/4 {
 		a.buf = slices.Grow(a.buf, max(len(a.buf), minBuffer))
 	}
-}
-
-// unframedError returns the error for JSON in a stream that is not in an event and is
-// not an error.
-func unframedError(text string) error {
-	return codec.BadGateway(fmt.Errorf("generatecontent: the stream contains %d bytes that are not an event", len(text)))
 }

@@ -508,7 +508,7 @@ func (v *validator) toolConfig() {
 	v.path.Push("tool_config")
 	v.path.Push("function_calling_config")
 	v.oneOf(f.Mode, callingMode.Values[1:], "mode")
-	if len(f.AllowedFunctionNames) > 0 && !v.r.hasCachedTools() {
+	if len(f.AllowedFunctionNames) > 0 && v.r.CachedContent == "" { // cached content may have tools
 		if f.Mode != "ANY" && f.Mode != "VALIDATED" && !v.parsingReported("mode") {
 			v.violation(content.CodeConflict, "allowed_function_names should only be set when the mode is ANY or VALIDATED",
 				"allowed_function_names")
@@ -526,6 +526,3 @@ func (v *validator) toolConfig() {
 	v.path.Pop()
 	v.path.Pop()
 }
-
-// hasCachedTools reports whether cached content may provide tools.
-func (r *Request) hasCachedTools() bool { return r.CachedContent != "" }

@@ -325,16 +325,12 @@ func (v *validator) mediaType(t string) bool {
 	switch {
 	case t == "":
 		v.violation(content.CodeMissing, "mime_type must be set", "mime_type")
-	case !v.isSupported(t):
+	case !geminifile.IsMediaType(t) && !slices.Contains(v.opts.MediaTypes, t): // bounded by the host
 		v.violation(content.CodeValue, "Unsupported MIME type: "+codec.Clip(t), "mime_type")
 	default:
 		return true
 	}
 	return false
-}
-
-func (v *validator) isSupported(t string) bool {
-	return geminifile.IsMediaType(t) || slices.Contains(v.opts.MediaTypes, t) // bounded by the host
 }
 
 // inline checks inline data against its media type and the limits.

@@ -174,7 +174,6 @@ const (
 	onceEmptyText = iota
 	onceBlankText
 	onceToolNames
-	onceFiles
 	onceCount
 )
 
@@ -260,7 +259,7 @@ func (v *validator) requiredMembers() {
 		v.prewarm()
 	}
 	switch n := len(r.Messages); {
-	case n == 0 && !v.continues():
+	case n == 0 && !v.r.continues():
 		v.violationAt(content.CodeRange, "messages", "at least one message is required")
 	case n > maxMessages:
 		v.violationAt(content.CodeLimit, "messages", textItems(maxMessages, n))
@@ -773,7 +772,7 @@ func (v *validator) source(s content.Source, files *fileForm) {
 	case !known || !slices.Contains(files.tags, kind): // bounded by fileForm
 		v.violation(content.CodeValue, quoteTag(kind, quoteTags(files.tags)))
 		return
-	case kind == "file" && !v.allowsFiles():
+	case kind == "file" && !v.opts.AllowFiles && !v.is2026() && !v.hasBeta(betaFiles):
 		without := strings.TrimSuffix(quoteTags(files.tags), ", 'file'")
 		v.violation(content.CodeUnsupported, quoteTag(kind, without)+
 			" (a file source requires the value "+betaFiles+" in the header anthropic-beta)")
@@ -810,10 +809,6 @@ func sourceTag(s content.Source) (tag string, known bool) {
 		return "", true
 	}
 	return "unknown", false
-}
-
-func (v *validator) allowsFiles() bool {
-	return v.opts.AllowFiles || v.is2026() || v.hasBeta(betaFiles)
 }
 
 // base64 validates a base64 source against its media type and the limits.

@@ -91,7 +91,7 @@ func (v *validator) message(i int, t *content.Turn) {
 		}
 	}
 	scoped := v.turnMembers(t)
-	if v.isEmpty(t) {
+	if len(t.Parts) == 0 {
 		last := t.Role == content.RoleAssistant && i == len(v.r.Messages)-1
 		if !last && !configures(t) && (v.violations.Len() >= content.MaxViolations || !v.found.Repeats(v.path.At("content"))) {
 			v.violation(content.CodeRange, "all messages must have non-empty content except for the optional final assistant message")
@@ -108,11 +108,6 @@ func (v *validator) message(i int, t *content.Turn) {
 		v.path.Pop()
 	}
 	v.path.Pop()
-}
-
-// isEmpty reports whether a message has no parts.
-func (v *validator) isEmpty(t *content.Turn) bool {
-	return len(t.Parts) == 0
 }
 
 // configures reports whether t is a system message that sets output_config. Such a
@@ -497,7 +492,7 @@ func (p *pairing) result(i, k int, r *content.ToolResult) {
 	n, found := p.byID[r.ID]
 	switch {
 	case !found || n < p.turnStart:
-		if p.v.opts.Strict && !p.incomplete && (p.hasAssistant || !p.v.continues()) {
+		if p.v.opts.Strict && !p.incomplete && (p.hasAssistant || !p.v.r.continues()) {
 			p.violation(i, k, "unexpected `tool_use_id` found in `tool_result` blocks: "+codec.Clip(r.ID)+
 				". Each `tool_result` block must have a corresponding `tool_use` block in the previous message.")
 		}

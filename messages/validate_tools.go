@@ -200,14 +200,11 @@ func builtinTags() []string {
 // hasTools reports whether the model may have a tool with this name, or any if it is empty. MCP
 // servers, a continued thread and system messages can define tools, too; their names are unknown.
 func (v *validator) hasTools(name string) bool {
-	return v.r.has("mcp_servers") || v.addsTool || v.continues() || v.found.Repeats("tools") || v.found.Within("tools") ||
+	return v.r.has("mcp_servers") || v.addsTool || v.r.continues() || v.found.Repeats("tools") || v.found.Within("tools") ||
 		slices.ContainsFunc(v.r.Tools, func(t content.Tool) bool { // one pass
 			return name == "" || t.Name == name || t.Kind == mcpToolset
 		})
 }
-
-// continues is [Request.continues].
-func (v *validator) continues() bool { return v.r.continues() }
 
 // continues reports whether a thread stores the beginning of the conversation.
 func (r *Request) continues() bool { return continues(r.Extra) }

@@ -80,7 +80,7 @@ func (v Value) LenientBase64() (data string, standard bool, e Base64Error) {
 	}
 	n := v.node()
 	data = v.d.src[n.start+1 : n.end-1]
-	if e = checkBase64Any(data); e != 0 {
+	if e = CheckLenientBase64(data); e != 0 {
 		return "", false, e
 	}
 	return data, false, 0
@@ -96,7 +96,9 @@ func CheckBase64(s string) Base64Error {
 	return base64End(s)
 }
 
-func checkBase64Any(s string) Base64Error {
+// CheckLenientBase64 is like [CheckBase64], but accepts either the standard or the
+// URL-safe alphabet, with or without padding.
+func CheckLenientBase64(s string) Base64Error {
 	body := trimPadding(s)
 	i := base64Span(body, 0)
 	minus := i < len(body)
@@ -239,7 +241,3 @@ words:
 func base64Byte(c byte) bool {
 	return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '/' && c <= '9' || c == '+'
 }
-
-// CheckLenientBase64 is like [CheckBase64], but accepts either the standard or the
-// URL-safe alphabet, with or without padding.
-func CheckLenientBase64(s string) Base64Error { return checkBase64Any(s) }

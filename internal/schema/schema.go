@@ -29,13 +29,6 @@ func Input(d Dialect, s content.Schema) (string, []Loss) {
 	return (*ExpansionLimit)(nil).Input(d, s)
 }
 
-// Output translates the schema of a response to dialect d. It is like [Input], but the
-// root may have any type, except in OpenAIStrict. The translation of an empty schema
-// is empty.
-func Output(d Dialect, s content.Schema) (string, []Loss) {
-	return (*ExpansionLimit)(nil).Output(d, s)
-}
-
 // Fits reports whether s can be sent unchanged in dialect d as the schema of a tool's
 // arguments.
 func Fits(d Dialect, s content.Schema) bool {
@@ -161,7 +154,8 @@ func (s *ExpansionLimit) Input(d Dialect, x content.Schema) (string, []Loss) {
 	return s.translate(d, x, true)
 }
 
-// Output is like the function [Output], within the limit.
+// Output translates the schema of a response to dialect d, within the limit. It is like Input, but
+// the root may have any type, except in OpenAIStrict. The translation of an empty schema is empty.
 func (s *ExpansionLimit) Output(d Dialect, x content.Schema) (string, []Loss) {
 	if x.JSON == "" {
 		return "", nil

@@ -17,6 +17,11 @@ import (
 	"github.com/polywire/polywire/internal/test/race"
 )
 
+// Output is [ExpansionLimit.Output] for one schema.
+func Output(d Dialect, s content.Schema) (string, []Loss) {
+	return (*ExpansionLimit)(nil).Output(d, s)
+}
+
 // unchanged are schemas that a dialect accepts unchanged, white space included.
 var unchanged = []struct {
 	d Dialect

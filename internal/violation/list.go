@@ -27,17 +27,6 @@ func (l *List) AddAs(code content.Code, vendor, path, text string) {
 	l.all.list = append(l.all.list, &content.Violation{Code: code, Path: path, Text: text, Vendor: vendor})
 }
 
-// AddAll appends the violations of other.
-func (l *List) AddAll(other *List) {
-	if other.all == nil {
-		return
-	}
-	for _, v := range other.all.list {
-		l.AddAs(v.Code, v.Vendor, v.Path, v.Text)
-	}
-	l.all.more += other.all.more
-}
-
 // Len returns the number of violations added.
 func (l *List) Len() int {
 	if l.all == nil {

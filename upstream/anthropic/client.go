@@ -9,6 +9,7 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/adapter"
+	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/messages"
 	"github.com/polywire/polywire/upstream"
@@ -80,7 +81,7 @@ func (c *Client) CountTokens(ctx context.Context, req *upstream.Request) (upstre
 	}
 	decode := messages.DecodeCount
 	if c.rules.wrapsCount {
-		decode = decodeWrapped
+		decode = func(b []byte) (upstream.TokenCount, error) { return codec.DecodeCount("bedrock", b, "inputTokens") }
 		if body, err = wrap(body); err != nil {
 			return upstream.TokenCount{}, err
 		}

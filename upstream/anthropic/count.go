@@ -9,11 +9,9 @@ import (
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/adapter"
-	"github.com/polywire/polywire/internal/codec"
 	"github.com/polywire/polywire/internal/jsonwire"
 	"github.com/polywire/polywire/internal/lower"
 	"github.com/polywire/polywire/messages"
-	"github.com/polywire/polywire/upstream"
 )
 
 // countBody returns the document of a count request.
@@ -81,9 +79,4 @@ func wrap(b adapter.Body) (adapter.Body, error) {
 	w := new(jsonwire.Writer)
 	w.Raw(s.String())
 	return adapter.Written{Writer: w}, nil
-}
-
-// decodeWrapped decodes the response to a request that wrap has made.
-func decodeWrapped(body []byte) (upstream.TokenCount, error) {
-	return codec.DecodeCount("bedrock", body, "inputTokens")
 }
