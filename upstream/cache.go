@@ -21,7 +21,7 @@ type RequestEncoder interface {
 type EncodedRequest struct {
 	Format   content.Format
 	Model    string // the name that the server has for the model
-	Document string // the JSON document
+	Document string // the JSON object to send
 
 	// Losses are those of [Preflight], also beside an error. RejectLoss does not apply to them.
 	Losses []content.Loss
