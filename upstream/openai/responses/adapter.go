@@ -97,11 +97,5 @@ func RecallItems(r *upstream.Request, refused bool) func(content.Part) *loss.Rul
 
 // For adapters of this module.
 //
-// OwnTool returns the vendor's built-in tool for the purpose of another vendor's tool, with the
-// settings that exist here too.
-func OwnTool(t *content.Tool) (own content.Tool, losses []lower.MemberLoss) { return ownTool(t) }
-
-// For adapters of this module.
-//
 // HasFunctionChoice reports whether the tool choice of a tool's format is limited to functions.
 func HasFunctionChoice(t *content.Tool) bool { return t.Format == "generatecontent" }

@@ -123,6 +123,9 @@ const (
 	otherItem  // complete when it begins
 )
 
+// itemNames are the types on the wire.
+var itemNames = [...]string{messageItem: typeMessage, reasoningItem: typeReasoning, functionItem: typeFunctionCall, customItem: typeCustomCall, searchItem: typeSearchCall}
+
 // idPrefixes are the beginnings of ids of items.
 var idPrefixes = [...]string{messageItem: "msg_", reasoningItem: "rs_", functionItem: "fc_", customItem: "ctc_", searchItem: "tsc_", otherItem: "item_"}
 
@@ -363,13 +366,18 @@ func (s *encoder) newItem(b *sentBlock, k itemType) *item {
 	s.endMessage("completed")
 	it := &item{index: s.next, kind: k, block: b.Index}
 	it.id = s.nextID(idPrefixes[k])
+	s.begin(it)
+	b.State.item = it
+	return it
+}
+
+// begin counts and keeps an item that begins.
+func (s *encoder) begin(it *item) {
 	s.next++
 	if !s.dropped {
 		s.items = append(s.items, it)
 	}
 	s.keep(itemCost)
-	b.State.item = it
-	return it
 }
 
 // beginPart begins a part of a message: of a new one if it is nil.
@@ -471,7 +479,7 @@ func (s *encoder) addItem(b *sentBlock, json string) {
 	}
 	it.json = append(it.json, rest...)
 	s.keep(len(it.json))
-	s.rawItemAdded(it)
+	s.itemAdded(it)
 	s.itemDone(it)
 }
 

@@ -129,7 +129,7 @@ func unrepresented(t *testing.T, body string, n *upstream.Request) (missing []st
 				inner = url
 			}
 			switch {
-			case name == "include" && inner == includeReasoning: // what the response sends
+			case name == "include" && inner == encryptedReasoning: // what the response sends
 			case name == "summary" && inner == "auto": // "summarized"
 			default:
 				if !strings.Contains(text, inner) && !strings.Contains(text, strings.ReplaceAll(inner, `"`, `\"`)) {

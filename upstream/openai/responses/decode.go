@@ -130,7 +130,7 @@ func decodedKindOf(v jsonwire.Value) decodedKind {
 		return decodedMessage
 	case t.Is("reasoning"):
 		return decodedReasoning
-	case t.Is("function_call"), t.Is(customCall):
+	case t.Is("function_call"), t.Is(typeCustomCall):
 		return decodedCall
 	case !t.Exists() && v.Get("role").Is("assistant"):
 		return decodedMessage

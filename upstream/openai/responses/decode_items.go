@@ -44,12 +44,9 @@ func (d *responseDecoder) startItem(it *decodedItem, item jsonwire.Value) {
 	}
 }
 
-// customCall is the type of calls of free-form tools.
-const customCall = "custom_tool_call"
-
 // inputOf returns the arguments of a call, or the input of a free-form tool.
 func inputOf(item jsonwire.Value) string {
-	if item.Get("type").Is(customCall) {
+	if item.Get("type").Is(typeCustomCall) {
 		return openaiformat.Text(item.Get("input"))
 	}
 	return openaiformat.Text(item.Get("arguments"))
@@ -67,7 +64,7 @@ func (d *responseDecoder) openCall(it *decodedItem, item jsonwire.Value, input s
 		return
 	}
 	p := &content.ToolUse{ID: openaiformat.Scalar(item.Get("call_id")), Name: name, Namespace: item.Get("namespace").Str()}
-	if p.Freeform = item.Get("type").Is(customCall); p.Freeform {
+	if p.Freeform = item.Get("type").Is(typeCustomCall); p.Freeform {
 		p.Text = input
 	} else {
 		p.Input = input

@@ -231,7 +231,7 @@ func (c *requestEncoder) toolCall(p *content.ToolUse) {
 			c.custom = make(map[string]bool)
 		}
 		c.custom[p.ID] = true
-		c.W.Member("type", customCall)
+		c.W.Member("type", typeCustomCall)
 		c.W.Member("call_id", p.ID)
 		c.W.Member("name", p.Name)
 		c.W.Member("input", p.Text)
@@ -438,7 +438,7 @@ func (c *requestEncoder) jsonSchema(text string, strict *bool) {
 	w.EndObject()
 }
 
-// encryptedReasoning requests thinking that the next request can return.
+// encryptedReasoning asks for reasoning items that the next request can return.
 const encryptedReasoning = "reasoning.encrypted_content"
 
 // include writes the additional output to include: encrypted thinking, and the values of

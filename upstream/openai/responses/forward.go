@@ -1,6 +1,7 @@
 package responses
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -128,18 +129,13 @@ func (s *encoder) forwardResponse(data string) string {
 func (s *encoder) forwardItem(data string) {
 	s.next = int(gjson.Get(data, "output_index").Int())
 	v := gjson.Get(data, "item")
-	kinds := map[string]itemType{"message": messageItem, "reasoning": reasoningItem, "function_call": functionItem, "custom_tool_call": customItem}
-	k, ok := kinds[v.Get("type").Str]
-	if !ok {
+	k := itemType(slices.Index(itemNames[:searchItem], v.Get("type").Str)) // bounded by itemNames
+	if k >= searchItem { // there is none
 		k = otherItem
 	}
 	it := &item{index: s.next, kind: k, id: v.Get("id").Str, callID: v.Get("call_id").Str, name: v.Get("name").Str, namespace: v.Get("namespace").Str}
-	s.next++
 	s.open = it
-	if !s.dropped {
-		s.items = append(s.items, it)
-	}
-	s.keep(itemCost)
+	s.begin(it)
 }
 
 // Tracked implements [response.Stream].

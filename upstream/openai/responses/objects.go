@@ -36,14 +36,11 @@ var (
 	phases       = []string{"commentary", "final_answer"}
 	messageRoles = []string{roleAssistant, roleSystem, roleDeveloper, roleUser}
 	includes     = []string{
-		includeReasoning, "web_search_call.action.sources", "web_search_call.results", "file_search_call.results",
+		encryptedReasoning, "web_search_call.action.sources", "web_search_call.results", "file_search_call.results",
 		"code_interpreter_call.outputs", "computer_call_output.output.image_url", "message.input_image.image_url",
 		includeLogprobs,
 	}
 )
-
-// minOutputTokens is the minimum of max_output_tokens.
-const minOutputTokens = 16
 
 var requestType = object.New("", func(r *Request) **content.Extra { return &r.Extra }, func() []object.Field {
 	return []object.Field{
@@ -54,7 +51,7 @@ var requestType = object.New("", func(r *Request) **content.Extra { return &r.Ex
 		object.InPointer(object.Field{Name: "tool_choice", Value: &object.Value{Kinds: object.Text | object.Object | object.Null, Object: choiceType}},
 			func(r *Request) **ToolChoice { return &r.ToolChoice }),
 		object.Opt("parallel_tool_calls", object.NullableFlag, func(r *Request) **bool { return &r.ParallelToolCalls }),
-		object.Opt("max_output_tokens", &object.Value{Kinds: object.Integer | object.Null, Min: minOutputTokens}, func(r *Request) **int64 { return &r.MaxOutputTokens }),
+		object.Opt("max_output_tokens", &object.Value{Kinds: object.Integer | object.Null, Min: minTokens}, func(r *Request) **int64 { return &r.MaxOutputTokens }),
 		object.Opt("temperature", object.NullableNumber, func(r *Request) **float64 { return &r.Temperature }),
 		object.Opt("top_p", object.NullableNumber, func(r *Request) **float64 { return &r.TopP }),
 		object.Opt("presence_penalty", object.NullableNumber, func(r *Request) **float64 { return &r.PresencePenalty }),

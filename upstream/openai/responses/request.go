@@ -2,6 +2,7 @@ package responses
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/polywire/polywire/content"
 	"github.com/polywire/polywire/internal/codec"
@@ -149,19 +150,8 @@ type TextFormat struct {
 	Extra *content.Extra
 }
 
-// includeReasoning is the value of Include that asks for reasoning items which the client can
-// return.
-const includeReasoning = encryptedReasoning
-
 // wantsState reports whether the client asks for the state of reasoning, which it returns.
-func (r *Request) wantsState() bool {
-	for _, s := range r.Include {
-		if s == includeReasoning {
-			return true
-		}
-	}
-	return false
-}
+func (r *Request) wantsState() bool { return slices.Contains(r.Include, encryptedReasoning) } // one pass
 
 // wantsReasoning reports whether the response may have reasoning items: the client asks for their
 // state or for a summary. Other clients refer to such items later, which only works for stored

@@ -194,20 +194,22 @@ func appendUsage(dst []byte, u *content.Usage) []byte {
 
 // appendItem appends an item. If full is false, it is the beginning of the item, without text.
 func appendItem(dst []byte, it *item, status string, full bool) []byte {
-	dst = jsonwire.AppendString(append(dst, `{"id":`...), it.id)
 	text := ""
 	if full {
 		text = it.text.String()
 	}
-	switch it.kind {
+	dst = jsonwire.AppendString(append(dst, `{"id":`...), it.id)
+	dst = append(append(dst, `,"type":"`...), itemNames[it.kind]...)
+	dst = append(append(append(dst, `","status":"`...), status...), '"')
+	switch it.kind { // others are calls
 	case messageItem:
-		dst = append(append(append(dst, `,"type":"message","status":"`...), status...), `","role":"assistant","content":[`...)
+		dst = append(dst, `,"role":"assistant","content":[`...)
 		if full {
 			dst = append(dst, it.parts...)
 		}
 		return append(dst, `]}`...)
 	case reasoningItem:
-		dst = append(append(append(dst, `,"type":"reasoning","status":"`...), status...), `","summary":[`...)
+		dst = append(dst, `,"summary":[`...)
 		if text != "" {
 			dst = append(jsonwire.AppendString(append(dst, `{"type":"summary_text","text":`...), text), '}')
 		}
@@ -216,13 +218,11 @@ func appendItem(dst []byte, it *item, status string, full bool) []byte {
 			dst = jsonwire.AppendString(append(dst, `,"encrypted_content":`...), it.extra)
 		}
 		return append(dst, '}')
-	case functionItem:
-		dst = append(dst, `,"type":"function_call"`...)
-	case customItem:
-		dst = append(dst, `,"type":"custom_tool_call"`...)
 	case searchItem:
-		dst = append(append(append(dst, `,"type":"tool_search_call","status":"`...), status...), `","execution":"client"`...)
-		dst = jsonwire.AppendString(append(dst, `,"call_id":`...), it.callID)
+		dst = append(dst, `,"execution":"client"`...)
+	}
+	dst = jsonwire.AppendString(append(dst, `,"call_id":`...), it.callID)
+	if it.kind == searchItem {
 		dst = append(dst, `,"arguments":`...)
 		switch {
 		case !full:
@@ -234,8 +234,6 @@ func appendItem(dst []byte, it *item, status string, full bool) []byte {
 		}
 		return append(dst, '}')
 	}
-	dst = append(append(append(dst, `,"status":"`...), status...), '"')
-	dst = jsonwire.AppendString(append(dst, `,"call_id":`...), it.callID)
 	dst = jsonwire.AppendString(append(dst, `,"name":`...), it.name)
 	if it.namespace != "" {
 		dst = jsonwire.AppendString(append(dst, `,"namespace":`...), it.namespace)

@@ -228,40 +228,29 @@ func appendItemID(dst []byte, it *item) []byte {
 	return jsonwire.AppendInt(append(dst, `,"output_index":`...), int64(it.index))
 }
 
-// itemAdded writes the beginning of an item.
-func (s *encoder) itemAdded(it *item) {
-	if s.whole {
-		return
-	}
-	s.event("response.output_item.added")
-	s.dst = jsonwire.AppendInt(append(s.dst, `,"output_index":`...), int64(it.index))
-	s.dst = appendItem(append(s.dst, `,"item":`...), it, "in_progress", false)
-	s.endEvent()
-}
-
-// rawItemAdded writes the beginning of an item that is complete.
-func (s *encoder) rawItemAdded(it *item) {
-	if s.whole {
-		return
-	}
-	s.event("response.output_item.added")
-	s.dst = jsonwire.AppendInt(append(s.dst, `,"output_index":`...), int64(it.index))
-	s.dst = append(append(s.dst, `,"item":`...), it.json...)
-	s.endEvent()
-}
+// itemAdded writes the beginning of an item, or the item if it is complete.
+func (s *encoder) itemAdded(it *item) { s.itemObject("response.output_item.added", it) }
 
 // itemDone writes the end of an item, and drops its JSON if the last event does not repeat it.
 func (s *encoder) itemDone(it *item) {
+	if s.itemObject("response.output_item.done", it); s.dropped {
+		it.json = nil
+	}
+}
+
+// itemObject writes an event with an item.
+func (s *encoder) itemObject(name string, it *item) {
 	if s.whole {
 		return
 	}
-	s.event("response.output_item.done")
-	s.dst = jsonwire.AppendInt(append(s.dst, `,"output_index":`...), int64(it.index))
-	s.dst = append(append(s.dst, `,"item":`...), it.json...)
-	s.endEvent()
-	if s.dropped {
-		it.json = nil
+	s.event(name)
+	s.dst = append(jsonwire.AppendInt(append(s.dst, `,"output_index":`...), int64(it.index)), `,"item":`...)
+	if it.json != nil {
+		s.dst = append(s.dst, it.json...)
+	} else {
+		s.dst = appendItem(s.dst, it, "in_progress", false)
 	}
+	s.endEvent()
 }
 
 // The events of deltas, up to their numbers.

@@ -43,9 +43,11 @@ func fileName(title, mediaType string) string {
 	return title
 }
 
-// ownTool returns OpenAI's built-in tool for the purpose of another vendor's tool, with
-// the settings that exist here too.
-func ownTool(t *content.Tool) (own content.Tool, losses []lower.MemberLoss) {
+// For adapters of this module.
+//
+// OwnTool returns the vendor's built-in tool for the purpose of another vendor's tool, with the
+// settings that exist here too.
+func OwnTool(t *content.Tool) (own content.Tool, losses []lower.MemberLoss) {
 	kind := builtInKind(t.Kind)
 	if kind == "" {
 		return own, nil
