@@ -52,15 +52,7 @@ var itemTools = map[string]string{
 // isVendorItem reports whether items of a kind are opaque. The program that embeds
 // Polywire may return any of them; for clients see itemTools.
 func isVendorItem(kind string) bool {
-	switch kind {
-	case "web_search_call", "file_search_call", "code_interpreter_call", "compaction", "program", "program_output",
-		"tool_search_call", "tool_search_output", "mcp_list_tools", "mcp_call", "mcp_approval_request", "mcp_approval_response",
-		"computer_call", "computer_call_output", "shell_call", "shell_call_output", "apply_patch_call",
-		"apply_patch_call_output", "local_shell_call", "local_shell_call_output", "image_generation_call",
-		"additional_tools":
-		return true
-	}
-	return false
+	return hostedItems[kind] && kind != typeTrigger && kind != "configuration_update" || kind == typeAdditionalTools
 }
 
 // isClientCall reports whether a part of the assistant is a call that the client runs.

@@ -259,14 +259,12 @@ const (
 // hostedItems are the items without a form of their own, by their types. What clients return for
 // such calls, as "computer_call_output", is in the turn of the assistant, too: only the vendor can
 // read both.
-var hostedItems = map[string]side{
-	"web_search_call": assistantSide, "file_search_call": assistantSide, "code_interpreter_call": assistantSide,
-	"image_generation_call": assistantSide, "computer_call": assistantSide, "computer_call_output": assistantSide,
-	"mcp_list_tools": assistantSide, "mcp_call": assistantSide, "mcp_approval_request": assistantSide, "mcp_approval_response": assistantSide,
-	"local_shell_call": assistantSide, "local_shell_call_output": assistantSide, "shell_call": assistantSide, "shell_call_output": assistantSide,
-	"apply_patch_call": assistantSide, "apply_patch_call_output": assistantSide,
-	typeSearchCall: assistantSide, typeSearchOutput: assistantSide, "program": assistantSide, "program_output": assistantSide,
-	typeCompaction: assistantSide, "compaction_trigger": userSide, "configuration_update": assistantSide,
+var hostedItems = map[string]bool{
+	"web_search_call": true, "file_search_call": true, "code_interpreter_call": true, "image_generation_call": true,
+	"computer_call": true, "computer_call_output": true, "mcp_list_tools": true, "mcp_call": true, "mcp_approval_request": true,
+	"mcp_approval_response": true, "local_shell_call": true, "local_shell_call_output": true, "shell_call": true, "shell_call_output": true,
+	"apply_patch_call": true, "apply_patch_call_output": true, typeSearchCall: true, typeSearchOutput: true,
+	"program": true, "program_output": true, typeCompaction: true, typeTrigger: true, "configuration_update": true,
 }
 
 // sideOf returns the author of an item.
@@ -282,9 +280,7 @@ func sideOf(i *Item) side {
 		return userSide
 	case typeReference, typeAdditionalTools:
 		return noSide
-	case typeReasoning, typeFunctionCall, typeCustomCall:
-		return assistantSide
-	case typeFunctionOutput, typeCustomOutput:
+	case typeFunctionOutput, typeCustomOutput, typeTrigger:
 		return userSide
 	case typeSearchOutput:
 		if len(i.Parts) == 1 && partfield.VendorOf(i.Parts[0]).Kind == "" { // a result of the client
@@ -294,9 +290,6 @@ func sideOf(i *Item) side {
 		if isOwnCompaction(i) {
 			return userSide // it becomes a text
 		}
-	}
-	if s, ok := hostedItems[i.Type]; ok {
-		return s
 	}
 	return assistantSide
 }

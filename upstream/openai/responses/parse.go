@@ -358,7 +358,7 @@ func (p *parser) hosted(i *Item, v jsonwire.Value) {
 			p.Check.Member(f, name, x)
 		}
 	}
-	if _, known := hostedItems[i.Type]; !known {
+	if !hostedItems[i.Type] {
 		p.AddStrict(content.CodeUnknown, "type", func() string { return openaiformat.TextOneOf(i.Type, nil) })
 	}
 	if i.Type == typeCompaction {
