@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,10 +30,7 @@ type Fetcher struct {
 // New returns a Fetcher. It copies opts; nil means the defaults. It returns an error if an
 // option is invalid. It does not connect to anything.
 func New(opts *Options) (*Fetcher, error) {
-	var o Options
-	if opts != nil {
-		o = *opts
-	}
+	o := *cmp.Or(opts, new(Options))
 	if err := o.setDefaults(); err != nil {
 		return nil, err
 	}

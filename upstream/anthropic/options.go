@@ -110,10 +110,7 @@ type Options struct {
 // New returns a client. It copies opts; nil means the defaults. If options are invalid,
 // it returns one error that lists all of them on one line.
 func New(opts *Options) (*Client, error) {
-	var o Options
-	if opts != nil {
-		o = *opts
-	}
+	o := *cmp.Or(opts, new(Options))
 	limits, problems := adapter.NewOutputLimits(o.OutputLimits)
 	rules, more := o.setPlatform()
 	problems = append(problems, more...)

@@ -92,10 +92,7 @@ type Options struct {
 // New returns a client. It copies opts; nil means the defaults. If options are invalid,
 // it returns one error that lists all of them on one line.
 func New(opts *Options) (*Client, error) {
-	var o Options
-	if opts != nil {
-		o = *opts
-	}
+	o := *cmp.Or(opts, new(Options))
 	cloud := o.Project != "" || o.Location != ""
 	versions := []string{"v1beta", "v1", "v1alpha", "v1beta1"}
 	if cloud {

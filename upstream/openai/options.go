@@ -119,10 +119,7 @@ type Options struct {
 // newServer validates the options and returns them with the defaults of the host, and the
 // configured server. format is the format of the client, name the default of Name.
 func (opts *Options) newServer(format content.Format, name string) (Options, *adapter.Client, error) {
-	var o Options
-	if opts != nil {
-		o = *opts
-	}
+	o := *cmp.Or(opts, new(Options))
 	limits, problems := adapter.NewOutputLimits(o.OutputLimits)
 	o.OutputLimits = limits
 	problems = append(problems, o.Dialect.problems()...)

@@ -1,6 +1,7 @@
 package responses
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 
@@ -94,10 +95,7 @@ func NewValidator(next http.Handler, opts *Options) upstream.FormatHandler {
 
 // newDialect returns the dialect for a copy of opts.
 func newDialect(opts *Options) *dialect {
-	d := new(dialect)
-	if opts != nil {
-		d.Options = *opts
-	}
+	d := &dialect{Options: *cmp.Or(opts, new(Options))}
 	d.MediaTypes, d.ForwardHeaders = slices.Clone(d.MediaTypes), slices.Clone(d.ForwardHeaders)
 	return d
 }
