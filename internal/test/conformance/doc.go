@@ -16,7 +16,10 @@
 // AI and Bedrock, Google's for Vertex AI, OpenAI's for Azure.
 //
 // The agent Codex runs without its terminal interface, in an empty home and an empty working
-// directory, over each adapter. It runs the commands and edits of a scripted model.
+// directory, over each adapter. It runs the commands and edits of a scripted model. AI SDK's chatbot
+// template runs without its page and its database (ts/chatbot.mjs).
+//
+// State machines read each stream of Chat Completions and Responses: see formattest.CheckStreams.
 //
 // Most users use libraries on top of the formats, or older versions of the SDKs. The tool
 // runners of the SDKs, the Agents SDK, AI SDK and LangChain in each major version that is in
