@@ -63,14 +63,16 @@ func (s *responseEncoder) openHosted(b *sentBlock, h *foreign.Hosted) response.W
 func (s *responseEncoder) writeHosted(b *sentBlock) {
 	h := foreign.HostedIn(b.Part, b.Arguments(), Format)
 	switch {
+	case h.Search && h.Failed && s.result != nil:
+		s.result.Content = `{"type":"web_search_tool_result_error","error_code":"unavailable"}`
+		s.writeResult()
 	case h.Search && h.Input == "":
 		s.sources.AddFound(h.Found)
 		s.Lose(b, foreign.QueriesLoss)
 	case h.Search:
 		s.searches++
 		s.writeServerCall(copyPrefix+strconv.Itoa(s.turns)+"_"+strconv.Itoa(b.Index)+"_0", searchName, "query", h.Input)
-		s.result.Content = searchResults(h.Found)
-		s.writeResult()
+		s.result.Content = searchResults(h.Found) // unless it has failed
 	case h.Call:
 		id := foreign.ServerPrefix + h.ID
 		if strings.HasPrefix(id, copyPrefix) || !isServerID(id) {

@@ -17,7 +17,7 @@ type Hosted struct {
 	Shell  bool   // the code is for a shell; otherwise it is Python
 
 	Output string  // of a run
-	Failed bool    // the run; of a search only those of Messages are known
+	Failed bool    // the run or the search
 	Files  bool    // the run has made files, which are stored at its vendor
 	Found  []Found // by a search; some vendors have it in the call
 }
@@ -111,10 +111,11 @@ func hostedInGemini(h *Hosted, kind, _ string, v gjson.Result) bool {
 func hostedInItems(h *Hosted, kind, _ string, v gjson.Result) bool {
 	switch kind {
 	case "web_search_call":
+		h.Search, h.Failed = true, v.Get("status").Str == "failed"
 		if action := v.Get("action"); action.Exists() {
-			v = action
+			h.Call, v = true, action
 		}
-		h.Search, h.Call, h.Input = true, true, v.Get("query").Str
+		h.Input = v.Get("query").Str
 		if h.Input == "" {
 			h.Input = v.Get("queries.0").Str
 		}

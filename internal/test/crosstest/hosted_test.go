@@ -252,3 +252,34 @@ func TestFailedRun(t *testing.T) {
 		}
 	}
 }
+
+// TestFailedSearch checks that a client of Messages sees that a search of OpenAI's server has failed.
+func TestFailedSearch(t *testing.T) {
+	vendor := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"id":"resp_1","object":"response","status":"completed","model":"m","output":[`+
+			`{"id":"ws_1","type":"web_search_call","status":"failed","action":{"type":"search","query":"q"}},`+
+			`{"id":"ws_2","type":"web_search_call","status":"completed","action":{"type":"search","query":"r"}},`+
+			`{"id":"msg_1","type":"message","role":"assistant","status":"completed","content":[{"type":"output_text","text":"No.","annotations":[]}]}]}`)
+	}))
+	defer vendor.Close()
+	up, err := openai.NewResponses(&openai.Options{BaseURL: vendor.URL, Key: "k"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec := httptest.NewRecorder()
+	r := httptest.NewRequest(http.MethodPost, "/v1/messages", strings.NewReader(hostedRequests[messages.Format].body))
+	r.Header.Set("Anthropic-Version", "2023-06-01")
+	messages.NewHandler(up, nil).ServeHTTP(rec, r)
+	var got []string
+	for _, b := range gjson.Get(rec.Body.String(), "content").Array() {
+		got = append(got, b.Get("type").Str+" "+b.Get("input").Raw+b.Get("content").Raw+b.Get("text").Str)
+	}
+	want := []string{
+		`server_tool_use {"query":"q"}`, `web_search_tool_result {"type":"web_search_tool_result_error","error_code":"unavailable"}`,
+		`server_tool_use {"query":"r"}`, `web_search_tool_result []`, "text No.",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s\n%s", diff, rec.Body)
+	}
+}

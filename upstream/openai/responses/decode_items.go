@@ -402,6 +402,9 @@ func (d *responseDecoder) completeOther(item jsonwire.Value) {
 		return
 	case "web_search_call":
 		d.addToolUse(item, kind, "web_search", item.Get("action").Raw())
+		if item.Get("status").Is("failed") {
+			d.addPart(&content.ServerToolResult{Format: Format, Kind: kind, ID: item.Get("id").Str(), Content: `{"status":"failed"}`})
+		}
 	case "file_search_call":
 		d.addToolUse(item, kind, "file_search", objectWith("queries", item.Get("queries")))
 		d.addToolResult(item, kind, item.Get("results"))
