@@ -403,11 +403,11 @@ func (d *responseDecoder) completeOther(item jsonwire.Value) {
 	case "web_search_call":
 		d.addToolUse(item, kind, "web_search", item.Get("action").Raw())
 		if item.Get("status").Is("failed") {
-			d.addPart(&content.ServerToolResult{Format: Format, Kind: kind, ID: item.Get("id").Str(), Content: `{"status":"failed"}`})
+			d.addToolResult(item, kind, `{"status":"failed"}`)
 		}
 	case "file_search_call":
 		d.addToolUse(item, kind, "file_search", objectWith("queries", item.Get("queries")))
-		d.addToolResult(item, kind, item.Get("results"))
+		d.addToolResult(item, kind, item.Get("results").Raw())
 	case "code_interpreter_call":
 		input := item.Get("arguments").Str() // of xAI
 		if input == "" {
@@ -416,14 +416,13 @@ func (d *responseDecoder) completeOther(item jsonwire.Value) {
 		d.addToolUse(item, kind, "code_interpreter", input)
 		switch status := item.Get("status"); status.Str() {
 		case "failed", "incomplete":
-			d.addPart(&content.ServerToolResult{Format: Format, Kind: kind, ID: item.Get("id").Str(),
-				Content: `{"status":` + status.Raw() + `,"outputs":` + cmp.Or(item.Get("outputs").Raw(), "null") + `}`})
+			d.addToolResult(item, kind, `{"status":`+status.Raw()+`,"outputs":`+cmp.Or(item.Get("outputs").Raw(), "null")+`}`)
 		default:
-			d.addToolResult(item, kind, item.Get("outputs"))
+			d.addToolResult(item, kind, item.Get("outputs").Raw())
 		}
 	case "mcp_call":
 		d.addToolUse(item, kind, openaiformat.Scalar(item.Get("name")), item.Get("arguments").Str())
-		d.addToolResult(item, kind, item.Get("output"))
+		d.addToolResult(item, kind, item.Get("output").Raw())
 	case "compaction":
 	default:
 		d.addPart(&content.Unknown{Format: Format, Kind: kind, Raw: item.Raw()})
@@ -447,10 +446,10 @@ func (d *responseDecoder) addToolUse(item jsonwire.Value, kind, name, input stri
 	d.addPart(&content.ServerToolUse{Format: Format, Kind: kind, ID: item.Get("id").Str(), Name: name, Input: input})
 }
 
-// addToolResult adds the result of a built-in tool, if there is one.
-func (d *responseDecoder) addToolResult(item jsonwire.Value, kind string, v jsonwire.Value) {
-	if codec.IsSet(v) {
-		d.addPart(&content.ServerToolResult{Format: Format, Kind: kind, ID: item.Get("id").Str(), Content: v.Raw()})
+// addToolResult adds the result of a built-in tool, which is JSON text, if there is one.
+func (d *responseDecoder) addToolResult(item jsonwire.Value, kind, result string) {
+	if result != "" && result != "null" {
+		d.addPart(&content.ServerToolResult{Format: Format, Kind: kind, ID: item.Get("id").Str(), Content: result})
 	}
 }
 

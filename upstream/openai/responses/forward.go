@@ -129,9 +129,9 @@ func (s *encoder) forwardResponse(data string) string {
 func (s *encoder) forwardItem(data string) {
 	s.next = int(gjson.Get(data, "output_index").Int())
 	v := gjson.Get(data, "item")
-	k := itemType(slices.Index(itemNames[:searchItem], v.Get("type").Str)) // bounded by itemNames
-	if k >= searchItem {                                                   // there is none
-		k = otherItem
+	k := otherItem
+	if i := slices.Index(itemNames[:searchItem], v.Get("type").Str); i >= 0 { // bounded by itemNames
+		k = itemType(i)
 	}
 	it := &item{index: s.next, kind: k, id: v.Get("id").Str, callID: v.Get("call_id").Str, name: v.Get("name").Str, namespace: v.Get("namespace").Str}
 	s.open = it

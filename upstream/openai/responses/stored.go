@@ -267,15 +267,14 @@ func (s *encoder) saveResponse(status string) {
 		return
 	}
 	sent := s.items
-	s.items = nil
-	for _, it := range sent {
+	s.items = slices.Clone(sent)
+	for i, it := range sent {
 		if it.state != "" { // only the stored item has it
 			c := *it
 			c.json = jsonwire.AppendString(append(slices.Clip(it.json[:len(it.json)-1]), `,"encrypted_content":`...), it.state)
 			c.json = append(c.json, '}')
-			it = &c
+			s.items[i] = &c
 		}
-		s.items = append(s.items, it)
 	}
 	if s.dropped || s.session.save(s.id, s.appendResponse(nil, status, nil), s.items) != nil {
 		s.settings.store = false
